@@ -1,0 +1,69 @@
+# Crivello: every task of a developer, one target each. A bare `make` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-dev demo test bench lint fmt docs clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CORE := python/crivello/_core.abi3.so
+RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+DEBIAN := $(BIN)/python -m tests.debian
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# pip and maturin, then everything that pyproject.toml asks for; again only when it changes.
+$(VENV)/.installed: pyproject.toml
+	@command -v cargo >/dev/null || { echo "crivello: cargo is missing: install Rust (1.88 or newer), for example with rustup" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "crivello: Python 3.11 or newer is needed; name one with make PYTHON=..." >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "crivello: no virtual environment could be made: install python3-venv" >&2; exit 1; }
+	$(BIN)/pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2'
+	$(BIN)/maturin develop --release --quiet
+	@touch $@ $(CORE)
+
+$(VENV)/.installed-dev: pyproject.toml $(VENV)/.installed
+	$(BIN)/maturin develop --release --quiet --extras dev
+	@touch $@ $(CORE)
+
+$(VENV)/.installed-bench: pyproject.toml $(VENV)/.installed
+	$(BIN)/maturin develop --release --quiet --extras bench
+	@touch $@ $(CORE)
+
+$(CORE): $(RUST) | $(VENV)/.installed
+	$(BIN)/maturin develop --release --quiet --skip-install
+	@touch $@
+
+setup: $(VENV)/.installed $(CORE) ## Make the virtual environment in .venv and build everything into it
+
+setup-dev: setup $(VENV)/.installed-dev
+
+demo: setup ## A miniature web, crawled, indexed, ranked and served (ONCE=1: do not wait; URL=...: real sites instead)
+	@$(BIN)/crivello $(if $(URL),up $(URL),demo $(if $(ONCE),--once))
+
+test: setup-dev ## All tests, Python and Rust (ONLY=name: those whose name holds it)
+	@$(DEBIAN) chromium
+	@$(BIN)/python -m tests.run $(ONLY)
+
+bench: setup $(VENV)/.installed-bench ## Every measurement beside its peer (ONLY=part: one part)
+	@$(BIN)/python -m bench $(ONLY)
+
+lint: setup-dev ## ruff, mypy, rustfmt and clippy: no warnings
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy --no-error-summary
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+fmt: setup-dev ## Format everything, and mend what can be mended
+	$(BIN)/ruff check --quiet --fix .
+	$(BIN)/ruff format --quiet .
+	cargo fmt --all
+
+docs: setup-dev ## Bring the generated parts of README and docs/ up to date: settings, help, screenshot
+	@$(DEBIAN) chromium
+	@$(BIN)/python -m docs.generate
+
+clean: ## Remove what was built and installed
+	rm -rf $(VENV) target $(CORE) site bench/results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,16 @@
+//! The loops of Crivello, in pure Rust: this crate knows nothing of Python.
+//!
+//! Every module is one part of the flow in `docs/architecture.md` and opens with what it promises,
+//! what it costs and where the idea comes from.
+
+pub mod error;
+pub mod format;
+pub mod graph;
+pub mod log;
+pub mod pulse;
+pub mod sieve;
+pub mod signature;
+
+pub use error::{Error, Result};
+pub use pulse::Pulse;
+pub use signature::Signature;

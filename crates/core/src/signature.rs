@@ -1,0 +1,31 @@
+//! The 64-bit signature that stands for a URL everywhere in Crivello.
+//!
+//! With n URLs known, a new one collides with probability n / 2^64, and the expected number of
+//! colliding pairs is n² / 2^65: 10^11 URLs see less than one wrong answer in 10^8.
+//! The function is XXH3-64 with seed 0, a published and frozen definition, so a signature written
+//! today means the same on any machine and in any later version.
+
+use twox_hash::XxHash3_64;
+
+/// The signature of a URL (or of any bytes).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Signature(pub u64);
+
+impl Signature {
+    /// The signature of `bytes`.
+    #[inline]
+    pub fn of(bytes: &[u8]) -> Signature {
+        Signature(XxHash3_64::oneshot(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_the_published_function() {
+        // The reference value of XXH3-64 for the empty input.
+        assert_eq!(Signature::of(b"").0, 0x2d06_8005_38d3_94c2);
+    }
+}

@@ -1,0 +1,114 @@
+//! The one way into native code.
+//!
+//! [`enter`] lets other Python threads run, looks for Ctrl-C ten times a second whenever the core's loop
+//! beats its pulse, turns the core's errors into `crivello.errors`, and a panic into an exception that
+//! asks to be reported.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crivello_core::{Error, Pulse, Result};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::prelude::*;
+
+/// How often a long call looks for signals.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+/// Runs `work` without the GIL.
+pub fn enter<T: Send>(py: Python<'_>, work: impl FnOnce(&Pulse) -> Result<T> + Send) -> PyResult<T> {
+    let interruption: Mutex<Option<PyErr>> = Mutex::new(None);
+    let last_look = Mutex::new(Instant::now());
+    let go_on = || {
+        // Whoever finds the clock taken leaves the looking to its owner.
+        let Ok(mut last) = last_look.try_lock() else { return true };
+        if last.elapsed() < BETWEEN_LOOKS {
+            return true;
+        }
+        *last = Instant::now();
+        match Python::attach(|py| py.check_signals()) {
+            Ok(()) => true,
+            Err(error) => {
+                if let Ok(mut interruption) = interruption.lock() {
+                    *interruption = Some(error);
+                }
+                false
+            }
+        }
+    };
+    let outcome = py.detach(|| catch_unwind(AssertUnwindSafe(|| work(&Pulse::new(&go_on)))));
+    match outcome {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(Error::Stopped)) => {
+            let interruption = interruption.into_inner().ok().flatten();
+            Err(interruption.unwrap_or_else(|| PyKeyboardInterrupt::new_err(())))
+        }
+        Ok(Err(error)) => Err(exception(py, error)),
+        Err(panic) => Err(raise(py, "InternalError", (message(panic.as_ref()),))),
+    }
+}
+
+/// The Python exception for an error of the core.
+fn exception(py: Python<'_>, error: Error) -> PyErr {
+    let text = error.to_string();
+    match error {
+        Error::Io { path, source } => match source.raw_os_error() {
+            Some(code) => raise(py, "StorageError", (text, path, code)),
+            None => raise(py, "StorageError", (text, path)),
+        },
+        Error::Corrupt { path, offset, .. } => raise(py, "CorruptFile", (text, path, offset)),
+        Error::Newer { path, .. } => raise(py, "NewerFormat", (text, path)),
+        Error::Query { position, .. } => raise(py, "QuerySyntaxError", (text, position)),
+        Error::Invalid(_) => raise(py, "InvalidArgument", (text,)),
+        Error::Stopped => PyKeyboardInterrupt::new_err(()),
+    }
+}
+
+fn raise<'py, A>(py: Python<'py>, name: &str, arguments: A) -> PyErr
+where
+    A: pyo3::call::PyCallArgs<'py>,
+{
+    let made = py
+        .import("crivello.errors")
+        .and_then(|module| module.getattr(name))
+        .and_then(|class| class.call1(arguments));
+    match made {
+        Ok(instance) => PyErr::from_value(instance),
+        Err(error) => error,
+    }
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let said = said.or_else(|| panic.downcast_ref::<String>().cloned());
+    format!("the native core failed: {}", said.unwrap_or_else(|| "no reason given".to_owned()))
+}
+
+/// Fails on purpose, so that the tests can see how each failure looks from Python.
+#[pyfunction]
+fn fail(py: Python<'_>, kind: &str) -> PyResult<()> {
+    let path = || std::path::PathBuf::from("some/file");
+    let error = match kind {
+        "panic" => return enter(py, |_| -> Result<()> { panic!("on purpose") }),
+        "loop" => {
+            return enter(py, |pulse| {
+                loop {
+                    pulse.beat()?;
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+        }
+        "io" => Error::Io { path: path(), source: std::io::Error::from_raw_os_error(28) },
+        "corrupt" => Error::corrupt(path(), 42, "on purpose"),
+        "newer" => Error::Newer { path: path(), found: 2, supported: 1 },
+        "query" => Error::Query { position: 3, reason: "on purpose".into() },
+        "invalid" => Error::Invalid("on purpose".into()),
+        other => return Err(PyValueError::new_err(format!("no such failure: {other}"))),
+    };
+    enter(py, |_| Err(error))
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(fail, module)?)
+}

@@ -1,0 +1,102 @@
+"""Everything that Crivello raises on purpose.
+
+    CrivelloError
+    ├── InvalidArgument        a wrong argument: a malformed URL, a value out of range
+    │   ├── InvalidSetting     a setting's value is not allowed
+    │   └── QuerySyntaxError   a query does not parse (``position``)
+    ├── CollectionError        the folder is not what was asked for
+    │   ├── NotACollection     there is no collection in the folder
+    │   └── CollectionInUse    another process is writing to it
+    ├── StorageError           the disk or the file system refused (``path``, ``errno``)
+    │   ├── CorruptFile        a file is damaged (``path``, ``offset``)
+    │   └── NewerFormat        a file was written by a later version (``path``)
+    ├── CrawlError             a crawl cannot start or go on
+    └── InternalError          a bug in Crivello
+
+Each is one sentence for a person; ``hint`` says what to try, where there is something to try.
+"""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+
+class CrivelloError(Exception):
+    """The root of everything that Crivello raises on purpose."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class InvalidArgument(CrivelloError):
+    """A wrong argument."""
+
+
+class InvalidSetting(InvalidArgument):
+    """A setting's value is not allowed."""
+
+
+class QuerySyntaxError(InvalidArgument):
+    """A query does not parse; ``position`` is the character where it went wrong."""
+
+    def __init__(self, message: str, position: int, *, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.position = position
+
+
+class CollectionError(CrivelloError):
+    """The folder is not what was asked for."""
+
+
+class NotACollection(CollectionError):
+    """There is no collection in the folder."""
+
+
+class CollectionInUse(CollectionError):
+    """Another process is writing to the collection."""
+
+
+class StorageError(CrivelloError):
+    """The disk or the file system refused."""
+
+    def __init__(
+        self, message: str, path: str | Path, code: int | None = None, *, hint: str | None = None
+    ) -> None:
+        if hint is None and code == errno.ENOSPC:
+            hint = "the disk is full: free some space and go on; what was committed is safe"
+        super().__init__(message, hint=hint)
+        self.path = Path(path)
+        self.errno = code
+
+    @classmethod
+    def of(cls, error: OSError, path: str | Path) -> StorageError:
+        """The error for what the operating system said about ``path``."""
+        return cls(f"{path}: {error.strerror or error}", path, error.errno)
+
+
+class CorruptFile(StorageError):
+    """A file does not hold what was written to it."""
+
+    def __init__(self, message: str, path: str | Path, offset: int) -> None:
+        super().__init__(message, path)
+        self.offset = offset
+
+
+class NewerFormat(StorageError):
+    """A file was written by a later version of Crivello."""
+
+    def __init__(self, message: str, path: str | Path) -> None:
+        super().__init__(message, path, hint="install the newest version of crivello")
+
+
+class CrawlError(CrivelloError):
+    """A crawl cannot start or go on."""
+
+
+class InternalError(CrivelloError):
+    """A bug in Crivello."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, hint="this is a bug in Crivello: please report it with the command you ran")
