@@ -10,6 +10,7 @@ pub mod log;
 pub mod pulse;
 pub mod sieve;
 pub mod signature;
+pub mod store;
 
 pub use error::{Error, Result};
 pub use pulse::Pulse;

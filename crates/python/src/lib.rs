@@ -7,6 +7,7 @@ mod enter;
 mod log;
 mod sieve;
 mod signature;
+mod store;
 
 use pyo3::prelude::*;
 
@@ -15,5 +16,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     enter::register(module)?;
     log::register(module)?;
     sieve::register(module)?;
-    signature::register(module)
+    signature::register(module)?;
+    store::register(module)
 }

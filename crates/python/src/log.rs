@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use crivello_core::Signature;
 use crivello_core::format::Format;
-use crivello_core::log::{LogReader, LogWriter};
+use crivello_core::log::KeyedLog;
+use crivello_core::{Result, Signature};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -21,26 +21,43 @@ fn format(kind: &str) -> PyResult<Format> {
     }
 }
 
-/// The writing end of a log.
-#[pyclass(module = "crivello._core", name = "LogWriter")]
-struct Writer(LogWriter);
+/// A log with an index of its keys.
+#[pyclass(module = "crivello._core")]
+struct Log(KeyedLog);
 
 #[pymethods]
-impl Writer {
+impl Log {
     #[new]
-    #[pyo3(signature = (path, kind, committed = 0))]
-    fn new(py: Python<'_>, path: PathBuf, kind: &str, committed: u64) -> PyResult<Self> {
+    #[pyo3(signature = (path, kind, committed = 0, *, write = false))]
+    fn new(py: Python<'_>, path: PathBuf, kind: &str, committed: u64, write: bool) -> PyResult<Self> {
         let format = format(kind)?;
-        enter(py, |_| LogWriter::open(&path, format, committed)).map(Writer)
+        let open = if write { KeyedLog::write } else { KeyedLog::read };
+        enter(py, |pulse| open(&path, format, committed, pulse)).map(Log)
     }
 
-    fn append(&mut self, py: Python<'_>, records: Vec<(u64, PyBackedBytes)>) -> PyResult<Vec<u64>> {
-        let append = |(key, payload): &(u64, PyBackedBytes)| self.0.append(Signature(*key), payload);
-        enter(py, |_| records.iter().map(append).collect())
+    fn append(&mut self, py: Python<'_>, records: Vec<(u64, PyBackedBytes)>) -> PyResult<()> {
+        enter(py, |_| records.iter().try_for_each(|(key, payload)| self.0.append(Signature(*key), payload)))
     }
 
-    fn flush(&mut self, py: Python<'_>) -> PyResult<u64> {
-        enter(py, |_| self.0.flush())
+    fn get<'py>(&mut self, py: Python<'py>, key: u64) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let record = enter(py, |_| self.0.get(Signature(key)))?;
+        Ok(record.map(|record| PyBytes::new(py, record.payload)))
+    }
+
+    fn contains(&self, keys: Vec<u64>) -> Vec<bool> {
+        keys.into_iter().map(|key| self.0.contains(Signature(key))).collect()
+    }
+
+    /// The payloads of at most `n` records from `offset` on, and where the next record starts.
+    fn read<'py>(
+        &mut self,
+        py: Python<'py>,
+        offset: u64,
+        n: usize,
+    ) -> PyResult<(Vec<Bound<'py, PyBytes>>, u64)> {
+        let records = enter(py, |_| self.0.records(offset)?.take(n).collect::<Result<Vec<_>>>())?;
+        let next = records.last().map_or(offset, |record| record.end());
+        Ok((records.iter().map(|record| PyBytes::new(py, record.payload)).collect(), next))
     }
 
     fn sync(&mut self, py: Python<'_>) -> PyResult<u64> {
@@ -48,59 +65,10 @@ impl Writer {
     }
 
     fn __len__(&self) -> usize {
-        self.0.len() as usize
-    }
-}
-
-/// The reading end of a log.
-#[pyclass(module = "crivello._core", name = "LogReader", frozen)]
-struct Reader(LogReader);
-
-#[pymethods]
-impl Reader {
-    #[new]
-    fn new(py: Python<'_>, path: PathBuf, kind: &str, committed: u64) -> PyResult<Self> {
-        let format = format(kind)?;
-        enter(py, |_| LogReader::open(&path, format, committed)).map(Reader)
-    }
-
-    fn get<'py>(&self, py: Python<'py>, offset: u64) -> PyResult<(u64, Bound<'py, PyBytes>)> {
-        let record = enter(py, |_| self.0.get(offset))?;
-        Ok((record.key.0, PyBytes::new(py, record.payload)))
-    }
-
-    /// At most `n` records from `offset` on, and where the next one starts.
-    #[allow(clippy::type_complexity)]
-    fn read<'py>(
-        &self,
-        py: Python<'py>,
-        offset: u64,
-        n: usize,
-    ) -> PyResult<(Vec<(u64, u64, Bound<'py, PyBytes>)>, u64)> {
-        let records: Vec<_> = enter(py, |_| self.0.records(offset).take(n).collect())?;
-        let next = records.last().map_or(offset, |record| record.end());
-        let rows = records.iter().map(|r| (r.offset, r.key.0, PyBytes::new(py, r.payload))).collect();
-        Ok((rows, next))
-    }
-
-    /// The key and the offset of every record from `offset` on.
-    fn keys(&self, py: Python<'_>, offset: u64) -> PyResult<Vec<(u64, u64)>> {
-        enter(py, |pulse| {
-            let mut keys = Vec::new();
-            self.0.scan(offset, pulse, |record| {
-                keys.push((record.key.0, record.offset));
-                Ok(())
-            })?;
-            Ok(keys)
-        })
-    }
-
-    fn __len__(&self) -> usize {
-        self.0.len() as usize
+        self.0.keys()
     }
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Writer>()?;
-    module.add_class::<Reader>()
+    module.add_class::<Log>()
 }

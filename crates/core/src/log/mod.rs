@@ -14,12 +14,16 @@
 //! everything durable and tells the length to commit. Nobody reads past the committed length, and a
 //! record that does not match its checksum is an error with its offset, never a value.
 
+mod keyed;
+
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::format::Format;
 use crate::{Error, Pulse, Result, Signature};
+
+pub use keyed::KeyedLog;
 
 const RECORD_HEADER: usize = 16;
 /// No record is larger than this: a larger length is damage.

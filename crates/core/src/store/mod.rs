@@ -1,0 +1,7 @@
+//! What the store does per byte: WARC records, and the content encodings of bodies.
+
+mod encoding;
+mod warc;
+
+pub use encoding::{ACCEPTED, decode};
+pub use warc::warc_record;
