@@ -63,12 +63,12 @@ mod tests {
             let mut raw = DeflateEncoder::new(Vec::new(), Compression::fast());
             raw.write_all(&body).unwrap();
             let raw = raw.finish().unwrap();
-            prop_assert_eq!(&decode(&body, "", 2000).unwrap(), &body);
-            prop_assert_eq!(&decode(&gzip(&body), "GZIP", 2000).unwrap(), &body);
-            prop_assert_eq!(&decode(&zlib, "deflate", 2000).unwrap(), &body);
-            prop_assert_eq!(&decode(&gzip(&zlib), "deflate, gzip", 2000).unwrap(), &body);
+            prop_assert_eq!(&decode(&body, "", 4000).unwrap(), &body);
+            prop_assert_eq!(&decode(&gzip(&body), "GZIP", 4000).unwrap(), &body);
+            prop_assert_eq!(&decode(&zlib, "deflate", 4000).unwrap(), &body);
+            prop_assert_eq!(&decode(&gzip(&zlib), "deflate, gzip", 4000).unwrap(), &body);
             if !is_zlib(&raw) {
-                prop_assert_eq!(&decode(&raw, "deflate", 2000).unwrap(), &body);
+                prop_assert_eq!(&decode(&raw, "deflate", 4000).unwrap(), &body);
             }
         }
 
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_bomb_is_given_up_at_the_limit() {
         let bomb = gzip(&vec![0; 10 << 20]);
-        assert!(bomb.len() < 100_000);
+        assert!(bomb.len() < 1 << 18);
         assert!(decode(&bomb, "gzip", 1 << 20).unwrap_err().to_string().contains("more than 1048576 bytes"));
     }
 }

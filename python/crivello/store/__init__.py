@@ -1,0 +1,6 @@
+"""Where pages are kept: raw in the archive, described in the table."""
+
+from crivello.store.archive import Archive, Record
+from crivello.store.table import Outcome, Row, Table
+
+__all__ = ["Archive", "Outcome", "Record", "Row", "Table"]
