@@ -38,6 +38,7 @@ class Outcome(StrEnum):
     TOO_LARGE = "too large"
     BAD_ENCODING = "does not decode"
     BAD_RESPONSE = "not HTTP"
+    UNPARSED = "could not be parsed"
 
 
 class Row(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
@@ -60,6 +61,7 @@ class Row(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
     file: int = 0
     offset: int = 0
     length: int = 0
+    text_file: int = 0
     text_offset: int = 0
     text_length: int = 0
 
@@ -102,7 +104,11 @@ class Table:
 
     def get(self, url: str) -> Row | None:
         """The newest row of a URL."""
-        payload = self._log.get(_core.signature(url))
+        return self.by_signature(_core.signature(url))
+
+    def by_signature(self, signature: int) -> Row | None:
+        """The newest row of the URL with a signature."""
+        payload = self._log.get(signature)
         return None if payload is None else self._decode(payload)
 
     def contains(self, urls: Iterable[str]) -> list[bool]:
