@@ -31,8 +31,11 @@ impl Log {
     #[pyo3(signature = (path, kind, committed = 0, *, write = false))]
     fn new(py: Python<'_>, path: PathBuf, kind: &str, committed: u64, write: bool) -> PyResult<Self> {
         let format = format(kind)?;
-        let open = if write { KeyedLog::write } else { KeyedLog::read };
-        enter(py, |pulse| open(&path, format, committed, pulse)).map(Log)
+        enter(py, |pulse| match write {
+            true => KeyedLog::write(&path, format, committed, pulse),
+            false => KeyedLog::read(&path, format, committed),
+        })
+        .map(Log)
     }
 
     fn append(&mut self, py: Python<'_>, records: Vec<(u64, PyBackedBytes)>) -> PyResult<()> {
@@ -40,12 +43,13 @@ impl Log {
     }
 
     fn get<'py>(&mut self, py: Python<'py>, key: u64) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let record = enter(py, |_| self.0.get(Signature(key)))?;
+        let record = enter(py, |pulse| self.0.get(Signature(key), pulse))?;
         Ok(record.map(|record| PyBytes::new(py, record.payload)))
     }
 
-    fn contains(&self, keys: Vec<u64>) -> Vec<bool> {
-        keys.into_iter().map(|key| self.0.contains(Signature(key))).collect()
+    fn contains(&mut self, py: Python<'_>, keys: Vec<u64>) -> PyResult<Vec<bool>> {
+        let keys: Vec<Signature> = keys.into_iter().map(Signature).collect();
+        enter(py, |pulse| self.0.contains(&keys, pulse))
     }
 
     /// The payloads of at most `n` records from `offset` on, and where the next record starts.
@@ -64,8 +68,8 @@ impl Log {
         enter(py, |_| self.0.sync())
     }
 
-    fn __len__(&self) -> usize {
-        self.0.keys()
+    fn __len__(&mut self, py: Python<'_>) -> PyResult<usize> {
+        enter(py, |pulse| self.0.keys(pulse))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A log with an index in memory: the newest record of a key in one step.
 //!
-//! The index is rebuilt from the keys when the log is opened and costs 18 to 37 bytes a key; what was
-//! appended can be read at once, before it is durable.
+//! The index is rebuilt from the keys, when a log is opened for writing or a key is first asked for, and
+//! costs 18 to 37 bytes a key; what was appended can be read at once, before it is durable.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -29,31 +29,42 @@ impl Hasher for SignatureHasher {
     }
 }
 
+type Newest = HashMap<Signature, u64, BuildHasherDefault<SignatureHasher>>;
+
 /// A log that finds the newest record of each key; one that was opened for reading takes no records.
 pub struct KeyedLog {
     format: Format,
     writer: Option<LogWriter>,
     reader: LogReader,
-    newest: HashMap<Signature, u64, BuildHasherDefault<SignatureHasher>>,
+    newest: Option<Newest>,
 }
 
 impl KeyedLog {
     /// Opens the first `committed` bytes for reading.
-    pub fn read(path: &Path, format: Format, committed: u64, pulse: &Pulse) -> Result<KeyedLog> {
+    pub fn read(path: &Path, format: Format, committed: u64) -> Result<KeyedLog> {
         let reader = LogReader::open(path, format, committed)?;
-        let mut newest = HashMap::default();
-        reader.scan(0, pulse, |record| {
-            newest.insert(record.key, record.offset);
-            Ok(())
-        })?;
-        Ok(KeyedLog { format, writer: None, reader, newest })
+        Ok(KeyedLog { format, writer: None, reader, newest: None })
     }
 
     /// Opens for writing too, and cuts back to `committed` bytes (0: a new log).
     pub fn write(path: &Path, format: Format, committed: u64, pulse: &Pulse) -> Result<KeyedLog> {
         let mut writer = LogWriter::open(path, format, committed)?;
         let length = writer.flush()?;
-        Ok(KeyedLog { writer: Some(writer), ..KeyedLog::read(path, format, length, pulse)? })
+        let mut log = KeyedLog { writer: Some(writer), ..KeyedLog::read(path, format, length)? };
+        log.newest(pulse)?;
+        Ok(log)
+    }
+
+    fn newest(&mut self, pulse: &Pulse) -> Result<&mut Newest> {
+        if self.newest.is_none() {
+            let mut newest = Newest::default();
+            self.reader.scan(0, pulse, |record| {
+                newest.insert(record.key, record.offset);
+                Ok(())
+            })?;
+            self.newest = Some(newest);
+        }
+        Ok(self.newest.get_or_insert_default())
     }
 
     /// Appends a record.
@@ -62,22 +73,23 @@ impl KeyedLog {
         let writer =
             writer.ok_or_else(|| crate::Error::Invalid("the log is open for reading only".to_owned()))?;
         let offset = writer.append(key, payload)?;
-        self.newest.insert(key, offset);
+        self.newest.get_or_insert_default().insert(key, offset);
         Ok(())
     }
 
     /// The newest record of a key.
-    pub fn get(&mut self, key: Signature) -> Result<Option<Record<'_>>> {
-        let Some(&offset) = self.newest.get(&key) else { return Ok(None) };
+    pub fn get(&mut self, key: Signature, pulse: &Pulse) -> Result<Option<Record<'_>>> {
+        let Some(&offset) = self.newest(pulse)?.get(&key) else { return Ok(None) };
         if offset >= self.reader.len() {
             self.catch_up()?;
         }
         self.reader.get(offset).map(Some)
     }
 
-    /// Whether there is a record of a key.
-    pub fn contains(&self, key: Signature) -> bool {
-        self.newest.contains_key(&key)
+    /// Whether there is a record of each key.
+    pub fn contains(&mut self, keys: &[Signature], pulse: &Pulse) -> Result<Vec<bool>> {
+        let newest = self.newest(pulse)?;
+        Ok(keys.iter().map(|key| newest.contains_key(key)).collect())
     }
 
     /// The records from `offset` on, with all that was appended.
@@ -92,8 +104,8 @@ impl KeyedLog {
     }
 
     /// How many different keys there are.
-    pub fn keys(&self) -> usize {
-        self.newest.len()
+    pub fn keys(&mut self, pulse: &Pulse) -> Result<usize> {
+        Ok(self.newest(pulse)?.len())
     }
 
     fn catch_up(&mut self) -> Result<()> {
@@ -129,10 +141,10 @@ mod tests {
                     log = KeyedLog::write(&path, FORMAT, committed, &Pulse::STEADY).unwrap();
                 }
                 for key in 0..20 {
-                    let found = log.get(Signature(key)).unwrap().map(|record| record.payload[0]);
+                    let found = log.get(Signature(key), &Pulse::STEADY).unwrap().map(|record| record.payload[0]);
                     prop_assert_eq!(found, model.get(&key).copied());
                 }
-                prop_assert_eq!(log.keys(), model.len());
+                prop_assert_eq!(log.keys(&Pulse::STEADY).unwrap(), model.len());
             }
         }
     }

@@ -1,0 +1,80 @@
+"""The verbs, by task; ``crivello --help`` is made from the table below."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from crivello.cli import crawl, demo, doctor, index, lab, pages, rank, search, serve, up
+
+TASKS: dict[str, dict[str, str]] = {
+    "See it work": {
+        "demo": "crivello demo",
+        "up": "crivello up https://www.example.org/ --into example",
+    },
+    "Collect pages": {
+        "crawl": "crivello crawl https://www.example.org/ --into example --max-pages 1000",
+        "pages": "crivello pages example --url https://www.example.org/",
+    },
+    "Find them": {
+        "index": "crivello index example",
+        "rank": "crivello rank example --top 20",
+        "search": "crivello search example 'solar AND \"stellar wind\"'",
+        "serve": "crivello serve example --port 8080",
+    },
+    "Look under the hood": {
+        "lab": "crivello lab web",
+        "doctor": "crivello doctor",
+    },
+}
+
+
+class Verbs(TyperGroup):
+    """Shows the verbs by task, each with an example."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for task, verbs in TASKS.items():
+            with formatter.section(task):
+                for verb, example in verbs.items():
+                    command = self.get_command(ctx, verb)
+                    assert command is not None
+                    summary = command.get_short_help_str(90)
+                    formatter.write(textwrap.indent(f"{verb:<9}{summary}\n{'':<9}$ {example}\n", "  "))
+
+    def list_commands(self, _: Any) -> list[str]:
+        return [verb for verbs in TASKS.values() for verb in verbs]
+
+
+app = typer.Typer(
+    cls=Verbs,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    help="Crivello: a web search engine in a box. It crawls politely, stores, indexes, ranks and answers.",
+    epilog="`crivello VERB --help` tells more. Exit codes: 0 done, 1 nothing found, 2 misuse, 3 failed, 130 Ctrl-C.",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"crivello {version('crivello')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version, and end.")
+    ] = False,
+) -> None:
+    del version
+
+
+for module in (demo, up, crawl, pages, index, rank, search, serve, doctor):
+    module.register(app)
+app.add_typer(lab.app, name="lab")

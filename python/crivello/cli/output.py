@@ -1,0 +1,86 @@
+"""Data to standard output, everything else to standard error; nothing that moves unless a person looks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from crivello.crawl import Report
+
+
+def print_json(value: Any) -> None:
+    """A value as one line of JSON on standard output."""
+    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+
+
+def say(text: str = "") -> None:
+    """A line for people on standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def stderr_console() -> Console:
+    """Rich on standard error; plain where that is not a terminal."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def print_table(title: str, rows: Iterable[tuple[str, str]]) -> None:
+    """Names and values, as a table on standard error."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(style="dim")
+    table.add_column(justify="right")
+    for name, value in rows:
+        table.add_row(name, value)
+    stderr_console().print(table)
+
+
+def report_rows(report: Report) -> Iterator[tuple[str, str]]:
+    """What a crawl did, for a table."""
+    yield "pages fetched", f"{report.pages:,}"
+    for status, count in sorted(report.statuses.items()):
+        yield f"  with status {status}", f"{count:,}"
+    for outcome, count in sorted(report.outcomes.items()):
+        if outcome not in ("fetched", "redirected"):
+            yield outcome, f"{count:,}"
+    yield "exact duplicates", f"{report.duplicates:,}"
+    yield "near-duplicates", f"{report.near_duplicates:,}"
+    yield "URLs seen", f"{report.seen:,}"
+    yield "still waiting", f"{report.waiting:,}"
+    yield "requests", f"{report.requests:,}"
+    yield "bytes", f"{report.bytes:,}"
+    yield "seconds", f"{report.seconds:,.1f}"
+
+
+class CrawlProgress:
+    """The live line of a crawl on a terminal; elsewhere it is silent."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._status = console.status("starting …") if console.is_terminal else None
+
+    def __call__(self, report: Report) -> None:
+        if self._status is not None:
+            self._status.update(
+                f"[bold]{report.pages:,}[/] pages  {report.pages_per_second:,.0f}/s  "
+                f"[dim]{report.bytes / 2**20:,.1f} MiB  {report.active} active  "
+                f"{report.waiting:,} waiting  {sum(report.errors.values()):,} errors[/]"
+            )
+
+    @contextmanager
+    def shown(self) -> Iterator[CrawlProgress]:
+        """Shows the line while the crawl runs."""
+        if self._status is None:
+            yield self
+        else:
+            with self._status:
+                yield self

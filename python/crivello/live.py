@@ -1,0 +1,64 @@
+"""Crawl, index while crawling, and serve: all in one process, over one collection."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Self
+
+from crivello.collection import Collection
+from crivello.crawl import Report, crawl
+from crivello.graph.update import update_ranks
+from crivello.index.update import update_index
+
+SECONDS = 3.0
+_GROWTH = 1.5
+
+
+class LiveIndex:
+    """Indexes what the crawl has committed every few seconds, in a thread; ``with`` it around a crawl.
+
+    The ranks are a pass over the whole graph, so they are made anew only when it has grown by half.
+    """
+
+    def __init__(self, collection: Collection, seconds: float = SECONDS) -> None:
+        self._collection = collection
+        self._seconds = seconds
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="index", daemon=True)
+        self._ranked = 0
+        self._error: Exception | None = None
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        self._thread.join()
+        if error is None:
+            if self._error is not None:
+                raise self._error
+            update_index(self._collection)
+            update_ranks(self._collection)
+
+    def _run(self) -> None:
+        try:
+            while not self._ended.wait(self._seconds):
+                documents = update_index(self._collection).documents
+                if documents > self._ranked * _GROWTH:
+                    update_ranks(self._collection)
+                    self._ranked = documents
+        except Exception as error:
+            self._error = error
+
+
+def crawl_live(
+    collection: Collection, urls: Sequence[str], *, on_progress: Callable[[Report], None] | None = None
+) -> Report:
+    """Crawls, with an index that follows; at the end everything that was crawled is indexed and ranked."""
+    with LiveIndex(collection):
+        return crawl(collection, urls, on_progress=on_progress)
