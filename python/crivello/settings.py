@@ -21,6 +21,9 @@ from msgspec import Meta
 
 from crivello.errors import InvalidSetting, StorageError
 
+_BYTES = {"unit": "bytes"}
+_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30}
+
 
 class Crawl(msgspec.Struct, kw_only=True, frozen=True):
     """What to fetch, and how politely."""
@@ -45,9 +48,10 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
             description="a trap is cut off after so many links in a row between URLs that differ only in numbers",
         ),
     ] = 30
-    max_bytes: Annotated[int, Meta(ge=1024, description="a body longer than this is given up, as sent and as decoded")] = (
-        16 * 2**20
-    )
+    max_bytes: Annotated[
+        int,
+        Meta(ge=1024, description="a body longer than this is given up, as sent and as decoded", extra=_BYTES),
+    ] = 16 * 2**20
     max_redirects: Annotated[int, Meta(ge=0, le=50, description="how long a chain of redirects may be")] = 8
     timeout: Annotated[float, Meta(gt=0, le=3600, description="seconds that a request may take in all")] = 30.0
     retries: Annotated[int, Meta(ge=0, le=20, description="how often a failed request is tried again")] = 2
@@ -72,9 +76,10 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
 class Index(msgspec.Struct, kw_only=True, frozen=True):
     """How pages become an index."""
 
-    memory: Annotated[int, Meta(ge=2**20, description="bytes that building may use before it writes a segment")] = (
-        256 * 2**20
-    )
+    memory: Annotated[
+        int,
+        Meta(ge=2**20, description="bytes that building may use before it writes a segment", extra=_BYTES),
+    ] = 256 * 2**20
 
 
 class Search(msgspec.Struct, kw_only=True, frozen=True):
@@ -137,7 +142,8 @@ class Setting:
             short = f" of {meta.min_length or 0} to {meta.max_length} characters" if meta.max_length else ""
             return f"{kind}{short}{', plain ASCII' if meta.pattern else ''}"
         low = f" from {meta.ge:,}" if meta.ge is not None else f" over {meta.gt:,}" if meta.gt is not None else ""
-        return f"{kind}{low}{f' to {meta.le:,}' if meta.le is not None else ''}"
+        unit = " (K, M or G may follow)" if meta.extra == _BYTES else ""
+        return f"{kind}{low}{f' to {meta.le:,}' if meta.le is not None else ''}{unit}"
 
 
 def _unwrap(annotated: Any) -> tuple[Any, Meta]:
@@ -166,8 +172,12 @@ def all_settings() -> Iterator[Setting]:
 
 
 def _convert(setting: Setting, value: Any, source: str) -> Any:
+    _, meta = _unwrap(setting.type)
+    plain = value
+    if meta.extra == _BYTES and isinstance(value, str) and value[:-1].isdigit() and value[-1].lower() in _UNITS:
+        plain = int(value[:-1]) * _UNITS[value[-1].lower()]
     try:
-        return msgspec.convert(value, setting.type, strict=not isinstance(value, str))
+        return msgspec.convert(plain, setting.type, strict=not isinstance(plain, str))
     except msgspec.ValidationError:
         raise InvalidSetting(
             f"{source}: {value!r} is not allowed for {setting.name}: it must be {setting.allowed}"

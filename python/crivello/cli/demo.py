@@ -1,0 +1,91 @@
+"""crivello demo: the whole system on a miniature web."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from crivello.cli.options import with_settings
+from crivello.cli.output import CrawlProgress, print_table, report_rows, say, stderr_console
+
+DELAY = 0.02
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the verb."""
+    app.command("demo")(with_settings("serve")(demo))
+
+
+def demo(
+    once: Annotated[bool, typer.Option("--once", help="do everything but wait, and end")] = False,
+    into: Annotated[
+        str, typer.Option("--into", metavar="DIR", help="keep the collection in this folder (default: a temporary one)")
+    ] = "",
+    *,
+    flags: dict[str, Any],
+) -> None:
+    """Crawl, index, rank and search a miniature web that runs inside this process.
+
+    It takes about half a minute, then serves the search page until Ctrl-C.
+
+    \b
+    Examples:
+      crivello demo
+      crivello demo --once
+    """
+    with tempfile.TemporaryDirectory(prefix="crivello-demo-") as temporary:
+        _demo(Path(into) if into else Path(temporary) / "demo", once, flags)
+
+
+def _demo(folder: Path, once: bool, flags: dict[str, Any]) -> None:
+    from crivello import settings, web
+    from crivello.collection import Collection
+    from crivello.crawl import crawl
+    from crivello.graph.update import update_ranks
+    from crivello.index.update import update_index
+    from crivello.lab.web import SampleWeb
+
+    console = stderr_console()
+    loaded = settings.load(
+        flags={**flags, "crawl": {"delay": DELAY, "scope": "any", "allow_private": True, "user_agent": "crivello-demo"}}
+    )
+    with SampleWeb() as sample, Collection.write(folder, settings=loaded, create=True) as collection:
+        hosts = len(sample.hosts)
+        say(f"1. a miniature web: {hosts} hosts on {sample.hosts[0]} to {sample.hosts[-1]}, port {sample.port}")
+        say(f"2. crawling it from {sample.seeds[0]}, {DELAY} s between requests to a host …")
+        progress = CrawlProgress(console)
+        with progress.shown():
+            report = crawl(collection, sample.seeds, on_progress=progress)
+        print_table("", report_rows(report))
+        say()
+        done = update_index(collection)
+        graph = update_ranks(collection)
+        say(f"3. indexed {done.documents:,} pages: {done.terms:,} terms, {done.postings:,} postings, {done.bytes:,} bytes")
+        say(f"4. ranked {graph.pages:,} pages by {graph.links:,} links, {graph.bits_per_link:.1f} bits a link")
+        for query in sample.queries:
+            say()
+            say(f"$ crivello search {folder} {query!r}")
+            for hit in collection.search(query, top=3):
+                mark = ("[bold green]", "[/]") if console.is_terminal else ("*", "*")
+                _print_hit(console, hit, mark)
+    say()
+    if once:
+        return
+    reader = Collection(folder, settings=loaded)
+    web.serve(
+        reader,
+        loaded.serve.host,
+        loaded.serve.port,
+        on_ready=lambda url: say(f"5. the search page is at {url} (Ctrl-C ends it)"),
+    )
+
+
+def _print_hit(console: Any, hit: Any, mark: tuple[str, str]) -> None:
+    from rich.markup import escape
+
+    fragments = ((escape(text), match) for text, match in hit.snippet.fragments)
+    snippet = "".join(f"{mark[0]}{text}{mark[1]}" if match else text for text, match in fragments)
+    console.print(f"{hit.rank:>3}. [bold]{escape(hit.title)}[/]\n     [dim]{escape(hit.url)}[/]\n     {snippet}")

@@ -1,0 +1,65 @@
+"""crivello lab: the parts one by one, to try them out."""
+
+from __future__ import annotations
+
+import signal
+from typing import Annotated
+
+import typer
+
+from crivello.cli.options import Json
+from crivello.cli.output import print_json, say
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Try the parts one by one: `lab web` serves the sample web.",
+)
+
+
+@app.callback()
+def options() -> None:
+    """Try the parts one by one."""
+
+
+@app.command("web")
+def web(
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="the port on every address; 0: any")] = 0,
+    hosts: Annotated[int, typer.Option("--hosts", min=1, max=200, help="how many hosts, each on its own address")] = 9,
+    pages: Annotated[int, typer.Option("--pages-per-host", min=1, max=10000, help="how many pages a host has")] = 75,
+    slow: Annotated[float, typer.Option("--slow", min=0, max=60, help="seconds that the slow host takes")] = 0.15,
+    seed: Annotated[int, typer.Option("--seed", help="another seed makes another web")] = 2026,
+    log: Annotated[str, typer.Option("--log", metavar="FILE", help="write each request as a JSON line")] = "",
+    json: Json = False,
+) -> None:
+    """Serve the sample web on loopback until Ctrl-C; print the URLs to start from, one a line.
+
+    \b
+    Examples:
+      crivello lab web --port 8090 --log requests.jsonl
+      crivello lab web --hosts 8 --pages-per-host 10 --json
+    """
+    from pathlib import Path
+
+    from crivello.lab.web import SampleWeb
+
+    sample = SampleWeb(
+        seed=seed, hosts=hosts, pages_per_host=pages, port=port, slow=slow, log=Path(log) if log else None
+    )
+    with sample:
+        if json:
+            print_json(
+                {
+                    "seeds": sample.seeds,
+                    "pages": sorted(sample.pages),
+                    "forbidden": sorted(sample.forbidden),
+                    "broken": sorted(sample.broken),
+                    "redirects": sample.redirects,
+                    "duplicates": sample.duplicates,
+                    "near_duplicates": sample.near_duplicates,
+                }
+            )
+        else:
+            print("\n".join(sample.seeds), flush=True)
+        say(f"{len(sample.pages):,} pages on {len(sample.hosts)} hosts; Ctrl-C ends it")
+        signal.pause()

@@ -1,0 +1,59 @@
+"""crivello up: crawl, index while crawling, and serve."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from crivello.cli.options import with_settings
+from crivello.cli.output import CrawlProgress, print_table, report_rows, say, stderr_console
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the verb."""
+    app.command("up")(with_settings("crawl", "serve")(up))
+
+
+def up(
+    urls: Annotated[list[str], typer.Argument(metavar="URL...", help="where to start", show_default=False)],
+    into: Annotated[
+        str, typer.Option("--into", metavar="DIR", help="the collection's folder (default: the first URL's host)")
+    ] = "",
+    once: Annotated[bool, typer.Option("--once", help="end when everything is crawled and indexed")] = False,
+    *,
+    flags: dict[str, Any],
+) -> None:
+    """Crawl some sites, index them while crawling, and serve the search page from the first page on.
+
+    \b
+    Examples:
+      crivello up https://www.example.org/
+      crivello up https://docs.example.org/ --into docs --max-pages 5000 --port 8000
+    """
+    from pathlib import Path
+    from urllib.parse import urlsplit
+
+    from crivello import settings, web
+    from crivello.collection import SETTINGS, Collection
+    from crivello.crawl.crawler import canonical_seeds
+    from crivello.live import crawl_live
+
+    seeds = canonical_seeds(urls)
+    folder = Path(into or urlsplit(seeds[0]).netloc.replace(":", "-"))
+    file = folder / SETTINGS
+    loaded = settings.load(file if file.exists() else None, flags)
+    progress = CrawlProgress(stderr_console())
+    with Collection.write(folder, settings=loaded, create=True) as collection:
+        try:
+            with web.Server(collection, loaded.serve.host, loaded.serve.port) as server:
+                say(f"the search page is at {server.url} and fills while the crawl goes on (Ctrl-C ends it)")
+                with progress.shown():
+                    report = crawl_live(collection, seeds, on_progress=progress)
+                print_table(f"crawled into {folder}", report_rows(report))
+                if not once:
+                    say(f"still serving {server.url} (Ctrl-C ends it)")
+                    server.wait()
+        except KeyboardInterrupt:
+            say(f"stopped; `crivello up {' '.join(urls)} --into {folder}` goes on")
+            raise

@@ -1,0 +1,1 @@
+"""From the links of a collection to its graph and ranks."""

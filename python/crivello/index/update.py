@@ -1,0 +1,1 @@
+"""From the pages of a collection to its index."""

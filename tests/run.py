@@ -1,0 +1,53 @@
+"""Runs every test, Python and Rust, and ends in one line with the totals of both.
+
+    python -m tests.run [NAME]      NAME: only the tests whose name holds it
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def run(command: list[str]) -> tuple[int, str]:
+    """Runs a command, shows its output as it comes, and gives its exit code and the output."""
+    print("$", *command, flush=True)
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        sys.stdout.write(line)
+        sys.stdout.flush()
+        lines.append(line)
+    return process.wait(), "".join(lines)
+
+
+def totals(output: str) -> Counter[str]:
+    """The tests that passed, failed and were skipped, from the closing lines of cargo test and pytest."""
+    counts: Counter[str] = Counter()
+    closing = [line for line in output.splitlines() if "test result:" in line]
+    closing += [line for line in output.splitlines()[-3:] if re.search(r"\bin \d+\.\d+s", line)]
+    for line in closing:
+        for number, word in re.findall(r"(\d+) (passed|failed|errors?|skipped|ignored)", line):
+            counts[{"error": "failed", "errors": "failed", "ignored": "skipped"}.get(word, word)] += int(number)
+    return counts
+
+
+def main() -> int:
+    name = sys.argv[1] if len(sys.argv) > 1 else None
+    rust_code, rust = run(["cargo", "test", "--workspace", "--quiet", *([name] if name else [])])
+    python_code, python = run([sys.executable, "-m", "pytest", "-rs", *(["-k", name] if name else [])])
+    if name and python_code == 5:  # no Python test has that name
+        python_code = 0
+    counts = totals(rust) + totals(python)
+    print(f"total: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return 1 if rust_code or python_code else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""Settings: one definition, three ways to say them, and a clear no."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from crivello import settings
+from crivello.errors import InvalidSetting
+
+
+def test_flag_wins_over_variable_over_file_over_default(tmp_path: Path) -> None:
+    file = tmp_path / "crivello.toml"
+    file.write_text("[crawl]\ndelay = 2.5\nconnections = 7\nmax_pages = 9\n")
+    environment = {"CRIVELLO_CRAWL_DELAY": "3.5", "CRIVELLO_CRAWL_CONNECTIONS": "8"}
+    loaded = settings.load(file, {"crawl": {"delay": "4.5"}}, environment)
+    assert (loaded.crawl.delay, loaded.crawl.connections, loaded.crawl.max_pages) == (4.5, 8, 9)
+    assert loaded.crawl.timeout == 30.0
+
+
+def test_what_is_written_reads_back(tmp_path: Path) -> None:
+    changed = settings.load(
+        flags={"crawl": {"delay": 0.5, "contact": 'me "quoted" \\ you', "obey_robots": False}, "search": {"k1": 0.9}}
+    )
+    file = tmp_path / "crivello.toml"
+    file.write_text(settings.to_toml(changed))
+    assert settings.load(file, environment={}) == changed
+
+
+def test_the_file_explains_every_setting_and_its_default() -> None:
+    text = settings.to_toml(settings.Settings())
+    for setting in settings.all_settings():
+        assert setting.description in text
+        assert f"# {setting.name} = " in text
+    # Without the comment signs it is a valid file with all the defaults.
+    bare = "\n".join(line.removeprefix("# ") if " = " in line else line for line in text.splitlines())
+    assert {name: len(values) for name, values in tomllib.loads(bare).items()} == {
+        name: len(list(settings.settings_of(name))) for name in settings.sections()
+    }
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "value", "allowed"),
+    [
+        ("crawl", "delay", "-1", "a number from 0 to 3,600"),
+        ("crawl", "delay", "fast", "a number from 0 to 3,600"),
+        ("crawl", "scope", "galaxy", "one of host, any"),
+        ("crawl", "connections", "0", "a whole number from 1 to 10,000"),
+        ("crawl", "obey_robots", "perhaps", "true or false"),
+        ("crawl", "user_agent", "two words", "plain ASCII"),
+        ("crawl", "timeout", "0", "a number over 0 to 3,600"),
+        ("search", "language", "english", "two lower-case letters"),
+        ("index", "memory", "12Q", "a whole number from 1,048,576"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_name(section: str, name: str, value: str, allowed: str) -> None:
+    with pytest.raises(InvalidSetting) as error:
+        settings.load(flags={section: {name: value}}, environment={})
+    message = str(error.value)
+    assert f"--{name.replace('_', '-')}" in message and repr(value) in message and allowed in message
+    with pytest.raises(InvalidSetting, match=f"CRIVELLO_{section}_{name}".upper()):
+        settings.load(environment={f"CRIVELLO_{section}_{name}".upper(): value})
+
+
+def test_bytes_may_be_said_with_a_unit() -> None:
+    loaded = settings.load(flags={"index": {"memory": "512M"}, "crawl": {"max_bytes": "64k"}}, environment={})
+    assert loaded.index.memory == 512 * 2**20
+    assert loaded.crawl.max_bytes == 64 * 2**10
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[crawl\n", "not valid TOML"),
+        ("[crawl]\nspeed = 3\n", "there is no setting speed"),
+        ("[fly]\nx = 1\n", "there is no section [fly]"),
+        ("[crawl]\ndelay = true\n", "must be a number"),
+        ("[crawl]\ndelay = -1\n", "-1"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_name(tmp_path: Path, content: str, said: str) -> None:
+    file = tmp_path / "crivello.toml"
+    file.write_text(content)
+    with pytest.raises(InvalidSetting) as error:
+        settings.load(file, environment={})
+    assert said in str(error.value) and str(file) in str(error.value)
+
+
+def test_every_setting_is_described_and_has_a_variable_of_its_own() -> None:
+    everything = list(settings.all_settings())
+    assert all(setting.description and setting.allowed for setting in everything)
+    assert len({setting.variable for setting in everything}) == len(everything)
