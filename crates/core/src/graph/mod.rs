@@ -1,7 +1,8 @@
 //! The link graph: which page links to which, compressed, and what that says about each page.
 //!
 //! The crawl appends the links of each page to a log ([`LINKS`]). [`build`] turns the log into a
-//! compressed [`Graph`].
+//! compressed [`Graph`]; [`pagerank`] streams over it and [`Ranks`] keeps the outcome by signature, for
+//! the search to read.
 //!
 //! WebGraph (the crate of that name) was weighed for the compressed graph and not taken: it brings 35
 //! direct dependencies, and its gain comes from an order of nodes that keeps similar pages together, which
@@ -10,6 +11,8 @@
 mod blocks;
 mod build;
 mod compressed;
+mod pagerank;
+mod ranks;
 mod search;
 
 use crate::format::Format;
@@ -17,6 +20,8 @@ use crate::{Pulse, Result};
 
 pub use build::{Built, build};
 pub use compressed::Graph;
+pub use pagerank::{PageRank, Settings, pagerank};
+pub use ranks::{Ranks, write_ranks};
 
 /// The log of links: the key is the page's signature, the payload the signatures it links to, eight
 /// bytes each, little-endian, in the order of the page.
