@@ -2,7 +2,7 @@
 //!
 //! The crawl appends the links of each page to a log ([`LINKS`]). [`build`] turns the log into a
 //! compressed [`Graph`]; [`pagerank`] streams over it and [`Ranks`] keeps the outcome by signature, for
-//! the search to read.
+//! the search to read. Any other graph comes in as text, through [`EdgeList`].
 //!
 //! WebGraph (the crate of that name) was weighed for the compressed graph and not taken: it brings 35
 //! direct dependencies, and its gain comes from an order of nodes that keeps similar pages together, which
@@ -11,6 +11,7 @@
 mod blocks;
 mod build;
 mod compressed;
+mod edges;
 mod pagerank;
 mod ranks;
 mod search;
@@ -20,6 +21,7 @@ use crate::{Pulse, Result};
 
 pub use build::{Built, build};
 pub use compressed::Graph;
+pub use edges::EdgeList;
 pub use pagerank::{PageRank, Settings, pagerank};
 pub use ranks::{Ranks, write_ranks};
 
