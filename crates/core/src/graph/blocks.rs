@@ -29,6 +29,9 @@ use crate::{Error, Result, Signature};
 /// How many nodes a block has; the last one may have fewer.
 pub const BLOCK: usize = 64;
 
+/// [`Node`] has 32 bits.
+pub const MOST_NODES: u64 = 1 << 32;
+
 const SIGNATURE: usize = 8;
 const ENTRY: usize = 20;
 const FOOTER: usize = 20;
@@ -174,14 +177,14 @@ impl Blocks {
         }
         let nodes = u64_at(&self.map, footer);
         let count = nodes.div_ceil(BLOCK as u64);
-        let start = count.checked_mul(ENTRY as u64).and_then(|size| (footer as u64).checked_sub(size));
-        let start = start.filter(|start| *start >= Format::HEADER as u64);
-        let start = start.ok_or_else(|| self.damage(footer as u64, "its directory does not fit"))?;
+        let room = (footer - Format::HEADER) as u64;
+        if nodes > MOST_NODES || nodes * SIGNATURE as u64 + count * ENTRY as u64 > room {
+            return Err(self.damage(footer as u64, "so many nodes do not fit in it"));
+        }
+        let start = footer - count as usize * ENTRY;
         let checksum = footer + 2 * SIGNATURE;
-        if nodes > 1 << 32
-            || crc32fast::hash(&self.map[start as usize..checksum]) != u32_at(&self.map, checksum)
-        {
-            return Err(self.damage(start, "its directory does not match its checksum"));
+        if crc32fast::hash(&self.map[start..checksum]) != u32_at(&self.map, checksum) {
+            return Err(self.damage(start as u64, "its directory does not match its checksum"));
         }
         self.nodes = nodes as usize;
         self.total = u64_at(&self.map, footer + SIGNATURE);

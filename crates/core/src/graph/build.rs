@@ -11,6 +11,7 @@
 
 use std::path::Path;
 
+use super::blocks::MOST_NODES;
 use super::compressed::GraphWriter;
 use super::search::find;
 use super::{LINKS, Node};
@@ -35,7 +36,7 @@ pub struct Built {
 pub fn build(links: &Path, committed: u64, target: &Path, pulse: &Pulse) -> Result<Built> {
     let log = LogReader::open(links, LINKS, committed)?;
     let pages = last_records(&log, pulse)?;
-    if pages.len() > 1 << 32 {
+    if pages.len() as u64 > MOST_NODES {
         return Err(Error::Invalid(format!("a graph of {} nodes is too large", pages.len())));
     }
     let mut writer = GraphWriter::create(target, pages.len())?;

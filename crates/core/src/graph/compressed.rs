@@ -15,8 +15,8 @@
 //! γ 12.55   δ 11.33   ζ₃ 10.17   Rice 8.52   Golomb 8.50   (at least 8.05)
 //! ```
 //!
-//! To read one list, the lists before it in its block are decoded: on average 32 lists, a microsecond or
-//! two; a block with an enormous list takes in proportion. Reading all lists in order wastes nothing.
+//! To read one list, the lists before it in its block are decoded: on average 32 lists, some microseconds;
+//! a block with an enormous list takes in proportion. Reading all lists in order wastes nothing.
 //!
 //! Sources: Solomon Golomb, "Run-length encodings", 1966; Robert Rice, "Some practical universal noiseless
 //! coding techniques", 1979; Paolo Boldi and Sebastiano Vigna, "The WebGraph framework I", 2004.

@@ -1,9 +1,10 @@
 //! Any graph, from text: one arc a line, `source target`, apart by white space or a comma.
 //!
-//! A name is whatever has no white space and no comma in it; numbers are names too. What follows a `#` at
-//! the start of a line is a comment. Nodes are numbered as they first turn up. Self-links and repeated
-//! arcs are dropped, as in the graph of a crawl. In memory: 4 bytes an arc (12 while reading), and for each
-//! node its name and about 60 bytes. Names are told apart by their signature (see [`crate::signature`]).
+//! A name is whatever has no white space and no comma in it; numbers are names too. A line that starts with
+//! `#` is a comment. Nodes are numbered as they first turn up. Self-links and repeated arcs are dropped, as
+//! in the graph of a crawl. In memory: 4 bytes an arc (up to 16 while reading, in a vector that doubles),
+//! and for each node its name and about 60 bytes. Names are told apart by their signature (see
+//! [`crate::signature`]).
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -22,7 +23,7 @@ pub struct EdgeList {
     names: Vec<String>,
     /// Where the successors of each node start in `targets`, and where the last ones end.
     starts: Vec<usize>,
-    targets: Vec<Node>,
+    targets: Box<[Node]>,
 }
 
 impl EdgeList {

@@ -1,7 +1,7 @@
 //! The link graph: which page links to which, compressed, and what that says about each page.
 //!
-//! The crawl appends the links of each page to a log ([`LINKS`]). [`build`] turns the log into a
-//! compressed [`Graph`]; [`pagerank`] streams over it and [`Ranks`] keeps the outcome by signature, for
+//! The crawl appends the links of each page to a log ([`LINKS`]). [`build()`] turns the log into a
+//! compressed [`Graph`]; [`pagerank()`] streams over it and [`Ranks`] keeps the outcome by signature, for
 //! the search to read. Any other graph comes in as text, through [`EdgeList`].
 //!
 //! WebGraph (the crate of that name) was weighed for the compressed graph and not taken: it brings 35

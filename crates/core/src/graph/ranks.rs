@@ -3,7 +3,7 @@
 //! The file is one of blocks of 64 nodes (see [`super::blocks`]); after its signatures a block has their
 //! ranks, as f32, little-endian: 12 bytes a page and a third of a byte of directory. A value is the rank
 //! times the number of pages, so the mean is 1 whatever the size of the collection, and the 24 bits of an
-//! f32 are relative to the value. A look costs two or three cache misses, and a checksum per block once.
+//! f32 are relative to the value. A look costs a few cache misses, and a checksum per block once.
 
 use std::path::Path;
 
