@@ -8,7 +8,8 @@
 
 A page is known by its 64-bit signature. Both files are written whole and then renamed; their lengths are
 for the manifest. A file that the manifest still names with its old length must not be replaced: give a new
-build a folder of its own, and drop the old one after the checkpoint. The formats and the costs are described in ``crates/core/src/graph``.
+build a folder of its own, and drop the old one after the checkpoint. The formats and the costs are described in
+``crates/core/src/graph``.
 """
 
 from __future__ import annotations

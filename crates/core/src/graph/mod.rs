@@ -4,7 +4,7 @@
 //! compressed [`Graph`]; [`pagerank()`] streams over it and [`Ranks`] keeps the outcome by signature, for
 //! the search to read. Any other graph comes in as text, through [`EdgeList`].
 //!
-//! WebGraph (the crate of that name) was weighed for the compressed graph and not taken: it brings 35
+//! WebGraph (the crate of that name) was weighed for the compressed graph and not taken: it lists 35
 //! direct dependencies, and its gain comes from an order of nodes that keeps similar pages together, which
 //! an order by signature does not have.
 
