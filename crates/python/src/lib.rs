@@ -4,6 +4,7 @@
 //! `crivello._core`, is private, and `python/crivello/_core.pyi` is its complete description.
 
 mod enter;
+mod graph;
 mod log;
 mod sieve;
 mod signature;
@@ -14,6 +15,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     enter::register(module)?;
+    graph::register(module)?;
     log::register(module)?;
     sieve::register(module)?;
     signature::register(module)?;

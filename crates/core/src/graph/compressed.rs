@@ -1,0 +1,338 @@
+//! The compressed graph: for every node its successors, as bits.
+//!
+//! The file is one of blocks of 64 nodes (see [`super::blocks`]); after its signatures a block has the
+//! lists of its nodes, one after the other, in a little-endian bit stream filled up to whole words of 32
+//! bits. A list is its outdegree k in γ code and, if k > 0, its k gaps in Rice code with parameter
+//! ⌊log₂(n/k)⌋: successor − previous successor − 1, where the one before the first is −1.
+//!
+//! Nodes are numbered by signature, that is, at random: the successors of a node are k of n numbers drawn
+//! evenly, their gaps are geometric with p = k/n, and for these the Golomb codes are optimal; Rice's are
+//! the Golomb codes without a division. A list takes about k (log₂(n/k) + 1.5) bits, where no code for
+//! random numbers can do with less than log₂ C(n, k) ≈ k (log₂(n/k) + 1.44). In bits per link, on the
+//! 103 689 links of wiki-Vote:
+//!
+//! ```text
+//! γ 12.55   δ 11.33   ζ₃ 10.17   Rice 8.52   Golomb 8.50   (at least 8.05)
+//! ```
+//!
+//! To read one list, the lists before it in its block are decoded: on average 32 lists, some microseconds;
+//! a block with an enormous list takes in proportion. Reading all lists in order wastes nothing.
+//!
+//! Sources: Solomon Golomb, "Run-length encodings", 1966; Robert Rice, "Some practical universal noiseless
+//! coding techniques", 1979; Paolo Boldi and Sebastiano Vigna, "The WebGraph framework I", 2004.
+
+use std::path::Path;
+
+use dsi_bitstream::prelude::{
+    BitWrite, BufBitReader, BufBitWriter, GammaRead, GammaWrite, LE, MemWordWriterVec, RiceRead, RiceWrite,
+    WordError, WordRead,
+};
+
+use super::blocks::{BLOCK, BlockWriter, Blocks};
+use super::{Node, Successors};
+use crate::format::Format;
+use crate::{Error, Pulse, Result, Signature};
+
+const GRAPH: Format = Format { kind: *b"GRPH", version: 1 };
+const BLOCKS_PER_BEAT: usize = 256;
+
+/// The Rice parameter of a list of `outdegree` successors (at least one, at most `nodes`).
+fn parameter(nodes: u64, outdegree: u64) -> usize {
+    (nodes / outdegree).ilog2() as usize
+}
+
+type Bits = BufBitWriter<LE, MemWordWriterVec<u32, Vec<u32>>>;
+
+/// Writes the lists of a graph, in the order of the nodes.
+pub struct GraphWriter {
+    blocks: BlockWriter,
+    nodes: u64,
+    arcs: u64,
+    signatures: Vec<Signature>,
+    lists: Bits,
+}
+
+impl GraphWriter {
+    /// Starts the file of a graph with `nodes` nodes.
+    pub fn create(path: &Path, nodes: usize) -> Result<GraphWriter> {
+        Ok(GraphWriter {
+            blocks: BlockWriter::create(path, GRAPH)?,
+            nodes: nodes as u64,
+            arcs: 0,
+            signatures: Vec::with_capacity(BLOCK),
+            lists: empty_lists(),
+        })
+    }
+
+    /// Appends a node, whose signature is greater than all before, and its distinct, increasing successors.
+    pub fn push(&mut self, signature: Signature, successors: &[Node]) -> Result<()> {
+        if self.signatures.len() == BLOCK {
+            self.write_block()?;
+        }
+        self.signatures.push(signature);
+        let outdegree = successors.len() as u64;
+        self.arcs += outdegree;
+        let Ok(_) = self.lists.write_gamma(outdegree);
+        if outdegree == 0 {
+            return Ok(());
+        }
+        let parameter = parameter(self.nodes, outdegree);
+        let mut least = 0;
+        for successor in successors {
+            let Ok(_) = self.lists.write_rice(u64::from(successor.0) - least, parameter);
+            least = u64::from(successor.0) + 1;
+        }
+        Ok(())
+    }
+
+    /// Puts the file in its place; returns the number of arcs and the length of the file.
+    pub fn finish(mut self) -> Result<(u64, u64)> {
+        self.write_block()?;
+        Ok((self.arcs, self.blocks.finish(self.arcs)?))
+    }
+
+    fn write_block(&mut self) -> Result<()> {
+        let Ok(_) = self.lists.flush();
+        let Ok(words) = std::mem::replace(&mut self.lists, empty_lists()).into_inner();
+        let content: Vec<u8> = words.into_inner().into_iter().flat_map(u32::to_ne_bytes).collect();
+        self.blocks.push(&self.signatures, &content)?;
+        self.signatures.clear();
+        Ok(())
+    }
+}
+
+fn empty_lists() -> Bits {
+    BufBitWriter::new(MemWordWriterVec::new(Vec::new()))
+}
+
+/// The words of a block, which ends where it ends: a damaged code cannot run on.
+struct Words<'a>(std::slice::ChunksExact<'a, u8>);
+
+impl WordRead for Words<'_> {
+    type Error = WordError;
+    type Word = u32;
+
+    #[inline]
+    fn read_word(&mut self) -> std::result::Result<u32, WordError> {
+        self.read_word_opt().ok_or(WordError::UnexpectedEof { word_pos: 0 })
+    }
+
+    #[inline]
+    fn read_word_opt(&mut self) -> Option<u32> {
+        self.0.next().map(|word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]))
+    }
+}
+
+/// Decodes the lists of a block.
+struct Lists<'a> {
+    bits: BufBitReader<LE, Words<'a>>,
+    nodes: u64,
+}
+
+impl<'a> Lists<'a> {
+    fn new(content: &'a [u8], nodes: usize) -> Lists<'a> {
+        Lists { bits: BufBitReader::new(Words(content.chunks_exact(4))), nodes: nodes as u64 }
+    }
+
+    /// Puts the next list into `list`; `None` if what is there is no list.
+    #[inline]
+    fn next(&mut self, list: &mut Vec<Node>) -> Option<()> {
+        list.clear();
+        let outdegree = self.bits.read_gamma().ok()?;
+        if outdegree == 0 {
+            return Some(());
+        }
+        if outdegree > self.nodes {
+            return None;
+        }
+        let parameter = parameter(self.nodes, outdegree);
+        let mut least = 0;
+        for _ in 0..outdegree {
+            let successor = least + self.bits.read_rice(parameter).ok()?;
+            if successor >= self.nodes {
+                return None;
+            }
+            list.push(Node(successor as u32));
+            least = successor + 1;
+        }
+        Some(())
+    }
+}
+
+/// A compressed graph, memory-mapped.
+pub struct Graph(Blocks);
+
+impl Graph {
+    /// Opens a graph of `committed` bytes.
+    pub fn open(path: &Path, committed: u64) -> Result<Graph> {
+        Blocks::open(path, GRAPH, committed).map(Graph)
+    }
+
+    /// How many arcs there are.
+    pub fn arcs(&self) -> u64 {
+        self.0.total()
+    }
+
+    /// How many bytes the file has.
+    pub fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+
+    /// What a link costs in the lists (signatures and directory, which a node costs, are not in it).
+    pub fn bits_per_link(&self) -> f64 {
+        self.0.content_bytes() as f64 * 8.0 / self.arcs().max(1) as f64
+    }
+
+    /// The node with this signature.
+    pub fn find(&self, signature: Signature) -> Result<Option<Node>> {
+        self.0.find(signature)
+    }
+
+    /// The signature of a node.
+    pub fn signature(&self, node: Node) -> Result<Signature> {
+        self.must_exist(node)?;
+        let (block, slot) = self.0.locate(node)?;
+        Ok(block.signature(slot))
+    }
+
+    /// The successors of a node, increasing.
+    pub fn successors(&self, node: Node) -> Result<Vec<Node>> {
+        self.must_exist(node)?;
+        let (block, slot) = self.0.locate(node)?;
+        let mut lists = Lists::new(block.content, self.nodes());
+        let mut list = Vec::new();
+        for _ in 0..=slot {
+            lists.next(&mut list).ok_or_else(|| self.no_list(block.offset))?;
+        }
+        Ok(list)
+    }
+
+    fn must_exist(&self, node: Node) -> Result<()> {
+        if node.index() < self.nodes() {
+            return Ok(());
+        }
+        Err(Error::Invalid(format!("there is no node {} in a graph of {}", node.0, self.nodes())))
+    }
+
+    fn no_list(&self, offset: u64) -> Error {
+        self.0.damage(offset, "a block does not hold the lists of its nodes")
+    }
+}
+
+impl Successors for Graph {
+    fn nodes(&self) -> usize {
+        self.0.nodes()
+    }
+
+    fn scan(&self, pulse: &Pulse, mut visit: impl FnMut(Node, &[Node])) -> Result<()> {
+        let mut list = Vec::new();
+        for index in 0..self.0.count() {
+            if index.is_multiple_of(BLOCKS_PER_BEAT) {
+                pulse.beat()?;
+            }
+            let block = self.0.block(index)?;
+            let mut lists = Lists::new(block.content, self.nodes());
+            for slot in 0..block.len() {
+                lists.next(&mut list).ok_or_else(|| self.no_list(block.offset))?;
+                visit(Node((index * BLOCK + slot) as u32), &list);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Nodes with increasing signatures and lists of successors, in any of the densities there are.
+    fn graphs() -> impl Strategy<Value = Vec<(u64, Vec<u32>)>> {
+        prop::collection::btree_set(any::<u64>(), 0..200).prop_flat_map(|signatures| {
+            let nodes = signatures.len() as u32;
+            let list = prop::collection::btree_set(0..nodes.max(1), 0..=(nodes as usize).min(40));
+            let lists = prop::collection::vec(list, signatures.len());
+            lists.prop_map(move |lists| {
+                let lists = lists.into_iter().map(|list| list.into_iter().collect());
+                signatures.iter().copied().zip(lists).collect()
+            })
+        })
+    }
+
+    fn write(path: &Path, graph: &[(u64, Vec<u32>)]) -> u64 {
+        let mut writer = GraphWriter::create(path, graph.len()).unwrap();
+        for (signature, list) in graph {
+            let list: Vec<Node> = list.iter().copied().map(Node).collect();
+            writer.push(Signature(*signature), &list).unwrap();
+        }
+        let (arcs, length) = writer.finish().unwrap();
+        assert_eq!(arcs as usize, graph.iter().map(|(_, list)| list.len()).sum::<usize>());
+        length
+    }
+
+    fn read(path: &Path, committed: u64) -> Result<Vec<(u64, Vec<u32>)>> {
+        let graph = Graph::open(path, committed)?;
+        let mut read = Vec::new();
+        graph.scan(&Pulse::STEADY, |node, list| read.push((node, list.iter().map(|n| n.0).collect())))?;
+        read.into_iter().map(|(node, list)| Ok((graph.signature(node)?.0, list))).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn gives_back_what_was_written(model in graphs(), stranger in any::<u64>()) {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("links.graph");
+            let length = write(&path, &model);
+            prop_assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+            prop_assert_eq!(&read(&path, length).unwrap(), &model);
+            let graph = Graph::open(&path, length).unwrap();
+            prop_assert_eq!(graph.nodes(), model.len());
+            for (number, (signature, list)) in model.iter().enumerate() {
+                let node = graph.find(Signature(*signature)).unwrap().unwrap();
+                prop_assert_eq!(node.index(), number);
+                let successors: Vec<u32> = graph.successors(node).unwrap().iter().map(|n| n.0).collect();
+                prop_assert_eq!(&successors, list);
+            }
+            let known = model.iter().any(|(signature, _)| *signature == stranger);
+            prop_assert_eq!(graph.find(Signature(stranger)).unwrap().is_some(), known);
+            prop_assert!(graph.successors(Node(model.len() as u32)).is_err());
+        }
+
+        #[test]
+        fn damage_is_never_served(model in graphs(), at in any::<prop::sample::Index>(), bit in 0u8..8) {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("links.graph");
+            let length = write(&path, &model);
+            let whole = std::fs::read(&path).unwrap();
+            let at = at.index(whole.len());
+            let mut flipped = whole.clone();
+            flipped[at] ^= 1 << bit;
+            std::fs::write(&path, &flipped).unwrap();
+            prop_assert!(read(&path, length).is_err());
+            // What lies in other blocks is served still, and right.
+            if let Ok(graph) = Graph::open(&path, length) {
+                for (number, (_, list)) in model.iter().enumerate() {
+                    if let Ok(successors) = graph.successors(Node(number as u32)) {
+                        prop_assert_eq!(&successors.iter().map(|n| n.0).collect::<Vec<_>>(), list);
+                    }
+                }
+            }
+            std::fs::write(&path, &whole[..at]).unwrap();
+            let cut_off = matches!(read(&path, length), Err(Error::Corrupt { .. }));
+            prop_assert!(cut_off);
+            prop_assert!(read(&path, at as u64).is_err());
+        }
+    }
+
+    #[test]
+    fn a_writer_that_gives_up_leaves_the_old_file_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("links.graph");
+        let length = write(&path, &[(7, vec![])]);
+        drop(GraphWriter::create(&path, 3).unwrap());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+        assert_eq!(read(&path, length).unwrap(), [(7, vec![])]);
+    }
+}

@@ -1,0 +1,91 @@
+"""The link graph, compressed, and PageRank.
+
+    >>> built = build_graph("graph/links.log", committed, "graph/links-1.graph")
+    >>> graph = Graph("graph/links-1.graph", built.length)
+    >>> ranked = rank_graph(graph, "graph/pagerank-1.ranks")
+    >>> Ranks("graph/pagerank-1.ranks", ranked.length).get([signature])
+    [1.73]
+
+A page is known by its 64-bit signature. Both files are written whole and then renamed; their lengths are
+for the manifest. A file that the manifest names must not be replaced, so each build has a number in its
+names. The formats and the costs are described in ``crates/core/src/graph``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+
+from crivello._core import Graph, Ranks, rank_edges
+
+__all__ = [
+    "LINKS",
+    "Built",
+    "Graph",
+    "Ranked",
+    "Ranks",
+    "build_graph",
+    "graph_name",
+    "rank_edge_list",
+    "rank_graph",
+    "ranks_name",
+]
+
+LINKS = "graph/links.log"
+"""The log of links in a collection."""
+
+
+def graph_name(number: int) -> str:
+    """The file of a collection's graph."""
+    return f"graph/links-{number}.graph"
+
+
+def ranks_name(number: int) -> str:
+    """The file of the ranks of that graph."""
+    return f"graph/pagerank-{number}.ranks"
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A graph that was built; ``length`` is what its file has to be committed with."""
+
+    nodes: int
+    arcs: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Ranks that were computed: ``residual`` is how much the last of the ``iterations`` changed them."""
+
+    length: int
+    iterations: int
+    residual: float
+
+
+def build_graph(links: str | PathLike[str], committed: int, target: str | PathLike[str]) -> Built:
+    """Builds the file ``target`` from the first ``committed`` bytes of a log of links."""
+    return Built(*Graph.build(links, committed, target))
+
+
+def rank_graph(
+    graph: Graph,
+    target: str | PathLike[str],
+    *,
+    damping: float = 0.85,
+    threshold: float = 1e-9,
+    iterations: int = 200,
+) -> Ranked:
+    """Writes the PageRank of every page (times their number, so the mean is 1) to ``target``."""
+    return Ranked(*graph.pagerank(target, damping, threshold, iterations))
+
+
+def rank_edge_list(
+    path: str | PathLike[str],
+    *,
+    damping: float = 0.85,
+    threshold: float = 1e-9,
+    iterations: int = 200,
+) -> list[tuple[str, float]]:
+    """The names in a text of ``source target`` lines with their PageRank (the sum is 1), best first."""
+    return rank_edges(path, damping, threshold, iterations)
