@@ -28,7 +28,7 @@ def breadcrumb(url: str) -> list[str]:
     if followable(url) is None:
         return [_readable(url)]
     parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
+    host = _printable(parts.netloc.rpartition("@")[2])
     crumbs = [host, *(_readable(step) for step in parts.path.split("/") if step)]
     if parts.query:
         crumbs[-1] += "?" + _readable(parts.query)
@@ -38,6 +38,8 @@ def breadcrumb(url: str) -> list[str]:
 def _readable(text: str) -> str:
     """Percent escapes decoded, except where they hide what would not print, such as a change of direction."""
     decoded = unquote(text)
-    if decoded.isprintable():
-        return decoded
+    return decoded if decoded.isprintable() else _printable(text)
+
+
+def _printable(text: str) -> str:
     return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)

@@ -14,20 +14,20 @@ from crivello.errors import CrivelloError, InvalidArgument
 from crivello.web.headers import PROTECTION
 from crivello.web.pages import html_page
 
-_SENTENCES = {
+_PROBLEMS = {
     HTTPStatus.NOT_FOUND: "there is nothing at this address",
     HTTPStatus.METHOD_NOT_ALLOWED: "this address cannot be used in this way",
 }
 
 
-def _told(request: Request, status: int, sentence: str, hint: str | None) -> Response:
+def _told(request: Request, status: int, problem: str, hint: str | None) -> Response:
     if request.url.path.startswith(("/api/", "/health")):
-        return JSONResponse({"error": sentence, "hint": hint}, status)
+        return JSONResponse({"error": problem, "hint": hint}, status)
     return html_page(
         "failure.html",
         status=status,
         name=request.app.state.engine.name,
-        sentence=sentence[:1].upper() + sentence[1:],
+        problem=problem,
         hint=hint,
         query=request.query_params.get("q", "")[:200],
     )
@@ -44,7 +44,7 @@ async def _crivello_error(request: Request, error: Exception) -> Response:
 async def _http_exception(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
-    response = _told(request, status, _SENTENCES.get(status, status.phrase.lower()), None)
+    response = _told(request, status, _PROBLEMS.get(status, status.phrase.lower()), None)
     response.headers.update(error.headers or {})
     return response
 

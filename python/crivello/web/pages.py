@@ -20,6 +20,10 @@ def _duration(microseconds: int) -> str:
     return f"{microseconds / 1e6:.1f} s" if microseconds >= 1_000_000 else f"{microseconds / 1e3:.1f} ms"
 
 
+def _sentence(clause: str) -> str:
+    return clause[:1].upper() + clause[1:]
+
+
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("crivello.web"),
@@ -28,7 +32,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(breadcrumb=breadcrumb, count=_count, duration=_duration, followable=followable)
+    environment.filters.update(
+        breadcrumb=breadcrumb, count=_count, duration=_duration, followable=followable, sentence=_sentence
+    )
     environment.globals.update(search_path=search_path, static_path=static_path)
     return environment
 

@@ -11,11 +11,14 @@ from types import TracebackType
 
 import uvicorn
 
-from crivello.errors import CrivelloError
+from crivello.errors import CrivelloError, InvalidArgument
 from crivello.web.app import create_app
 from crivello.web.engine import Engine
 
 _SECONDS_TO_FINISH_REQUESTS = 3
+_LAST_PORT = 65_535
+_ANOTHER_PORT = "name another port with --port"
+_COMMON_HOSTS = "use --host 127.0.0.1 for this machine only, or 0.0.0.0 for the whole network"
 _EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
@@ -48,6 +51,8 @@ class Server:
     def __enter__(self) -> Server:
         self._thread.start()
         self._ready.wait()
+        if not self._uvicorn.started:
+            raise CrivelloError(f"could not serve on {self.url}", hint="the log of the server says why")
         return self
 
     def __exit__(
@@ -91,39 +96,34 @@ class _Uvicorn(uvicorn.Server):
 
 
 def _listen(host: str, port: int) -> socket.socket:
+    # The resolver would take a port past the last one modulo 65536.
+    if not 0 <= port <= _LAST_PORT:
+        raise InvalidArgument(
+            f"could not serve on port {port}: ports go from 0 to {_LAST_PORT}", hint=_ANOTHER_PORT
+        )
     try:
         family, *_, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         return socket.create_server(address[:2], family=family)
-    except socket.gaierror as error:
-        raise CrivelloError(
-            f"could not serve on {host}: the name does not resolve",
-            hint="use --host 127.0.0.1 for this machine only, or 0.0.0.0 for the whole network",
-        ) from error
-    except (OSError, OverflowError) as error:
-        raise _refused(host, port, error) from error
+    except OSError as error:
+        reason, hint = _explained(error)
+        raise CrivelloError(f"could not serve on {host}:{port}: {reason}", hint=hint) from error
 
 
-def _refused(host: str, port: int, error: OSError | OverflowError) -> CrivelloError:
-    another = "name another port with --port"
+def _explained(error: OSError) -> tuple[str, str | None]:
+    """Why the system refused an address, and what to try."""
     match error:
-        case OverflowError():
-            return CrivelloError(f"could not serve on port {port}: ports go from 0 to 65535", hint=another)
+        case socket.gaierror():
+            return "the name does not resolve", _COMMON_HOSTS
         case OSError(errno=errno.EADDRINUSE):
-            return CrivelloError(f"could not serve on {host}:{port}: the port is taken", hint=another)
+            return "the port is taken", _ANOTHER_PORT
         case OSError(errno=errno.EACCES):
-            return CrivelloError(
-                f"could not serve on {host}:{port}: the system reserves the port",
-                hint=f"{another}, above 1023",
-            )
+            return "the system reserves the port", f"{_ANOTHER_PORT}, above 1023"
         case OSError(errno=errno.EADDRNOTAVAIL):
-            return CrivelloError(
-                f"could not serve on {host}:{port}: this machine does not have that address",
-                hint="use --host 127.0.0.1 for this machine only, or 0.0.0.0 for the whole network",
-            )
+            return "this machine does not have that address", _COMMON_HOSTS
         case _:
-            return CrivelloError(f"could not serve on {host}:{port}: {error}")
+            return error.strerror or str(error), None
 
 
 def _url(host: str, listener: socket.socket) -> str:
