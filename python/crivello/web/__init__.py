@@ -1,0 +1,7 @@
+"""The search page and the HTTP API of a collection."""
+
+from crivello.web.app import create_app
+from crivello.web.engine import Engine, Summary
+from crivello.web.server import Server, serve
+
+__all__ = ["Engine", "Server", "Summary", "create_app", "serve"]

@@ -1,0 +1,59 @@
+"""From the query of a person to one page of results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crivello.errors import QuerySyntaxError
+from crivello.search.results import Results
+from crivello.web.engine import Engine
+from crivello.web.rephrase import plain_words
+
+HITS_A_PAGE = 10
+
+# Far pages cost the engine a heap as deep as the offset, and nobody reads them.
+LAST_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Misread:
+    """Why a query did not parse, and the words that were searched instead."""
+
+    problem: str
+    position: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One page of results; ``misread`` when they are not quite what was asked."""
+
+    results: Results
+    page: int
+    misread: Misread | None = None
+
+    @property
+    def last_page(self) -> int:
+        return max(1, min(LAST_PAGE, -(-self.results.matches // HITS_A_PAGE)))
+
+
+def answer(engine: Engine, query: str, page: int) -> Answer:
+    """The results for the query or, when it does not parse, for its words."""
+    page = min(page, LAST_PAGE)
+    try:
+        return Answer(_search(engine, query, page), page)
+    except QuerySyntaxError as error:
+        misread = Misread(str(error), error.position, plain_words(query))
+    try:
+        results = _search(engine, misread.words, page) if misread.words else _nothing(query)
+    except QuerySyntaxError:
+        results = _nothing(query)
+    return Answer(results, page, misread)
+
+
+def _search(engine: Engine, query: str, page: int) -> Results:
+    return engine.search(query, top=HITS_A_PAGE, offset=(page - 1) * HITS_A_PAGE)
+
+
+def _nothing(query: str) -> Results:
+    return Results(query, matches=0, microseconds=0, hits=())
