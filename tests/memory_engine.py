@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from crivello.errors import QuerySyntaxError
 from crivello.search.results import Hit, Results, Snippet
-from crivello.web.engine import State, Summary
+from crivello.summary import State, Summary
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Runs every test, Python and Rust, and ends in one line with the totals of both.
 
-    python -m tests.run [NAME]      NAME: only the tests whose name holds it
+python -m tests.run [NAME]      NAME: only the tests whose name holds it
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def totals(output: str) -> Counter[str]:
     closing += [line for line in output.splitlines()[-3:] if re.search(r"\bin \d+\.\d+s", line)]
     for line in closing:
         for number, word in re.findall(r"(\d+) (passed|failed|errors?|skipped|ignored)", line):
-            counts[{"error": "failed", "errors": "failed", "ignored": "skipped"}.get(word, word)] += int(number)
+            counts[{"error": "failed", "errors": "failed", "ignored": "skipped"}.get(word, word)] += int(
+                number
+            )
     return counts
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crivello._core import LogWriter, signature
+from crivello._core import Log, signature
 from crivello.errors import CorruptFile, InvalidArgument, StorageError
 from crivello.graph import Graph, Ranks, build_graph, rank_edge_list, rank_graph
 
@@ -25,7 +25,7 @@ LINKS = {
 
 
 def write_links(path: Path, links: Iterable[tuple[str, list[str]]]) -> int:
-    writer = LogWriter(path, "links")
+    writer = Log(path, "links", write=True)
     writer.append(
         [
             (signature(page), struct.pack(f"<{len(targets)}Q", *map(signature, targets)))

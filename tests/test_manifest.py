@@ -13,7 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crivello import Collection, manifest
-from crivello.errors import CollectionError, CollectionInUse, CorruptFile, NewerFormat, NotACollection, StorageError
+from crivello.errors import (
+    CollectionError,
+    CollectionInUse,
+    CorruptFile,
+    NewerFormat,
+    NotACollection,
+    StorageError,
+)
 
 NAME = "table/data.log"
 
@@ -26,7 +33,9 @@ def append(collection: Collection, content: bytes, name: str = NAME) -> int:
 
 
 @given(st.lists(st.tuples(st.binary(max_size=20), st.booleans()), max_size=12))
-def test_opening_goes_back_to_the_last_commit(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[bytes, bool]]) -> None:
+def test_opening_goes_back_to_the_last_commit(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[bytes, bool]]
+) -> None:
     folder = tmp_path_factory.mktemp("c") / "collection"
     collection = Collection.write(folder, create=True)
     written = committed = b""
@@ -41,7 +50,9 @@ def test_opening_goes_back_to_the_last_commit(tmp_path_factory: pytest.TempPathF
         file = folder / NAME
         assert (file.read_bytes() if file.exists() else b"") == committed
         assert again.length(NAME) == len(committed)
-        assert again.state("part") == ({"length": len(committed)} if any(commits for _, commits in steps) else {})
+        assert again.state("part") == (
+            {"length": len(committed)} if any(commits for _, commits in steps) else {}
+        )
 
 
 def test_files_that_no_commit_names_are_removed(tmp_path: Path) -> None:

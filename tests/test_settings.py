@@ -22,7 +22,10 @@ def test_flag_wins_over_variable_over_file_over_default(tmp_path: Path) -> None:
 
 def test_what_is_written_reads_back(tmp_path: Path) -> None:
     changed = settings.load(
-        flags={"crawl": {"delay": 0.5, "contact": 'me "quoted" \\ you', "obey_robots": False}, "search": {"k1": 0.9}}
+        flags={
+            "crawl": {"delay": 0.5, "contact": 'me "quoted" \\ you', "obey_robots": False},
+            "search": {"k1": 0.9},
+        }
     )
     file = tmp_path / "crivello.toml"
     file.write_text(settings.to_toml(changed))

@@ -40,7 +40,11 @@ def public(thing: Any) -> set[str]:
 
 def test_the_module_has_the_names_of_the_stub() -> None:
     described = {node.name for node in STUB.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    described |= {node.target.id for node in STUB.body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
+    described |= {
+        node.target.id
+        for node in STUB.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
     assert described == public(_core)
 
 
@@ -62,11 +66,15 @@ def test_classes_have_the_members_of_the_stub() -> None:
             for node in described.body
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
         }
-        assert {name for name in methods if not name.startswith("_")} | fields == public(actual), described.name
+        assert {name for name in methods if not name.startswith("_")} | fields == public(actual), (
+            described.name
+        )
         for name, method in methods.items():
             member = inspect.getattr_static(actual, name if name != "__init__" else "__new__", None)
             assert member is not None, f"{described.name}.{name}"
             if name == "__init__":
                 assert actual_parameters(actual) == parameters_of(method), described.name
             elif callable(getattr(actual, name)) and not name.startswith("__"):
-                assert actual_parameters(getattr(actual, name)) == parameters_of(method), f"{described.name}.{name}"
+                assert actual_parameters(getattr(actual, name)) == parameters_of(method), (
+                    f"{described.name}.{name}"
+                )

@@ -22,7 +22,7 @@ from crivello.search.searcher import Search
 from crivello.settings import Settings
 from crivello.store import Archive, Row, Table
 from crivello.store import table as tables
-from crivello.web import Summary
+from crivello.summary import Summary
 
 SETTINGS = "crivello.toml"
 

@@ -29,9 +29,7 @@ class Manifest(msgspec.Struct, frozen=True):
     files: dict[str, int] = {}
     state: dict[str, dict[str, Any]] = {}
 
-    def with_changes(
-        self, files: Mapping[str, int | None], state: Mapping[str, dict[str, Any]]
-    ) -> Manifest:
+    def with_changes(self, files: Mapping[str, int | None], state: Mapping[str, dict[str, Any]]) -> Manifest:
         """The next manifest: files with new lengths (None: no longer there) and parts with new states."""
         merged = {name: length for name, length in {**self.files, **files}.items() if length is not None}
         return Manifest(FORMAT, self.commits + 1, merged, {**self.state, **state})
@@ -53,7 +51,8 @@ def read(folder: Path) -> Manifest:
         version = msgspec.json.decode(content, type=dict[str, Any]).get("format", 0)
         if version > FORMAT:
             raise NewerFormat(
-                f"{file} has format version {version}, and this version of Crivello reads up to {FORMAT}", file
+                f"{file} has format version {version}, and this version of Crivello reads up to {FORMAT}",
+                file,
             )
         return msgspec.json.decode(content, type=Manifest)
     except (msgspec.DecodeError, TypeError) as error:
@@ -95,7 +94,9 @@ def cut_back(folder: Path, manifest: Manifest) -> None:
         file = folder / name
         actual = file.stat().st_size if file.exists() else 0
         if actual < length:
-            raise CorruptFile(f"{file} ends at byte {actual}, and {length} bytes were committed", file, actual)
+            raise CorruptFile(
+                f"{file} ends at byte {actual}, and {length} bytes were committed", file, actual
+            )
         if actual > length:
             os.truncate(file, length)
     for part in PARTS:

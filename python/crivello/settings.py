@@ -31,13 +31,17 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
     delay: Annotated[
         float, Meta(ge=0, le=3600, description="seconds between the end of a request to a host and the next")
     ] = 1.0
-    connections: Annotated[int, Meta(ge=1, le=10_000, description="how many hosts are fetched from at once")] = 64
+    connections: Annotated[
+        int, Meta(ge=1, le=10_000, description="how many hosts are fetched from at once")
+    ] = 64
     scope: Annotated[
         Literal["host", "any"],
         Meta(description="which links are followed: those to the hosts of the seeds, or any"),
     ] = "host"
     max_pages: Annotated[int, Meta(ge=0, description="stop after so many pages; 0: no limit")] = 0
-    max_depth: Annotated[int, Meta(ge=0, le=65_535, description="follow links so far from a seed; 0: no limit")] = 0
+    max_depth: Annotated[
+        int, Meta(ge=0, le=65_535, description="follow links so far from a seed; 0: no limit")
+    ] = 0
     max_per_host: Annotated[int, Meta(ge=0, description="fetch so many pages of a host; 0: no limit")] = 0
     max_time: Annotated[float, Meta(ge=0, description="stop after so many seconds; 0: no limit")] = 0
     max_chain: Annotated[
@@ -50,25 +54,44 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
     ] = 30
     max_bytes: Annotated[
         int,
-        Meta(ge=1024, description="a body longer than this is given up, as sent and as decoded", extra=_BYTES),
+        Meta(
+            ge=1024, description="a body longer than this is given up, as sent and as decoded", extra=_BYTES
+        ),
     ] = 16 * 2**20
     max_redirects: Annotated[int, Meta(ge=0, le=50, description="how long a chain of redirects may be")] = 8
-    timeout: Annotated[float, Meta(gt=0, le=3600, description="seconds that a request may take in all")] = 30.0
+    timeout: Annotated[float, Meta(gt=0, le=3600, description="seconds that a request may take in all")] = (
+        30.0
+    )
     retries: Annotated[int, Meta(ge=0, le=20, description="how often a failed request is tried again")] = 2
-    obey_robots: Annotated[bool, Meta(description="respect robots.txt; switch it off only for your own sites")] = True
+    obey_robots: Annotated[
+        bool, Meta(description="respect robots.txt; switch it off only for your own sites")
+    ] = True
     allow_private: Annotated[
         bool,
         Meta(description="fetch from private and loopback addresses even where no seed is on one"),
     ] = False
     user_agent: Annotated[
-        str, Meta(min_length=1, max_length=100, pattern=r"^[!-~]+$", description="the name that robots.txt files know")
+        str,
+        Meta(
+            min_length=1,
+            max_length=100,
+            pattern=r"^[!-~]+$",
+            description="the name that robots.txt files know",
+        ),
     ] = "crivello"
     contact: Annotated[
         str,
-        Meta(max_length=200, pattern=r"^[ -~]*$", description="a URL or address where site owners can reach you"),
+        Meta(
+            max_length=200,
+            pattern=r"^[ -~]*$",
+            description="a URL or address where site owners can reach you",
+        ),
     ] = ""
     near_distance: Annotated[
-        int, Meta(ge=0, le=3, description="pages whose SimHashes differ in at most so many bits are near-duplicates")
+        int,
+        Meta(
+            ge=0, le=3, description="pages whose SimHashes differ in at most so many bits are near-duplicates"
+        ),
     ] = 3
     checkpoint: Annotated[float, Meta(ge=0.1, le=3600, description="seconds between checkpoints")] = 5.0
 
@@ -91,15 +114,20 @@ class Search(msgspec.Struct, kw_only=True, frozen=True):
         float, Meta(ge=0, le=100, description="how much the page's PageRank adds; 0: ranking by text alone")
     ] = 0.5
     language: Annotated[
-        str, Meta(pattern=r"^[a-z]{2}$", description="the language in which queries are stemmed, as two letters")
+        str,
+        Meta(pattern=r"^[a-z]{2}$", description="the language in which queries are stemmed, as two letters"),
     ] = "en"
 
 
 class Serve(msgspec.Struct, kw_only=True, frozen=True):
     """Where the search page is."""
 
-    host: Annotated[str, Meta(min_length=1, description="the address to listen on; 0.0.0.0: all of them")] = "127.0.0.1"
-    port: Annotated[int, Meta(ge=0, le=65_535, description="the port to listen on; 0: any that is free")] = 8080
+    host: Annotated[str, Meta(min_length=1, description="the address to listen on; 0.0.0.0: all of them")] = (
+        "127.0.0.1"
+    )
+    port: Annotated[int, Meta(ge=0, le=65_535, description="the port to listen on; 0: any that is free")] = (
+        8080
+    )
 
 
 class Settings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
@@ -141,7 +169,13 @@ class Setting:
         if base is str:
             short = f" of {meta.min_length or 0} to {meta.max_length} characters" if meta.max_length else ""
             return f"{kind}{short}{', plain ASCII' if meta.pattern else ''}"
-        low = f" from {meta.ge:,}" if meta.ge is not None else f" over {meta.gt:,}" if meta.gt is not None else ""
+        low = (
+            f" from {meta.ge:,}"
+            if meta.ge is not None
+            else f" over {meta.gt:,}"
+            if meta.gt is not None
+            else ""
+        )
         unit = " (K, M or G may follow)" if meta.extra == _BYTES else ""
         return f"{kind}{low}{f' to {meta.le:,}' if meta.le is not None else ''}{unit}"
 
@@ -174,7 +208,12 @@ def all_settings() -> Iterator[Setting]:
 def _convert(setting: Setting, value: Any, source: str) -> Any:
     _, meta = _unwrap(setting.type)
     plain = value
-    if meta.extra == _BYTES and isinstance(value, str) and value[:-1].isdigit() and value[-1].lower() in _UNITS:
+    if (
+        meta.extra == _BYTES
+        and isinstance(value, str)
+        and value[:-1].isdigit()
+        and value[-1].lower() in _UNITS
+    ):
         plain = int(value[:-1]) * _UNITS[value[-1].lower()]
     try:
         return msgspec.convert(plain, setting.type, strict=not isinstance(plain, str))
@@ -239,7 +278,10 @@ def to_toml(settings: Settings) -> str:
         for setting in settings_of(section):
             value = getattr(getattr(settings, section), setting.name)
             mark = "# " if value == setting.default else ""
-            lines += [f"# {setting.description} ({setting.variable})", f"{mark}{setting.name} = {_toml_value(value)}"]
+            lines += [
+                f"# {setting.description} ({setting.variable})",
+                f"{mark}{setting.name} = {_toml_value(value)}",
+            ]
     return "\n".join(lines) + "\n"
 
 

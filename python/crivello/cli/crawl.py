@@ -17,7 +17,8 @@ def register(app: typer.Typer) -> None:
 
 def crawl(
     urls: Annotated[
-        list[str] | None, typer.Argument(metavar="[URL]...", help="where to start; none: go on", show_default=False)
+        list[str] | None,
+        typer.Argument(metavar="[URL]...", help="where to start; none: go on", show_default=False),
     ] = None,
     into: Annotated[
         str, typer.Option("--into", metavar="DIR", help="the collection's folder; made where there is none")

@@ -22,7 +22,10 @@ def register(app: typer.Typer) -> None:
 def demo(
     once: Annotated[bool, typer.Option("--once", help="do everything but wait, and end")] = False,
     into: Annotated[
-        str, typer.Option("--into", metavar="DIR", help="keep the collection in this folder (default: a temporary one)")
+        str,
+        typer.Option(
+            "--into", metavar="DIR", help="keep the collection in this folder (default: a temporary one)"
+        ),
     ] = "",
     *,
     flags: dict[str, Any],
@@ -50,11 +53,16 @@ def _demo(folder: Path, once: bool, flags: dict[str, Any]) -> None:
 
     console = stderr_console()
     loaded = settings.load(
-        flags={**flags, "crawl": {"delay": DELAY, "scope": "any", "allow_private": True, "user_agent": "crivello-demo"}}
+        flags={
+            **flags,
+            "crawl": {"delay": DELAY, "scope": "any", "allow_private": True, "user_agent": "crivello-demo"},
+        }
     )
     with SampleWeb() as sample, Collection.write(folder, settings=loaded, create=True) as collection:
         hosts = len(sample.hosts)
-        say(f"1. a miniature web: {hosts} hosts on {sample.hosts[0]} to {sample.hosts[-1]}, port {sample.port}")
+        say(
+            f"1. a miniature web: {hosts} hosts on {sample.hosts[0]} to {sample.hosts[-1]}, port {sample.port}"
+        )
         say(f"2. crawling it from {sample.seeds[0]}, {DELAY} s between requests to a host …")
         progress = CrawlProgress(console)
         with progress.shown():
@@ -63,8 +71,12 @@ def _demo(folder: Path, once: bool, flags: dict[str, Any]) -> None:
         say()
         done = update_index(collection)
         graph = update_ranks(collection)
-        say(f"3. indexed {done.documents:,} pages: {done.terms:,} terms, {done.postings:,} postings, {done.bytes:,} bytes")
-        say(f"4. ranked {graph.pages:,} pages by {graph.links:,} links, {graph.bits_per_link:.1f} bits a link")
+        say(
+            f"3. indexed {done.documents:,} pages: {done.terms:,} terms, {done.postings:,} postings, {done.bytes:,} bytes"
+        )
+        say(
+            f"4. ranked {graph.pages:,} pages by {graph.links:,} links, {graph.bits_per_link:.1f} bits a link"
+        )
         for query in sample.queries:
             say()
             say(f"$ crivello search {folder} {query!r}")
@@ -88,4 +100,6 @@ def _print_hit(console: Any, hit: Any, mark: tuple[str, str]) -> None:
 
     fragments = ((escape(text), match) for text, match in hit.snippet.fragments)
     snippet = "".join(f"{mark[0]}{text}{mark[1]}" if match else text for text, match in fragments)
-    console.print(f"{hit.rank:>3}. [bold]{escape(hit.title)}[/]\n     [dim]{escape(hit.url)}[/]\n     {snippet}")
+    console.print(
+        f"{hit.rank:>3}. [bold]{escape(hit.title)}[/]\n     [dim]{escape(hit.url)}[/]\n     {snippet}"
+    )

@@ -62,10 +62,14 @@ def examine() -> Iterator[Finding]:
     yield _loopback()
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     enough = soft >= _DESCRIPTORS
-    yield Finding("open files allowed", f"{soft:,}", enough, "" if enough else f"raise it: ulimit -n {_DESCRIPTORS}")
+    yield Finding(
+        "open files allowed", f"{soft:,}", enough, "" if enough else f"raise it: ulimit -n {_DESCRIPTORS}"
+    )
     free = shutil.disk_usage(".").free
     enough = free >= _FREE_BYTES
-    yield Finding("free disk here", f"{free / 2**30:.1f} GiB", enough, "" if enough else "a crawl wants at least 1 GiB")
+    yield Finding(
+        "free disk here", f"{free / 2**30:.1f} GiB", enough, "" if enough else "a crawl wants at least 1 GiB"
+    )
 
 
 def _native_core() -> Finding:
@@ -96,5 +100,8 @@ def _loopback() -> Finding:
         return Finding("loopback addresses", "127.0.0.11 can be used", True)
     except OSError as error:
         return Finding(
-            "loopback addresses", str(error), False, "the demo needs 127.0.0.x; on macOS: sudo ifconfig lo0 alias 127.0.0.11"
+            "loopback addresses",
+            str(error),
+            False,
+            "the demo needs 127.0.0.x; on macOS: sudo ifconfig lo0 alias 127.0.0.11",
         )

@@ -17,7 +17,9 @@ def register(app: typer.Typer) -> None:
 
 def index(
     folder: Folder,
-    verify: Annotated[bool, typer.Option("--verify", help="read all of the index and check every checksum")] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="read all of the index and check every checksum")
+    ] = False,
     json: Json = False,
     *,
     flags: dict[str, Any],
@@ -45,14 +47,18 @@ def index(
     with Collection.write(folder, settings=loaded) as collection:
         console = stderr_console()
         with console.status("indexing …") as status:
-            done = update_index(collection, on_progress=lambda pages: status.update(f"indexing … {pages:,} pages"))
+            done = update_index(
+                collection, on_progress=lambda pages: status.update(f"indexing … {pages:,} pages")
+            )
             status.update("ranking …")
             graph = update_ranks(collection)
     figures = {**done.to_dict(), **graph.to_dict()}
     if json:
         print_json({"collection": folder, **figures})
     else:
-        print_table(f"indexed {folder}", [(name.replace("_", " "), _shown(value)) for name, value in figures.items()])
+        print_table(
+            f"indexed {folder}", [(name.replace("_", " "), _shown(value)) for name, value in figures.items()]
+        )
         say(f"next: crivello search {folder} WORDS, or crivello serve {folder}")
 
 

@@ -24,10 +24,18 @@ def options() -> None:
 
 @app.command("web")
 def web(
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="the port on every address; 0: any")] = 0,
-    hosts: Annotated[int, typer.Option("--hosts", min=1, max=200, help="how many hosts, each on its own address")] = 9,
-    pages: Annotated[int, typer.Option("--pages-per-host", min=1, max=10000, help="how many pages a host has")] = 75,
-    slow: Annotated[float, typer.Option("--slow", min=0, max=60, help="seconds that the slow host takes")] = 0.15,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="the port on every address; 0: any")
+    ] = 0,
+    hosts: Annotated[
+        int, typer.Option("--hosts", min=1, max=200, help="how many hosts, each on its own address")
+    ] = 9,
+    pages: Annotated[
+        int, typer.Option("--pages-per-host", min=1, max=10000, help="how many pages a host has")
+    ] = 75,
+    slow: Annotated[
+        float, typer.Option("--slow", min=0, max=60, help="seconds that the slow host takes")
+    ] = 0.15,
     seed: Annotated[int, typer.Option("--seed", help="another seed makes another web")] = 2026,
     log: Annotated[str, typer.Option("--log", metavar="FILE", help="write each request as a JSON line")] = "",
     json: Json = False,

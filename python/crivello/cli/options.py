@@ -54,7 +54,9 @@ def _parameter(setting: Setting) -> inspect.Parameter:
         if typing.get_origin(base) is Literal:
             metavar = "|".join(typing.get_args(base))
         # Every value comes as text, so that the settings' own check speaks and no other.
-        kind = Annotated[str | None, typer.Option(setting.flag, metavar=metavar, help=shown, show_default=False)]  # type: ignore[misc]
+        kind = Annotated[
+            str | None, typer.Option(setting.flag, metavar=metavar, help=shown, show_default=False)
+        ]  # type: ignore[misc]
     return inspect.Parameter(setting.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
 
 

@@ -43,7 +43,9 @@ def pages(
             if json:
                 print_json(row.to_dict())
             else:
-                print(f"{row.status or '---'}  {row.url}  {'' if row.status == 200 else f'({row.outcome})'}".rstrip())
+                print(
+                    f"{row.status or '---'}  {row.url}  {'' if row.status == 200 else f'({row.outcome})'}".rstrip()
+                )
         if not count:
             say(f"{folder} has no pages yet")
             raise typer.Exit(NOTHING)

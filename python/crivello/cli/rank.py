@@ -24,10 +24,16 @@ def register(app: typer.Typer) -> None:
 
 
 def rank(
-    folder: Annotated[str, typer.Argument(metavar="[DIR]", help="the collection's folder", show_default=False)] = "",
+    folder: Annotated[
+        str, typer.Argument(metavar="[DIR]", help="the collection's folder", show_default=False)
+    ] = "",
     measure: Annotated[Measure, typer.Option("--measure", help="how to rank")] = Measure.PAGERANK,
-    graph: Annotated[str, typer.Option("--graph", metavar="FILE", help="an edge list instead of a collection")] = "",
-    damping: Annotated[float, typer.Option("--damping", min=0.0, max=0.999, help="PageRank's damping factor")] = 0.85,
+    graph: Annotated[
+        str, typer.Option("--graph", metavar="FILE", help="an edge list instead of a collection")
+    ] = "",
+    damping: Annotated[
+        float, typer.Option("--damping", min=0.0, max=0.999, help="PageRank's damping factor")
+    ] = 0.85,
     top: Annotated[int, typer.Option("--top", min=1, help="how many to show")] = 10,
     json: Json = False,
 ) -> None:
@@ -46,7 +52,9 @@ def rank(
     from crivello.graph.update import best_pages
 
     if bool(folder) == bool(graph):
-        raise InvalidArgument("name either a collection or an edge list", hint="crivello rank DIR, or --graph FILE")
+        raise InvalidArgument(
+            "name either a collection or an edge list", hint="crivello rank DIR, or --graph FILE"
+        )
     del measure  # there is one so far
     if graph:
         ranked = rank_edge_list(graph, damping=damping)[:top]

@@ -19,7 +19,9 @@ def register(app: typer.Typer) -> None:
 
 def search(
     folder: Folder,
-    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="what to look for", show_default=False)],
+    query: Annotated[
+        list[str], typer.Argument(metavar="QUERY...", help="what to look for", show_default=False)
+    ],
     top: Annotated[int, typer.Option("--top", min=1, max=1000, help="how many results")] = 10,
     offset: Annotated[int, typer.Option("--offset", min=0, help="how many results to pass over")] = 0,
     json: Json = False,
@@ -45,7 +47,9 @@ def search(
     elif results.hits:
         bold = ("\033[1m", "\033[0m") if sys.stdout.isatty() else ("*", "*")
         for hit in results:
-            print(f"{hit.rank:>3}. {hit.title or hit.url}\n     {hit.url}\n     {hit.snippet.marked(*bold)}\n")
+            print(
+                f"{hit.rank:>3}. {hit.title or hit.url}\n     {hit.url}\n     {hit.snippet.marked(*bold)}\n"
+            )
         say(f"{results.matches:,} pages in {results.microseconds / 1000:.1f} ms")
     else:
         say(f"nothing matches {results.query!r}")

@@ -18,7 +18,8 @@ def register(app: typer.Typer) -> None:
 def up(
     urls: Annotated[list[str], typer.Argument(metavar="URL...", help="where to start", show_default=False)],
     into: Annotated[
-        str, typer.Option("--into", metavar="DIR", help="the collection's folder (default: the first URL's host)")
+        str,
+        typer.Option("--into", metavar="DIR", help="the collection's folder (default: the first URL's host)"),
     ] = "",
     once: Annotated[bool, typer.Option("--once", help="end when everything is crawled and indexed")] = False,
     *,

@@ -87,14 +87,18 @@ class Crawler:
         state = collection.state("crawl")
         self._seeds = list(dict.fromkeys([*state.get("seeds", []), *canonical_seeds(urls)]))
         if not self._seeds:
-            raise CrawlError(f"{collection.folder} has no seeds yet", hint="name at least one URL to start from")
+            raise CrawlError(
+                f"{collection.folder} has no seeds yet", hint="name at least one URL to start from"
+            )
         self._scope = {host_of(seed) for seed in self._seeds}
         self._agent = settings.user_agent
         contact = f" (+{settings.contact})" if settings.contact else ""
         self._user_agent = f"{settings.user_agent}/{version('crivello')}{contact}"
         self.report = Report(state.get("report"))
         self._pages_before = self.report.pages
-        self._frontier = Frontier(collection.folder, collection.length(frontiers.NAME), state.get("position", 0))
+        self._frontier = Frontier(
+            collection.folder, collection.length(frontiers.NAME), state.get("position", 0)
+        )
         self._recorder = Recorder(collection, self._user_agent, settings.near_distance)
         self._frontier.add(self._seeds, [pack(0)] * len(self._seeds))
         self._attempts: dict[int, int] = {}
@@ -242,7 +246,9 @@ class Crawler:
             return Outcome.TRAP
         if not robots.allows(visit.url):
             return Outcome.ROBOTS
-        if visit.redirects > settings.max_redirects or (settings.max_per_host and host.fetched >= settings.max_per_host):
+        if visit.redirects > settings.max_redirects or (
+            settings.max_per_host and host.fetched >= settings.max_per_host
+        ):
             return Outcome.LIMIT
         return None
 
@@ -351,7 +357,11 @@ class Crawler:
     def _bring_up_to_date(self) -> None:
         report = self.report
         report.tick()
-        report.seen, report.waiting, report.active = self._frontier.seen, self._frontier.waiting, len(self._active)
+        report.seen, report.waiting, report.active = (
+            self._frontier.seen,
+            self._frontier.waiting,
+            len(self._active),
+        )
 
 
 def _retry_after(response: Response) -> float:

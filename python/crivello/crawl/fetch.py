@@ -93,7 +93,9 @@ class Fetcher:
                 if body is None:
                     return Failure(Outcome.TOO_LARGE, f"the body is longer than {limit:,} bytes", False)
                 headers = tuple(_decoded(answer.raw_headers))
-                return Response(url, answer.status, answer.reason or "", headers, body, name[0] if name else "")
+                return Response(
+                    url, answer.status, answer.reason or "", headers, body, name[0] if name else ""
+                )
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
             return _failure(error)
 

@@ -82,7 +82,11 @@ class Recorder:
         number, offset = self._archive.append(page.record)
         if page.conversion is not None:
             text_number, text_offset = self._archive.append(page.conversion)
-            known |= {"text_file": text_number, "text_offset": text_offset, "text_length": len(page.conversion)}
+            known |= {
+                "text_file": text_number,
+                "text_offset": text_offset,
+                "text_length": len(page.conversion),
+            }
         return Row(  # type: ignore[misc]
             visit.url,
             outcome,

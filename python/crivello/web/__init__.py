@@ -1,7 +1,8 @@
 """The search page and the HTTP API of a collection."""
 
 from crivello.web.app import create_app
-from crivello.web.engine import Engine, Summary
+from crivello.summary import Summary
+from crivello.web.engine import Engine
 from crivello.web.server import Server, serve
 
 __all__ = ["Engine", "Server", "Summary", "create_app", "serve"]

@@ -1,0 +1,34 @@
+"""How a collection stands, in a few numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+State = Literal["crawling", "ready", "empty"]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """How a collection stands; ``updated`` is when its index last changed."""
+
+    pages: int
+    hosts: int
+    terms: int
+    updated: datetime | None
+    state: State
+
+    @property
+    def updated_utc(self) -> datetime | None:
+        return self.updated.astimezone(UTC) if self.updated else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The form of ``/api/status``."""
+        return {
+            "state": self.state,
+            "pages": self.pages,
+            "hosts": self.hosts,
+            "terms": self.terms,
+            "updated": self.updated_utc.isoformat(timespec="seconds") if self.updated_utc else None,
+        }
