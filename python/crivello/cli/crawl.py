@@ -42,8 +42,8 @@ def crawl(
     from crivello import crawl as crawling
     from crivello import settings
     from crivello.collection import SETTINGS, Collection
-    from crivello.errors import InvalidArgument
     from crivello.crawl.crawler import canonical_seeds
+    from crivello.errors import InvalidArgument
 
     if not into:
         raise InvalidArgument("where should the pages go?", hint="name a folder with --into DIR")

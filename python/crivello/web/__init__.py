@@ -1,7 +1,7 @@
 """The search page and the HTTP API of a collection."""
 
-from crivello.web.app import create_app
 from crivello.summary import Summary
+from crivello.web.app import create_app
 from crivello.web.engine import Engine
 from crivello.web.server import Server, serve
 
