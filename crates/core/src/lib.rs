@@ -7,9 +7,11 @@ pub mod error;
 pub mod format;
 pub mod graph;
 pub mod log;
+pub mod neardup;
 pub mod pulse;
 pub mod sieve;
 pub mod signature;
+pub mod url;
 
 pub use error::{Error, Result};
 pub use pulse::Pulse;
