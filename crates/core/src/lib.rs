@@ -6,6 +6,7 @@
 pub mod error;
 pub mod format;
 pub mod graph;
+pub mod html;
 pub mod log;
 pub mod neardup;
 pub mod pulse;

@@ -5,6 +5,7 @@
 
 mod enter;
 mod log;
+mod parse;
 mod sieve;
 mod signature;
 
@@ -14,6 +15,7 @@ use pyo3::prelude::*;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     enter::register(module)?;
     log::register(module)?;
+    parse::register(module)?;
     sieve::register(module)?;
     signature::register(module)
 }

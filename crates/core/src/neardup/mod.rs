@@ -5,4 +5,4 @@ mod simhash;
 mod table;
 
 pub use simhash::simhash;
-pub use table::NearTable;
+pub use table::{MAX_DISTANCE, NearTable};
