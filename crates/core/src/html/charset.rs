@@ -16,7 +16,8 @@ use crate::url::Url;
 /// How far into a page a declaration is looked for.
 const DECLARATION: usize = 1024;
 /// How much of a page a guess is made from.
-const GUESS: usize = 1 << 18;
+const GUESS: usize = 1 << 16;
+const ESCAPE: u8 = 0x1b;
 
 /// The page in UTF-8, and the name of the encoding that it was in.
 pub fn decode<'a>(
@@ -55,6 +56,11 @@ fn in_meta(start: &[u8]) -> Option<&'static Encoding> {
 }
 
 fn guess(body: &[u8], url: Option<&Url>) -> &'static Encoding {
+    // The detector would say the same of what is valid UTF-8, but takes longer than all the rest of the
+    // parsing. Only ISO-2022-JP passes for ASCII, and it cannot do without escapes.
+    if std::str::from_utf8(body).is_ok() && !body.contains(&ESCAPE) {
+        return UTF_8;
+    }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(&body[..body.len().min(GUESS)], body.len() <= GUESS);
     let country = url.and_then(Url::domain).and_then(|domain| domain.rsplit('.').next());
@@ -112,5 +118,6 @@ mod tests {
     fn guesses_where_nothing_is_declared() {
         let (text, name) = decode(b"<p>Perch\xe9 la citt\xe0 \xe8 cos\xec bella?", None, None);
         assert_eq!((&*text, name), ("<p>Perché la città è così bella?", "windows-1252"));
+        assert_eq!(decode(b"\x1b$B$3$s$K$A$O\x1b(B", None, None), ("こんにちは".into(), "ISO-2022-JP"));
     }
 }

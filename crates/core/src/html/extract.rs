@@ -285,45 +285,45 @@ fn separation(name: &[u8]) -> Separation {
 /// Whether a start tag inside an `<svg>` shows that it was never closed: the standard's list of the HTML
 /// elements that break out of foreign content.
 fn ends_svg(name: &[u8]) -> bool {
-    let breaks_out: &[&[u8]] = &[
-        b"b",
-        b"big",
-        b"blockquote",
-        b"body",
-        b"br",
-        b"center",
-        b"code",
-        b"dd",
-        b"div",
-        b"dl",
-        b"dt",
-        b"em",
-        b"embed",
-        b"head",
-        b"hr",
-        b"i",
-        b"img",
-        b"li",
-        b"listing",
-        b"menu",
-        b"meta",
-        b"nobr",
-        b"ol",
-        b"p",
-        b"pre",
-        b"ruby",
-        b"s",
-        b"small",
-        b"span",
-        b"strike",
-        b"strong",
-        b"sub",
-        b"sup",
-        b"table",
-        b"tt",
-        b"u",
-        b"ul",
-        b"var",
-    ];
-    is_heading(name) || breaks_out.contains(&name)
+    is_heading(name)
+        || matches!(
+            name,
+            b"b" | b"big"
+                | b"blockquote"
+                | b"body"
+                | b"br"
+                | b"center"
+                | b"code"
+                | b"dd"
+                | b"div"
+                | b"dl"
+                | b"dt"
+                | b"em"
+                | b"embed"
+                | b"head"
+                | b"hr"
+                | b"i"
+                | b"img"
+                | b"li"
+                | b"listing"
+                | b"menu"
+                | b"meta"
+                | b"nobr"
+                | b"ol"
+                | b"p"
+                | b"pre"
+                | b"ruby"
+                | b"s"
+                | b"small"
+                | b"span"
+                | b"strike"
+                | b"strong"
+                | b"sub"
+                | b"sup"
+                | b"table"
+                | b"tt"
+                | b"u"
+                | b"ul"
+                | b"var"
+        )
 }

@@ -66,11 +66,19 @@ impl Flow {
     /// What was written.
     pub fn finish(mut self) -> String {
         if let Some(limit) = self.limit {
-            self.text.truncate(self.text.floor_char_boundary(limit));
-            self.text.truncate(self.text.trim_end().len());
+            self.text.truncate(prefix(&self.text, limit).trim_end().len());
         }
         self.text
     }
+}
+
+/// The longest beginning of `text` that has at most `limit` bytes and cuts no character.
+pub fn prefix(text: &str, limit: usize) -> &str {
+    let mut end = limit.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 const SOFT_HYPHEN: char = '\u{ad}';

@@ -65,7 +65,8 @@ fn words(text: &str) -> Vec<Word> {
 /// and the ideographs): there each character counts as a word, or a whole sentence would be one.
 fn stands_alone(character: char) -> bool {
     matches!(character as u32,
-        0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x2e80..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x3ffff)
+        0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff
+        | 0x2e80..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x3ffff)
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //!
 //! Cut 64 bits into four blocks of 16. Two fingerprints that differ in at most three bits agree on at
 //! least one whole block, by the pigeonhole principle; so four tables, each keyed by one block, hold every
-//! near pair together in at least one bucket (Manku, Jain, Das Sarma 2007, the layout of four tables on 16 bits).
+//! near pair together in at least one bucket (Manku, Jain, Das Sarma 2007, the layout of four tables on 16
+//! bits).
 //!
 //! A page costs 32 bytes: 16 for its fingerprint and id and a number of 4 bytes in each of four buckets
 //! (at most twice that while the arrays grow), beside 6 MB of empty buckets. With n fingerprints a search

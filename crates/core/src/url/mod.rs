@@ -8,6 +8,8 @@
 
 mod shape;
 
+use std::borrow::Cow;
+
 pub use ::url::Url;
 pub use shape::same_shape;
 
@@ -17,7 +19,7 @@ pub const MAX_LENGTH: usize = 2048;
 
 /// The canonical form of `input`, resolved against `base`; nothing if it is not the address of a page.
 pub fn canonical(input: &str, base: Option<&Url>) -> Option<String> {
-    let mut url = Url::options().base_url(base).parse(input.trim()).ok()?;
+    let mut url = Url::options().base_url(base).parse(&with_two_slashes(input.trim())).ok()?;
     if !matches!(url.scheme(), "http" | "https") {
         return None;
     }
@@ -25,6 +27,13 @@ pub fn canonical(input: &str, base: Option<&Url>) -> Option<String> {
     url.set_username("").ok()?;
     url.set_password(None).ok()?;
     (url.as_str().len() <= MAX_LENGTH).then(|| url.into())
+}
+
+/// The standard reads any number of slashes before a host as two; the `url` crate does so only after a
+/// scheme.
+fn with_two_slashes(input: &str) -> Cow<'_, str> {
+    let host = input.trim_start_matches(['/', '\\']);
+    if input.len() - host.len() > 2 { format!("//{host}").into() } else { input.into() }
 }
 
 #[cfg(test)]
@@ -62,6 +71,7 @@ mod tests {
             ("?e", "https://example.com/a/b?e"),
             ("../f", "https://example.com/f"),
             ("//other.example", "https://other.example/"),
+            ("/\\//other.example", "https://other.example/"),
         ];
         for (input, expected) in cases {
             assert_eq!(canonical(input, Some(&base)).as_deref(), Some(expected), "{input:?}");

@@ -6,8 +6,8 @@
 //! compared as it is: `www1` and `www2` are different places, not different numbers.
 //! Nothing is allocated; linear in the length of the shorter URL.
 
-/// Whether two canonical URLs are different and yet of the same shape: the same host and port, and the same path and
-/// query once every run of digits is a single `0`.
+/// Whether two canonical URLs are different and yet of the same shape: the same host and port, and the
+/// same path and query once every run of digits is a single `0`.
 pub fn same_shape(left: &str, right: &str) -> bool {
     let ((left_host, left_rest), (right_host, right_rest)) = (split(left), split(right));
     left != right && left_host == right_host && without_numbers(left_rest).eq(without_numbers(right_rest))
