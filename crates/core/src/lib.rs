@@ -6,11 +6,14 @@
 pub mod error;
 pub mod format;
 pub mod graph;
+pub mod html;
 pub mod log;
+pub mod neardup;
 pub mod pulse;
 pub mod sieve;
 pub mod signature;
 pub mod store;
+pub mod url;
 
 pub use error::{Error, Result};
 pub use pulse::Pulse;

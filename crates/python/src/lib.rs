@@ -6,6 +6,7 @@
 mod enter;
 mod graph;
 mod log;
+mod parse;
 mod sieve;
 mod signature;
 mod store;
@@ -17,6 +18,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     enter::register(module)?;
     graph::register(module)?;
     log::register(module)?;
+    parse::register(module)?;
     sieve::register(module)?;
     signature::register(module)?;
     store::register(module)
