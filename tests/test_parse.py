@@ -16,6 +16,8 @@ from crivello.errors import InvalidArgument
 
 DATA = Path(os.environ.get("CRIVELLO_DATA", Path(__file__).parent.parent / "../shared/data"))
 URL = "http://example.com/2024/05/"
+# Hosts that resolve nowhere: the standard lets them pass, the url crate refuses them.
+BROKEN_PUNYCODE = (".xn--pokxncvks", "//xn--/")
 
 
 def data(name: str) -> Path:
@@ -43,14 +45,11 @@ def test_canonical_urls_agree_with_the_web_platform_tests() -> None:
             continue
         try:
             [found] = canonical_urls([case["input"]], base)
-        except UnicodeEncodeError:
-            continue  # a lone surrogate is no text for Rust
         except InvalidArgument:
             found = None
         compared += 1
         expected = None if case.get("failure") else without_fragment_and_credentials(href)
-        # Hosts in broken Punycode, which resolve nowhere: the standard lets them pass, the url crate does not.
-        if found != expected and not (found is None and "xn--" in case["input"].lower()):
+        if found != expected and not case["input"].lower().endswith(BROKEN_PUNYCODE):
             wrong.append((case["input"], base, expected, found))
     assert compared > 500
     assert wrong == []

@@ -10,7 +10,7 @@
 //! where h is XXH3-64. Two texts whose sets are at angle θ differ in 64 θ/π bits on average; within
 //! distance 3 they are near-duplicates with precision and recall of about 0.75 (Manku, Jain, Das Sarma,
 //! *Detecting Near-Duplicates for Web Crawling*, 2007; the function is Charikar's, 2002).
-//! Time O(n log n) for n words; 8 bytes a shingle while it runs.
+//! Time O(n log n) for n words; 24 bytes a word while it runs.
 
 use crate::Signature;
 
