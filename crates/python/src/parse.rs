@@ -41,8 +41,9 @@ fn parse_html(
 }
 
 #[pyfunction]
-fn parse_text(py: Python<'_>, text: &str) -> PyResult<ParsedPage> {
-    enter(py, |_| Ok(ParsedPage(html::parse_text(text))))
+#[pyo3(signature = (body, content_type = None))]
+fn parse_text(py: Python<'_>, body: PyBackedBytes, content_type: Option<&str>) -> PyResult<ParsedPage> {
+    enter(py, |_| Ok(ParsedPage(html::parse_text(&body, content_type))))
 }
 
 /// What there is to know about a page.

@@ -31,7 +31,7 @@ def make_page(response: Response, when: float, limit: int, converted: Converted 
     status = f"{response.status} {response.reason}".strip()
     record = response_record(response.url, when, response.address, status, response.headers, response.body)
     if converted is not None:
-        parsed = _core.parse_text(converted.text)
+        parsed = _core.parse_text(converted.text.encode(), "text/plain; charset=utf-8")
         title = converted.title.strip() or response.url.rsplit("/", 1)[-1]
         return Page(record, conversion_record(response.url, when, converted.text), parsed, title)
     if response.status != 200:
@@ -55,5 +55,5 @@ def _parse(url: str, header: Callable[[str], str | None], body: bytes, limit: in
         return None
     decoded = _core.decode_body(body, header("content-encoding") or "", limit)
     if content_type == "text/plain":
-        return _core.parse_text(_core.decode_text(decoded, declared))
+        return _core.parse_text(decoded, declared)
     return _core.parse_html(decoded, url, declared)

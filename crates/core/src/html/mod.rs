@@ -86,15 +86,16 @@ pub fn parse(body: &[u8], url: &str, content_type: Option<&str>) -> Page {
     }
 }
 
-/// The page for a text that was converted from another format.
-pub fn parse_text(text: &str) -> Page {
+/// Reads a plain text.
+pub fn parse_text(body: &[u8], content_type: Option<&str>) -> Page {
+    let (text, charset) = charset::decode(body, content_type, None);
     let mut flow = Flow::default();
     for line in text.lines() {
         flow.push(line);
         flow.line();
     }
     let normalised = flow.finish();
-    let words = Words::of("", &normalised, text.as_bytes());
+    let words = Words::of("", &normalised, body);
     Page {
         title: String::new(),
         headings: Vec::new(),
@@ -102,7 +103,7 @@ pub fn parse_text(text: &str) -> Page {
         anchors: Vec::new(),
         same_shape: Vec::new(),
         language: language::language(None, &normalised),
-        charset: "UTF-8",
+        charset,
         canonical: None,
         noindex: false,
         nofollow: false,

@@ -116,7 +116,7 @@ fn the_digest_is_of_the_words() {
 
 #[test]
 fn converted_text_is_a_page_without_links() {
-    let found = parse_text("  One   line \r\n\r\n\x0canother\n");
+    let found = parse_text(b"  One   line \r\n\r\n\x0canother\n", None);
     assert_eq!(found.text, "One line\nanother");
     assert_eq!(found.digest, page("<p>one line<p>another").digest);
     assert_eq!(found.simhash, page("<p>one line<p>another").simhash);
@@ -169,6 +169,6 @@ proptest! {
         for text in found.text.lines().chain([&*found.title]).chain(anchors) {
             prop_assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), text);
         }
-        prop_assert_eq!(parse_text(&found.text).text, found.text);
+        prop_assert_eq!(parse_text(found.text.as_bytes(), Some("text/plain; charset=utf-8")).text, found.text);
     }
 }

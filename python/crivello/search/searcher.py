@@ -1,0 +1,3 @@
+"""A collection's index, opened for searching."""
+from __future__ import annotations
+class Search: ...
