@@ -189,6 +189,7 @@ class Server:
         self._sockets = sockets
         self._accepted = 0
         self._loop = uvloop.new_event_loop()
+        self._stopping = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="sample-web", daemon=True)
 
     def start(self) -> None:
@@ -197,21 +198,22 @@ class Server:
 
     def stop(self) -> None:
         """Drop every client and free the port."""
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join()
 
     def _run(self) -> None:
-        listeners = [
-            self._loop.run_until_complete(self._loop.create_server(self._connection, sock=each))
-            for each in self._sockets
-        ]
-        self._loop.run_forever()
+        self._loop.run_until_complete(self._serve())
+        self._loop.close()
+
+    async def _serve(self) -> None:
+        listeners = [await self._loop.create_server(self._connection, sock=each) for each in self._sockets]
+        await self._stopping.wait()
         for listener in listeners:
             listener.close()
         for connection in list(self.connections):
             connection.abort()
-        self._loop.run_until_complete(asyncio.sleep(0))
-        self._loop.close()
+        while self.connections:
+            await asyncio.sleep(0)
 
     def _connection(self) -> Connection:
         self._accepted += 1

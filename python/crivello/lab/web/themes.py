@@ -16,6 +16,10 @@ ENGLISH_THEMES = (
     "bees",
     "lighthouses",
     "bread",
+    "astronomy",
+    "chess",
+    "tea",
+    "cartography",
 )
 FOREIGN_THEMES = (("it", "pane"), ("fr", "phares"), ("de", "bergbahnen"))
 
