@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from http.client import HTTPConnection, HTTPResponse
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import quote, urldefrag, urljoin, urlsplit
 from urllib.robotparser import RobotFileParser
 from xml.etree import ElementTree
 
-import pypdfium2  # type: ignore[import-untyped]
 import pytest
 
 from crivello.errors import CrawlError, InvalidArgument, StorageError
@@ -279,7 +279,7 @@ def test_a_page_in_latin1_does_not_say_so(web: SampleWeb) -> None:
 def test_the_pdf_has_text(web: SampleWeb) -> None:
     response, body = ask(web.features[Feature.PDF])
     assert response.getheader("Content-Type") == "application/pdf"
-    document = pypdfium2.PdfDocument(body)
+    document = import_module("pypdfium2").PdfDocument(body)
     text = document[0].get_textpage().get_text_range()
     title = document.get_metadata_value("Title")
     assert title.endswith("(printable)")

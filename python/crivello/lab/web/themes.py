@@ -20,6 +20,10 @@ ENGLISH_THEMES = (
     "chess",
     "tea",
     "cartography",
+    "violins",
+    "mountain-railways",
+    "typography",
+    "knots",
 )
 FOREIGN_THEMES = (("it", "pane"), ("fr", "phares"), ("de", "bergbahnen"))
 
