@@ -65,7 +65,6 @@ class Angle:
 class Labels:
     """The words around an article."""
 
-    home: str
     read_next: str
     elsewhere: str
     see_also: str

@@ -68,7 +68,7 @@ def make_world(seed: int, origins: list[str], pages_per_host: int) -> World:
 
     first, second, third = (open_sites[number % len(open_sites)] for number in range(3))
     obstacles = add_obstacles(open_sites, closed_site)
-    documents = add_documents(first, second, third)
+    documents = add_documents(first, second, third, decks[ENGLISH_THEMES[0]])
     duplicates = add_duplicates(open_sites)
     near_duplicates = add_near_duplicates(open_sites)
     calendar = Calendar(third.origin, third.frame(third.home, absolute=True))
