@@ -9,12 +9,12 @@ compare what a crawl found with what there was to find, and ``log`` with what it
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 from threading import Lock
-from typing import IO, Self
+from typing import BinaryIO, Self
 from urllib.parse import urlsplit
+
+import msgspec
 
 from crivello.errors import CrawlError, InvalidArgument, StorageError
 from crivello.lab.web.copies import Pair
@@ -64,7 +64,7 @@ class SampleWeb:
         self._pages_per_host = pages_per_host
         self._slow = slow
         self._log_path = log
-        self._log_file: IO[str] | None = None
+        self._log_file: BinaryIO | None = None
         self._log: list[Request] = []
         self._log_lock = Lock()
         self._made: World | None = None
@@ -197,7 +197,7 @@ class SampleWeb:
         if self._log_path is None:
             return
         try:
-            self._log_file = self._log_path.open("a", encoding="utf-8", buffering=1)
+            self._log_file = self._log_path.open("ab")
         except OSError as error:
             raise StorageError.of(error, self._log_path) from error
 
@@ -205,7 +205,8 @@ class SampleWeb:
         with self._log_lock:
             self._log.append(request)
         if self._log_file is not None:
-            self._log_file.write(json.dumps(asdict(request)) + "\n")
+            self._log_file.write(msgspec.json.encode(request) + b"\n")
+            self._log_file.flush()
 
 
 def _nothing(_: str) -> Resource | None:

@@ -76,11 +76,15 @@ def _write(theme: Theme, subject: Subject, angle: Angle, part: int, random: Rand
         chosen = random.sample(templates, min(most, len(templates)))
         return [capitalised(expand(template, words, random)) for template in chosen]
 
+    def some_in_order(templates: tuple[str, ...], most: int) -> list[str]:
+        chosen = sorted(random.sample(range(len(templates)), most))
+        return [capitalised(expand(templates[index], words, random)) for index in chosen]
+
     facts = some(subject.facts, _FACTS_IN_BODY)
     asides = some(theme.asides, _ASIDES)
-    frames = some(angle.sentences, _FRAMES)
-    other_facts = some((other.about, *other.facts), 2)
-    headings = random.sample(angle.headings, 3)
+    frames = some_in_order(angle.sentences, _FRAMES)
+    other_facts = [expand(other.about, words, random), *some(other.facts, 1)]
+    headings = some_in_order(angle.headings, 3)
     title = capitalised(expand(angle.title, words, random))
     about = expand(subject.about, words, random)
     return Article(
@@ -89,10 +93,10 @@ def _write(theme: Theme, subject: Subject, angle: Angle, part: int, random: Rand
         theme=theme.slug,
         lead=f"{about} {frames[0]}",
         sections=(
-            Section(expand(headings[0], words, random), (" ".join(facts[:2]), f"{frames[1]} {asides[0]}")),
-            Section(expand(headings[1], words, random), (" ".join([*facts[2:], asides[1], frames[2]]),)),
+            Section(headings[0], (" ".join(facts[:2]), f"{frames[1]} {asides[0]}")),
+            Section(headings[1], (" ".join([*facts[2:], asides[1], frames[2]]),)),
             Section(
-                expand(headings[2], words, random),
+                headings[2],
                 (" ".join([*other_facts, asides[2]]), " ".join([*frames[3:], *asides[3:]])),
             ),
         ),

@@ -6,9 +6,11 @@ import io
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from crivello.lab.web.article import Article
 from crivello.lab.web.features import Feature
 from crivello.lab.web.page import Link, document, link_list, paragraphs
 from crivello.lab.web.pdf import write_pdf
@@ -34,13 +36,16 @@ class Documents:
     spellings: tuple[str, ...]
 
 
-def add_documents(first: Site, second: Site, third: Site) -> Documents:
-    """Put each kind of document on one of the sites, with a link on that site's home page."""
+def add_documents(first: Site, second: Site, third: Site, articles: Iterator[Article]) -> Documents:
+    """Put each kind of document on one of the sites, with a link on that site's home page.
+
+    The texts of the PDF and of the plain page are ``articles`` that stand nowhere else.
+    """
     spelled, spellings = _many_spellings(second)
     urls = {
         Feature.UNDECLARED_LATIN1: _undeclared_latin1(first),
-        Feature.PDF: _pdf(first),
-        Feature.PLAIN_TEXT: _plain_text(second),
+        Feature.PDF: _pdf(first, next(articles)),
+        Feature.PLAIN_TEXT: _plain_text(second, next(articles)),
         Feature.IMAGE: _image(second),
         Feature.ARCHIVE: _archive(third),
         Feature.SCRIPT_TITLE: _script_title(third),
@@ -63,18 +68,15 @@ def _undeclared_latin1(site: Site) -> str:
     return url
 
 
-def _pdf(site: Site) -> str:
-    article = site.articles[0].article
-    title = f"{article.title} (printable)"
+def _pdf(site: Site, article: Article) -> str:
     url = site.publish(
-        "/downloads/leaflet.pdf", Resource(write_pdf(title, article.paragraphs()), "application/pdf")
+        "/downloads/leaflet.pdf", Resource(write_pdf(article.title, article.paragraphs()), "application/pdf")
     )
     site.announce(url, f"Our leaflet as a PDF: {article.title}")
     return url
 
 
-def _plain_text(site: Site) -> str:
-    article = site.articles[0].article
+def _plain_text(site: Site, article: Article) -> str:
     text = "\n\n".join([article.title.upper(), *article.paragraphs()]) + "\n"
     url = site.publish("/texts/reading-copy.txt", Resource(text.encode(), TEXT))
     site.announce(url, f"A reading copy without markup: {article.title}")

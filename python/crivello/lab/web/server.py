@@ -26,7 +26,10 @@ _PERCENT_ESCAPE = re.compile("%[0-9a-fA-F]{2}")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A line of the server's log: when a request had arrived and when its answer was sent, in Unix time."""
+    """A line of the server's log: when a request had arrived and when its answer was sent, in Unix time.
+
+    A client that leaves before the answer is logged all the same: it did ask.
+    """
 
     time_start: float
     time_end: float
@@ -61,7 +64,7 @@ def _error(status: int, text: str) -> Answer:
 
 _NOT_FOUND = _error(404, "There is no such page.\n")
 _BAD_REQUEST = _error(400, "This is not a request that this server understands.\n")
-_WRONG_METHOD = _error(405, "This server answers GET and HEAD.\n")
+_OTHER_METHOD = _error(501, "This server answers GET and HEAD.\n")
 
 
 class Connection(asyncio.Protocol):
@@ -105,7 +108,7 @@ class Connection(asyncio.Protocol):
             return
         del self._received[: end + 4]
         host = self._server.hosts[self._address]
-        answer = host.find(head.target) if head.method in (b"GET", b"HEAD") else _WRONG_METHOD
+        answer = host.find(head.target) if head.method in (b"GET", b"HEAD") else _OTHER_METHOD
         if not host.delay:
             self._send(arrived, head, answer)
             return
@@ -113,12 +116,11 @@ class Connection(asyncio.Protocol):
         asyncio.get_running_loop().call_later(host.delay, self._send, arrived, head, answer)
 
     def _send(self, arrived: float, head: Head | None, answer: Answer) -> None:
-        if self._transport.is_closing():
-            return
         # A body that this server does not read would be taken for the next request.
-        stays = head is not None and head.keeps_alive and answer is not _WRONG_METHOD
+        stays = head is not None and head.keeps_alive and answer is not _OTHER_METHOD
         status, start, body = _reply(head, answer)
-        self._transport.write(start + (_KEEP_ALIVE if stays else _CLOSE) + body)
+        if not self._transport.is_closing():
+            self._transport.write(start + (_KEEP_ALIVE if stays else _CLOSE) + body)
         agent = head.headers.get(b"user-agent", b"").decode("latin-1") if head else ""
         target = head.target if head else ""
         self._server.record(Request(arrived, time.time(), self._address, target, status, self._number, agent))
@@ -189,6 +191,7 @@ class Server:
         self._sockets = sockets
         self._accepted = 0
         self._loop = uvloop.new_event_loop()
+        self._stopping = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="sample-web", daemon=True)
 
     def start(self) -> None:
@@ -197,21 +200,22 @@ class Server:
 
     def stop(self) -> None:
         """Drop every client and free the port."""
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join()
 
     def _run(self) -> None:
-        listeners = [
-            self._loop.run_until_complete(self._loop.create_server(self._connection, sock=each))
-            for each in self._sockets
-        ]
-        self._loop.run_forever()
+        self._loop.run_until_complete(self._serve())
+        self._loop.close()
+
+    async def _serve(self) -> None:
+        listeners = [await self._loop.create_server(self._connection, sock=each) for each in self._sockets]
+        await self._stopping.wait()
         for listener in listeners:
             listener.close()
         for connection in list(self.connections):
             connection.abort()
-        self._loop.run_until_complete(asyncio.sleep(0))
-        self._loop.close()
+        while self.connections:
+            await asyncio.sleep(0)
 
     def _connection(self) -> Connection:
         self._accepted += 1

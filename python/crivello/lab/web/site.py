@@ -118,12 +118,17 @@ class Site:
 
     def article_html(self, placed: Placed, elsewhere: list[Link]) -> bytes:
         """The page of an article, with links to others on this host and to those ``elsewhere``."""
-        others = [each for each in self.articles if each.url != placed.url]
-        chosen = self._random.sample(others, min(_READ_NEXT, len(others)))
-        chosen.sort(key=lambda each: each.article.theme != placed.article.theme)
-        links = [self._link_between(placed, each) for each in chosen]
+        links = [self._link_between(placed, each) for each in self._related(placed)]
         frame = self.frame(placed.url, absolute=placed.absolute)
         return article_page(placed.article, frame, links, elsewhere)
+
+    def _related(self, placed: Placed) -> list[Placed]:
+        """Other articles, those on the same theme first, and at least one on another."""
+        shuffled = self._random.sample(self.articles, len(self.articles))
+        others = [each for each in shuffled if each.url != placed.url]
+        same = [each for each in others if each.article.theme == placed.article.theme][: _READ_NEXT - 1]
+        different = [each for each in others if each.article.theme != placed.article.theme]
+        return [*same, *different][:_READ_NEXT]
 
     def _link_between(self, source: Placed, target: Placed) -> Link:
         link = self.link(source.url, target.url, target.article.title, absolute=source.absolute)

@@ -16,6 +16,14 @@ ENGLISH_THEMES = (
     "bees",
     "lighthouses",
     "bread",
+    "astronomy",
+    "chess",
+    "tea",
+    "cartography",
+    "violins",
+    "mountain-railways",
+    "typography",
+    "knots",
 )
 FOREIGN_THEMES = (("it", "pane"), ("fr", "phares"), ("de", "bergbahnen"))
 
@@ -57,7 +65,6 @@ class Angle:
 class Labels:
     """The words around an article."""
 
-    home: str
     read_next: str
     elsewhere: str
     see_also: str

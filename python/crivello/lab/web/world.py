@@ -56,19 +56,14 @@ def make_world(seed: int, origins: list[str], pages_per_host: int) -> World:
     mark_originals(open_sites)
     popular = _Popular([placed for site in open_sites for placed in site.articles], random)
     for site in open_sites:
-        for placed in site.articles:
-            page = site.article_html(placed, popular.links(site))
-            site.publish(placed.url.removeprefix(site.origin), Resource(page))
+        site.pages.update(_put_articles(site, popular))
         site.publish_lists()
-    for placed in closed_site.articles:
-        page = closed_site.article_html(placed, popular.links(closed_site))
-        closed_site.put(placed.url.removeprefix(closed_site.origin), Resource(page))
-    closed_home = closed_site.plain_page("/", closed_site.name, ["This house is closed to robots."])
-    closed_site.put("/", closed_home)
+    _put_articles(closed_site, popular)
+    closed_site.put("/", closed_site.plain_page("/", closed_site.name, ["This house is closed to robots."]))
 
     first, second, third = (open_sites[number % len(open_sites)] for number in range(3))
     obstacles = add_obstacles(open_sites, closed_site)
-    documents = add_documents(first, second, third)
+    documents = add_documents(first, second, third, decks[ENGLISH_THEMES[0]])
     duplicates = add_duplicates(open_sites)
     near_duplicates = add_near_duplicates(open_sites)
     calendar = Calendar(third.origin, third.frame(third.home, absolute=True))
@@ -116,6 +111,16 @@ def _write_articles(site: Site, how_many: int, decks: dict[str, Iterator[Article
         for article in islice(deck, count):
             site.place(article)
     random.shuffle(site.articles)
+
+
+def _put_articles(site: Site, popular: _Popular) -> list[str]:
+    """Put the pages of the site's articles; their URLs."""
+    return [
+        site.put(
+            placed.url.removeprefix(site.origin), Resource(site.article_html(placed, popular.links(site)))
+        )
+        for placed in site.articles
+    ]
 
 
 def _shares(themes: list[Theme], how_many: int) -> dict[str, int]:
