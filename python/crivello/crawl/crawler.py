@@ -175,13 +175,17 @@ class Crawler:
             while self._has_room() and (host := self._frontier.next_host(time.monotonic())):
                 task = visits.create_task(self._visit(host))
                 self._active.add(task)
-                task.add_done_callback(self._active.discard)
+                task.add_done_callback(self._end_visit)
             moment = self._frontier.next_moment()
             if not self._active and (moment is None or not self._has_room()):
                 return
             wait = moment - time.monotonic() if moment is not None and self._has_room() else None
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), wait)
+
+    def _end_visit(self, task: asyncio.Task[None]) -> None:
+        self._active.discard(task)
+        self._changed.set()
 
     def _has_room(self) -> bool:
         limit = self._settings.max_pages
@@ -203,7 +207,6 @@ class Crawler:
         else:
             wait = await self._next_page(host, host.robots)
         self._frontier.give_back(host, time.monotonic() + wait)
-        self._changed.set()
 
     async def _ask_for_rules(self, host: Host) -> float:
         if not self._settings.obey_robots:
