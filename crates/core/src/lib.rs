@@ -3,11 +3,15 @@
 //! Every module is one part of the flow in `docs/architecture.md` and opens with what it promises,
 //! what it costs and where the idea comes from.
 
+pub mod analysis;
+pub mod code;
 pub mod error;
 pub mod format;
 pub mod graph;
+
 pub mod log;
 pub mod pulse;
+
 pub mod sieve;
 pub mod signature;
 
