@@ -8,6 +8,7 @@ pub mod code;
 pub mod error;
 pub mod format;
 pub mod graph;
+pub mod index;
 
 pub mod log;
 pub mod pulse;

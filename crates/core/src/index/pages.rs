@@ -146,7 +146,8 @@ impl Pages {
     #[inline]
     pub fn get(&self, range: Range<u64>) -> Result<&[u8]> {
         if range.start > range.end || range.end > self.body as u64 {
-            let reason = format!("{} bytes are asked for that are not there", range.end.abs_diff(range.start));
+            let reason =
+                format!("{} bytes are asked for that are not there", range.end.abs_diff(range.start));
             return Err(Error::corrupt(&self.path, range.start, reason));
         }
         let range = range.start as usize..range.end as usize;
