@@ -12,6 +12,7 @@ pub mod index;
 
 pub mod log;
 pub mod pulse;
+pub mod query;
 
 pub mod sieve;
 pub mod signature;

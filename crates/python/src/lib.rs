@@ -4,7 +4,9 @@
 //! `crivello._core`, is private, and `python/crivello/_core.pyi` is its complete description.
 
 mod enter;
+mod index;
 mod log;
+mod search;
 mod sieve;
 mod signature;
 
@@ -13,7 +15,9 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     enter::register(module)?;
+    index::register(module)?;
     log::register(module)?;
+    search::register(module)?;
     sieve::register(module)?;
     signature::register(module)
 }

@@ -143,7 +143,7 @@ impl SegmentWriter {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::super::Segment;
     use super::*;
 
