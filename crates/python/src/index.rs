@@ -19,6 +19,10 @@ pub fn segment_files(segments: Vec<NameAndLength>) -> Vec<SegmentFile> {
     segments.into_iter().map(|(name, length)| SegmentFile { name, length }).collect()
 }
 
+fn new_document((url, title, body, language): &Document) -> NewDocument<'_> {
+    NewDocument { url, title, body, language: language.as_deref() }
+}
+
 fn name_and_length(file: SegmentFile) -> NameAndLength {
     (file.name, file.length)
 }
@@ -37,13 +41,7 @@ impl IndexBuilder {
 
     fn add(&mut self, py: Python<'_>, documents: Vec<Document>) -> PyResult<()> {
         enter(py, |pulse| {
-            let new = |(url, title, body, language): &'_ Document| NewDocument {
-                url,
-                title,
-                body,
-                language: language.as_deref(),
-            };
-            let documents: Vec<NewDocument<'_>> = documents.iter().map(new).collect();
+            let documents: Vec<NewDocument<'_>> = documents.iter().map(new_document).collect();
             self.0.add(&documents, pulse)
         })
     }

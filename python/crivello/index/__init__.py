@@ -34,9 +34,7 @@ _NAME = re.compile(r"segment-(\d{6,})\.seg")
 class Index:
     """The segments of an index in a folder."""
 
-    def __init__(
-        self, folder: str | Path, segments: Iterable[Segment] = (), *, fan_in: int = FAN_IN
-    ) -> None:
+    def __init__(self, folder: str | Path, segments: Iterable[Segment] = (), *, fan_in: int = FAN_IN) -> None:
         if fan_in < 2:
             raise InvalidArgument(f"fan_in is {fan_in}, and merging needs at least 2 segments")
         self.folder = Path(folder)
@@ -55,7 +53,8 @@ class Index:
         """Adds documents, merges what needs merging, and returns the segments to commit.
 
         A document whose URL is there already replaces the older one. ``progress`` is called with the number
-        of documents added so far. When this fails the index is as it was.
+        of documents added so far. When building fails the index is as it was; when merging does, the documents
+        are in it and the merge is still to do.
         """
         builder = IndexBuilder(self.folder, self._number + 1, memory)
         for batch in _batches(documents):

@@ -38,7 +38,9 @@ class Hit:
     snippet: Snippet
 
     def __str__(self) -> str:
-        return f"{self.rank:>3}. {self.title or self.url}\n     {self.url}\n     {self.snippet.marked('*', '*')}"
+        return (
+            f"{self.rank:>3}. {self.title or self.url}\n     {self.url}\n     {self.snippet.marked('*', '*')}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,13 @@ class Results:
     def to_dict(self) -> dict[str, Any]:
         """The form of ``crivello search --json`` and of the HTTP API."""
         hits = [
-            {"rank": hit.rank, "score": hit.score, "url": hit.url, "title": hit.title, "snippet": hit.snippet.html()}
+            {
+                "rank": hit.rank,
+                "score": hit.score,
+                "url": hit.url,
+                "title": hit.title,
+                "snippet": hit.snippet.html(),
+            }
             for hit in self.hits
         ]
         return {"query": self.query, "matches": self.matches, "microseconds": self.microseconds, "hits": hits}

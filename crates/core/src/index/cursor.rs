@@ -1,7 +1,7 @@
 //! Reading postings: a cursor over the documents of a term, which decodes a block at a time and no
 //! component before it is asked for.
 //!
-//! [`Cursor::next`] is an array access, and a block of 128 documents decodes in some 50 ns;
+//! [`Cursor::advance`] is an array access, and a block of 128 documents decodes in some 50 ns;
 //! [`Cursor::skip_to`] gallops over the skip entries ([`super::skips`]) and decodes one block. Positions
 //! are decoded for a whole block when first asked for. Memory: about 1.5 KiB a cursor, and the positions
 //! of a block.
@@ -68,7 +68,7 @@ impl<'a> Cursor<'a> {
 
     /// Moves to the next document.
     #[inline]
-    pub fn next(&mut self) -> Result<DocId> {
+    pub fn advance(&mut self) -> Result<DocId> {
         self.at += 1;
         if self.at >= self.documents.len() && self.block < self.blocks {
             self.load(self.block + 1)?;
@@ -194,12 +194,11 @@ impl<'a> Cursor<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::writer::tests::segment_of;
+    use super::super::writer::tests::{List, segment_of};
     use super::*;
     use proptest::prelude::*;
 
-    /// A list as a model: documents and positions.
-    fn some_list() -> impl Strategy<Value = Vec<(u32, Vec<u32>)>> {
+    fn some_list() -> impl Strategy<Value = List> {
         let positions = prop::collection::btree_set(0u32..5000, 1..6);
         let gap = prop_oneof![8 => 1u32..4, 1 => 1u32..3000];
         prop::collection::vec((gap, positions), 1..500).prop_map(|postings| {
@@ -226,9 +225,9 @@ mod tests {
                 cursor.positions(&mut positions).unwrap();
                 prop_assert_eq!(cursor.count().unwrap() as usize, positions.len());
                 read.push((cursor.document().0, positions));
-                cursor.next().unwrap();
+                cursor.advance().unwrap();
             }
-            prop_assert_eq!(cursor.next().unwrap(), DocId::END);
+            prop_assert_eq!(cursor.advance().unwrap(), DocId::END);
             prop_assert_eq!(read, list);
         }
 
@@ -245,7 +244,7 @@ mod tests {
                 let moved = match step {
                     None => {
                         at = (at + 1).min(list.len());
-                        cursor.next().unwrap()
+                        cursor.advance().unwrap()
                     }
                     Some(by) => {
                         let target = current.0.saturating_add(by);

@@ -104,7 +104,7 @@ fn copy_postings(
             cursor.positions(&mut positions)?;
             writer.push(number, &positions)?;
         }
-        cursor.next()?;
+        cursor.advance()?;
     }
     Ok(())
 }

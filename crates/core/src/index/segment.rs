@@ -96,7 +96,7 @@ impl Segment {
         let Some(block) = self.term_index.block_of(term) else { return Ok(None) };
         let mut reader = self.block_of_terms(block)?;
         while reader.has_more() {
-            let lists = reader.next().ok_or_else(|| self.damaged_terms(block))?;
+            let lists = reader.read().ok_or_else(|| self.damaged_terms(block))?;
             match reader.term.as_slice().cmp(term) {
                 std::cmp::Ordering::Less => {}
                 std::cmp::Ordering::Equal => return Ok(Some(lists)),
@@ -233,7 +233,7 @@ impl Iterator for Terms<'_> {
             self.block += 1;
         }
         let reader = self.reader.as_mut()?;
-        let lists = reader.next().ok_or_else(|| self.segment.damaged_terms(self.block - 1));
+        let lists = reader.read().ok_or_else(|| self.segment.damaged_terms(self.block - 1));
         Some(lists.map(|lists| (reader.term.clone(), lists)))
     }
 }

@@ -161,7 +161,7 @@ impl<'a> BlockReader<'a> {
     }
 
     /// The lists of the next term, which is then in `term`; `None` where the bytes do not decode.
-    pub fn next(&mut self) -> Option<Lists> {
+    pub fn read(&mut self) -> Option<Lists> {
         let shared = usize::try_from(number::read(&mut self.bytes)?).ok()?;
         if shared > self.term.len() {
             return None;

@@ -147,8 +147,11 @@ pub(crate) mod tests {
     use super::super::Segment;
     use super::*;
 
-    /// A segment with these lists, each of pairs of a document and its positions, and no text.
-    pub fn segment_of(folder: &Path, lists: &[(&str, Vec<(u32, Vec<u32>)>)]) -> Segment {
+    /// Postings as a model: documents, each with its positions.
+    pub type List = Vec<(u32, Vec<u32>)>;
+
+    /// A segment with these terms and no text.
+    pub fn segment_of(folder: &Path, lists: &[(&str, List)]) -> Segment {
         let mut writer = SegmentWriter::create(folder, 1).unwrap();
         let last = lists.iter().flat_map(|(_, list)| list).map(|(document, _)| *document).max();
         for number in 0..=last.unwrap_or(0) {

@@ -40,8 +40,8 @@ struct Place {
 
 /// The best passage of `body` for a query with these terms.
 pub fn snippet(body: &str, analyzer: &Analyzer, terms: &[&str]) -> Vec<Fragment> {
-    let examined = &body[..body.floor_char_boundary(EXAMINED)];
-    let places = places(examined, analyzer, terms);
+    let examined = (0..=EXAMINED.min(body.len())).rfind(|end| body.is_char_boundary(*end));
+    let places = places(&body[..examined.unwrap_or(0)], analyzer, terms);
     if places.is_empty() {
         return plain_beginning(body);
     }

@@ -62,7 +62,7 @@ impl Documents for Cursor<'_> {
     }
 
     fn next(&mut self) -> Result<DocId> {
-        Cursor::next(self)
+        Cursor::advance(self)
     }
 
     fn skip_to(&mut self, target: DocId) -> Result<DocId> {

@@ -21,7 +21,7 @@ impl Documents for PhraseWord<'_> {
     }
 
     fn next(&mut self) -> Result<DocId> {
-        self.cursor.next()
+        self.cursor.advance()
     }
 
     fn skip_to(&mut self, target: DocId) -> Result<DocId> {

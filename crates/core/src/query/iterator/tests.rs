@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::index::writer::tests::segment_of;
+use crate::index::writer::tests::{List, segment_of};
 
 const DOCUMENTS: u32 = 300;
 const TERMS: [&str; 4] = ["a", "b", "c", "d"];
@@ -61,7 +61,7 @@ proptest! {
         moves in prop::collection::vec(prop::option::of(0u32..40), 40),
     ) {
         let dir = tempfile::tempdir().unwrap();
-        let mut lists: Vec<(&str, Vec<(u32, Vec<u32>)>)> = TERMS.iter().map(|term| (*term, Vec::new())).collect();
+        let mut lists: Vec<(&str, List)> = TERMS.iter().map(|term| (*term, Vec::new())).collect();
         // The last document has every term, so that the segment has them all.
         let texts: Vec<Vec<usize>> = texts.into_iter().chain([vec![0, 1, 2, 3]]).collect();
         for (number, words) in (0..).zip(&texts) {
