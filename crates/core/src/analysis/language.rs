@@ -2,7 +2,7 @@
 //!
 //! The stemmers are Snowball's (Porter, *Snowball: a language for stemming algorithms*, 2001). A text whose
 //! language nobody knows is taken for English, because that is also the default of a query; a language that
-//! is known and has no stemmer is not stemmed. A stem costs a fraction of a microsecond.
+//! is known and has no stemmer is not stemmed.
 
 use snowball_stemmers_rs::Algorithm;
 

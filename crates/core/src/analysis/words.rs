@@ -1,17 +1,17 @@
 //! The words of a text, each with its place in the text, its position and its term.
 //!
 //! Boundaries are those of Unicode (UAX #29): hyphens and spaces part words, an apostrophe inside a word
-//! does not, unless the language elides. A word longer than [`LONGEST_WORD`] bytes is no word that
+//! does not, unless the language elides. A word longer than 64 bytes is no word that
 //! anybody would type: it has no term, but it keeps its position, so that a phrase does not close over it.
 
-use snowball_stemmers_rs::Stemmer;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Language;
 use super::fold::fold;
+use super::stem::stem_into;
 
 /// The longest word that has a term, in bytes.
-pub const LONGEST_WORD: usize = 64;
+const LONGEST_WORD: usize = 64;
 
 const APOSTROPHES: [char; 2] = ['\'', '’'];
 
@@ -30,34 +30,34 @@ pub struct Word<'a> {
 
 /// Turns texts in one language into terms.
 pub struct Analyzer {
-    stemmer: Option<Stemmer>,
-    elides: bool,
+    language: Language,
 }
 
 impl Analyzer {
     /// The analyzer of a language.
     pub fn new(language: Language) -> Analyzer {
-        Analyzer { stemmer: language.algorithm.map(Stemmer::create), elides: language.elides }
+        Analyzer { language }
     }
 
     /// Calls `visit` with every word of `text`, in order; returns how many there are.
     pub fn words(&self, text: &str, mut visit: impl FnMut(Word<'_>)) -> u32 {
         let mut position = 0;
-        let mut folded = String::with_capacity(LONGEST_WORD);
+        let (mut folded, mut stem) = (String::new(), String::new());
         let mut visit_word = |start: usize, word: &str| {
             let end = start + word.len();
             folded.clear();
             if word.len() <= LONGEST_WORD {
                 fold(word, &mut folded);
             }
-            match &self.stemmer {
-                Some(stemmer) => visit(Word { start, end, position, term: &stemmer.stem(&folded) }),
-                None => visit(Word { start, end, position, term: &folded }),
+            match self.language.algorithm {
+                Some(algorithm) => stem_into(algorithm, &folded, &mut stem),
+                None => std::mem::swap(&mut folded, &mut stem),
             }
+            visit(Word { start, end, position, term: &stem });
             position += 1;
         };
         for (start, word) in text.unicode_word_indices() {
-            if !self.elides {
+            if !self.language.elides {
                 visit_word(start, word);
                 continue;
             }

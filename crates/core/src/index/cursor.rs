@@ -82,6 +82,13 @@ impl<'a> Cursor<'a> {
         if self.document() >= target {
             return Ok(self.document());
         }
+        // Most skips are short: they end on the next document.
+        if let Some(next) = self.documents.get(self.at + 1)
+            && DocId(*next) >= target
+        {
+            self.at += 1;
+            return Ok(DocId(*next));
+        }
         if self.documents.last().is_some_and(|last| DocId(*last) < target) {
             let next = self.block + 1;
             self.load(if next < self.blocks { self.skips.seek(next, target) } else { next })?;

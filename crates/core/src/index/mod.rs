@@ -7,10 +7,10 @@
 //! | --- | --- | --- |
 //! | documents | URL, title, body and language, in LZ4 blocks ([`documents`]) | about half of the text |
 //! | pointers | which documents hold a term, as gaps ([`postings`], [`cursor`]) | log₂ of the mean gap, and a little |
-//! | counts | how often | 1 to 3 bits a posting |
+//! | counts | how often | 1 to 4 bits a posting |
 //! | positions | and where, as gaps | 6 to 10 bits an occurrence |
 //! | skips | one entry for each block of 128 postings, in lists of two blocks or more ([`skips`]) | 1.75 bits a posting |
-//! | terms | sorted, front-coded, with the place of each term's lists ([`terms`]) | about 10 bytes a term |
+//! | terms | sorted, front-coded, with the place of each term's lists ([`terms`]) | about 12 bytes a term |
 //! | term index | the first term of each block of terms | a thirty-second of the terms |
 //! | document index | the first document of each LZ4 block | 12 bytes a block |
 //! | lengths | words of each document | 4 bytes a document |

@@ -54,11 +54,6 @@ impl PageWriter {
         self.length
     }
 
-    /// Where the file is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Appends the table and `directory` with the CRC-32 of both, and makes the file durable; returns its
     /// whole length.
     pub fn finish(mut self, directory: &[u8]) -> Result<u64> {
@@ -174,11 +169,6 @@ impl Pages {
     #[cold]
     pub fn damage(&self, offset: u64, reason: impl Into<String>) -> Error {
         Error::corrupt(&self.path, offset, reason)
-    }
-
-    /// Where the file is.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// How many bytes the file has.

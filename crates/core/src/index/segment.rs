@@ -4,7 +4,7 @@
 //! Memory: the index of terms, about a byte a term, and a bit for each page. Any number of threads may read.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::DocId;
 use super::cursor::Cursor;
@@ -62,11 +62,6 @@ impl Segment {
     /// How many bytes the file has.
     pub fn bytes(&self) -> u64 {
         self.pages.length()
-    }
-
-    /// The file.
-    pub fn path(&self) -> PathBuf {
-        self.pages.path().to_path_buf()
     }
 
     /// The documents, replaced ones too.
