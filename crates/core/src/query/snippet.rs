@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn shows_the_stretch_with_the_most_terms() {
         let far = "parola ".repeat(200);
-        let body = format!("sole {far} il sole e la luna {far} luna");
+        let body = format!("sole sole sole {far} il sole e la luna {far} luna luna luna");
         let shown = shown(&body, &["sol", "lun"]);
         assert!(shown.starts_with('…') && shown.ends_with('…'), "{shown}");
         assert!(shown.contains("il [sole] e la [luna] parola"), "{shown}");
