@@ -34,7 +34,7 @@ struct IndexBuilder(index::IndexBuilder);
 #[pymethods]
 impl IndexBuilder {
     #[new]
-    #[pyo3(signature = (folder, first_segment, memory = 256 << 20))]
+    #[pyo3(signature = (folder, first_segment, memory = 268435456))]
     fn new(folder: PathBuf, first_segment: u64, memory: usize) -> Self {
         IndexBuilder(index::IndexBuilder::new(&folder, first_segment, memory))
     }
