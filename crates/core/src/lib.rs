@@ -3,13 +3,19 @@
 //! Every module is one part of the flow in `docs/architecture.md` and opens with what it promises,
 //! what it costs and where the idea comes from.
 
+pub mod analysis;
+pub mod code;
 pub mod error;
 pub mod format;
 pub mod graph;
 pub mod html;
+pub mod index;
+
 pub mod log;
 pub mod neardup;
 pub mod pulse;
+pub mod query;
+
 pub mod sieve;
 pub mod signature;
 pub mod store;

@@ -5,8 +5,10 @@
 
 mod enter;
 mod graph;
+mod index;
 mod log;
 mod parse;
+mod search;
 mod sieve;
 mod signature;
 mod store;
@@ -17,8 +19,10 @@ use pyo3::prelude::*;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     enter::register(module)?;
     graph::register(module)?;
+    index::register(module)?;
     log::register(module)?;
     parse::register(module)?;
+    search::register(module)?;
     sieve::register(module)?;
     signature::register(module)?;
     store::register(module)

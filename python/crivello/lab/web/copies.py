@@ -18,7 +18,7 @@ _REWORDINGS = (
     (" because ", " since "),
     (" small ", " little "),
 )
-_MOST_REWORDINGS = 3
+_MOST_REWORDINGS = 1
 
 
 def mark_originals(open_sites: Sequence[Site]) -> None:
