@@ -173,7 +173,9 @@ class Collection:
         searcher = self.searcher()
         updated = datetime.fromtimestamp(self._stamp[1] / 1e9, UTC)
         state: State = "crawling" if is_held(self.folder) else "ready" if searcher.documents else "empty"
-        return Summary(searcher.documents, self.state("crawl").get("hosts", 0), searcher.terms, updated, state)
+        return Summary(
+            searcher.documents, self.state("crawl").get("hosts", 0), searcher.terms, updated, state
+        )
 
     def verify(self) -> None:
         """Reads the whole index and checks every checksum."""

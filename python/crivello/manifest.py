@@ -7,6 +7,7 @@ writing cuts every file back to what the manifest says, so whatever a crash left
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -75,7 +76,8 @@ def write_whole(file: Path, content: bytes) -> None:
         temporary.replace(file)
         sync_folder(file.parent)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         raise StorageError.of(error, file) from None
 
 
