@@ -116,25 +116,25 @@ class Crawler:
         """Crawls until there is nothing left to visit, or a limit or Ctrl-C ends it."""
         settings = self._settings
         self._stop_on_signals()
-        fetcher = Fetcher(
-            user_agent=self._user_agent,
-            timeout=settings.timeout,
-            max_bytes=settings.max_bytes,
-            connections=settings.connections,
-            allow_private=await self._may_be_private(),
-        )
-        with ThreadPoolExecutor(_PARSERS, thread_name_prefix="parse") as self._parsers:
-            try:
-                async with fetcher as self._fetcher, asyncio.TaskGroup() as visits:
+        try:
+            self._fetcher = Fetcher(
+                user_agent=self._user_agent,
+                timeout=settings.timeout,
+                max_bytes=settings.max_bytes,
+                connections=settings.connections,
+                allow_private=await self._may_be_private(),
+            )
+            with ThreadPoolExecutor(_PARSERS, thread_name_prefix="parse") as self._parsers:
+                async with self._fetcher, asyncio.TaskGroup() as visits:
                     clock = visits.create_task(self._keep_time())
                     await self._dispatch(visits)
                     for task in (clock, *self._active):
                         task.cancel()
-                self._checkpoint()
-            except BaseExceptionGroup as group:
-                raise group.exceptions[0] from None
-            finally:
-                self._recorder.close()
+            self._checkpoint()
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
+        finally:
+            self._recorder.close()
         self._tell()
 
     def _stop_on_signals(self) -> None:
