@@ -91,11 +91,15 @@ def test_every_url_has_its_row(web: SampleWeb, crawled: tuple[Collection, Report
 def test_duplicates_are_recognised(web: SampleWeb, crawled: tuple[Collection, Report]) -> None:
     collection, report = crawled
     for pair in web.duplicates:
-        first, second = sorted((row_of(collection, url) for url in pair), key=lambda row: row.duplicate_of or "")
+        first, second = sorted(
+            (row_of(collection, url) for url in pair), key=lambda row: row.duplicate_of or ""
+        )
         assert first.digest == second.digest
         assert second.duplicate_of == first.url
     assert report.duplicates >= len(web.duplicates)
-    near = {frozenset((row.url, row.near_duplicate_of)) for row in collection.pages() if row.near_duplicate_of}
+    near = {
+        frozenset((row.url, row.near_duplicate_of)) for row in collection.pages() if row.near_duplicate_of
+    }
     assert near & {frozenset(pair) for pair in web.near_duplicates}
 
 
@@ -118,7 +122,11 @@ def test_the_archive_is_valid_warc(web: SampleWeb, crawled: tuple[Collection, Re
     [file] = (collection.folder / "archive").iterdir()
     with file.open("rb") as stream:
         records = [
-            (record.rec_type, record.rec_headers.get_header("WARC-Target-URI"), record.content_stream().read())
+            (
+                record.rec_type,
+                record.rec_headers.get_header("WARC-Target-URI"),
+                record.content_stream().read(),
+            )
             for record in ArchiveIterator(stream, check_digests="raise")
         ]
     bodies = {url: body for kind, url, body in records if kind == "response"}
@@ -140,7 +148,9 @@ def test_the_record_of_a_page_is_what_was_sent(web: SampleWeb, crawled: tuple[Co
 def test_requests_to_a_host_wait_for_the_delay(tmp_path: Path) -> None:
     delay = 0.05
     with SampleWeb(hosts=3, pages_per_host=4, slow=0.01) as web:
-        with Collection.write(tmp_path / "c", settings=quick(delay=delay, max_time=4.0), create=True) as collection:
+        with Collection.write(
+            tmp_path / "c", settings=quick(delay=delay, max_time=4.0), create=True
+        ) as collection:
             crawl(collection, web.seeds)
         by_host: dict[str, list[tuple[float, float]]] = {}
         for request in web.log:
