@@ -7,6 +7,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -157,7 +158,7 @@ def test_requests_to_a_host_wait_for_the_delay(tmp_path: Path) -> None:
             by_host.setdefault(request.host, []).append((request.time_start, request.time_end))
         assert sum(map(len, by_host.values())) > 40
         for times in by_host.values():
-            for (_, ended), (began, _) in zip(times, times[1:], strict=False):
+            for (_, ended), (began, _) in pairwise(times):
                 # The server sees a request end a moment before the client does, never after it.
                 assert began - ended >= delay - 0.005
 

@@ -122,7 +122,7 @@ def test_results_read_well_in_python(folder: Path) -> None:
     assert re.match(r"[\d,]+ pages for 'lava' in \d+\.\d ms\n +1\. \S", printed)
 
 
-def test_rank_lists_the_best_pages(web: SampleWeb, folder: Path, tmp_path: Path) -> None:
+def test_rank_lists_the_best_pages(folder: Path, tmp_path: Path) -> None:
     ranked = [
         json.loads(line) for line in crivello("rank", folder, "--json", "--top", "5").stdout.splitlines()
     ]
@@ -135,7 +135,7 @@ def test_rank_lists_the_best_pages(web: SampleWeb, folder: Path, tmp_path: Path)
     assert "edges.txt:2" in complaint("rank", "--graph", edges, code=2)
 
 
-def test_an_index_can_be_verified_and_damage_is_named(web: SampleWeb, folder: Path, tmp_path: Path) -> None:
+def test_an_index_can_be_verified_and_damage_is_named(folder: Path, tmp_path: Path) -> None:
     assert crivello("index", folder, "--verify").returncode == 0
     copy = tmp_path / "copy"
     subprocess.run(["cp", "-r", folder, copy], check=True)
@@ -163,7 +163,7 @@ def test_crawl_refuses_what_it_cannot_do(web: SampleWeb, folder: Path, tmp_path:
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
-def test_a_wrong_variable_or_file_is_named(folder: Path, tmp_path: Path) -> None:
+def test_a_wrong_variable_is_named(folder: Path) -> None:
     done = crivello("search", folder, "lava", environment={"CRIVELLO_SEARCH_K1": "many"})
     assert done.returncode == 2 and "CRIVELLO_SEARCH_K1: 'many' is not allowed" in done.stderr
 
