@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
@@ -189,6 +190,20 @@ def test_scope_depth_and_pages_per_host(web: SampleWeb, tmp_path: Path) -> None:
     assert all(row.url.startswith(web.seeds[0]) and row.depth <= 1 for row in rows)
     assert sum(row.status is not None for row in rows) == 5
     assert any(row.outcome is Outcome.LIMIT for row in rows)
+
+
+def test_where_a_seed_leads_is_in_scope(web: SampleWeb, tmp_path: Path) -> None:
+    seed = web.features[Feature.REDIRECT_ACROSS_HOSTS]
+    with Collection.write(
+        tmp_path / "c", settings=quick(scope="host", max_pages=3), create=True
+    ) as collection:
+        assert crawl(collection, [seed]).pages == 3
+    with Collection.write(tmp_path / "c", settings=quick(scope="host")) as collection:
+        crawl(collection)
+    target = web.redirects[seed]
+    hosts = {urlsplit(row.url).netloc for row in Collection(tmp_path / "c").pages() if row.status}
+    assert hosts == {urlsplit(seed).netloc, urlsplit(target).netloc}
+    assert Collection(tmp_path / "c").state("crawl")["hosts"] == 2
 
 
 def test_private_addresses_are_refused_when_no_seed_is_on_one(web: SampleWeb) -> None:

@@ -106,7 +106,7 @@ class Crawler:
             raise CrawlError(
                 f"{collection.folder} has no seeds yet", hint="name at least one URL to start from"
             )
-        self._scope = {host_of(seed) for seed in self._seeds}
+        self._scope = {host_of(seed) for seed in self._seeds} | set(state.get("scope", []))
         self._agent = settings.user_agent
         contact = f" (+{settings.contact})" if settings.contact else ""
         self._user_agent = f"{settings.user_agent}/{version('crivello')}{contact}"
@@ -313,6 +313,9 @@ class Crawler:
             return
         if response.status in _REDIRECTS:
             [target] = _core.canonical_urls([response.header("location") or ""], visit.url)
+            if target and visit.depth == 0:
+                # Where a seed leads (from http to https, to www) is what was meant by it.
+                self._scope.add(host_of(target))
             if target and self._in_scope(target):
                 self._frontier.add([target], [pack(visit.depth, visit.chain, visit.redirects + 1)])
             row = self._recorder.redirect(visit, when, response, page, target)
@@ -365,8 +368,9 @@ class Crawler:
         files = {**self._recorder.sync(), frontiers.NAME: self._frontier.sync()}
         state = {
             "seeds": self._seeds,
+            "scope": sorted(self._scope),
             "position": self._frontier.position,
-            "hosts": len(self._frontier.hosts),
+            "hosts": len(self._recorder.hosts),
             "report": self.report.to_dict(),
         }
         self._collection.commit(files, crawl=state)
