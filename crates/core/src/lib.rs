@@ -4,9 +4,11 @@
 //! what it costs and where the idea comes from.
 
 pub mod error;
+pub mod filter;
 pub mod format;
 pub mod graph;
 pub mod log;
+mod new_file;
 pub mod pulse;
 pub mod sieve;
 pub mod signature;

@@ -1,0 +1,148 @@
+//! The parameters of a stable Bloom filter, and what follows from them.
+//!
+//! For every key P of the m cells are decremented and K are set to Max. A cell is decremented with
+//! probability P/m and set with probability K/m, so the fraction of zero cells falls towards
+//!
+//! ```text
+//! z = (1 / (1 + 1 / (P (1/K − 1/m))))^Max
+//! ```
+//!
+//! and a new key is taken for a duplicate with probability at most FPS = (1 − z)^K, however long the stream
+//! is. The other way round, a wanted FPS takes
+//!
+//! ```text
+//! P = 1 / ((1 / (1 − FPS^(1/K))^(1/Max) − 1) (1/K − 1/m))
+//! ```
+//!
+//! rounded up: rounded down, the bound would not hold.
+//!
+//! The price is that old keys are forgotten. A cell that was set g keys ago is not 0 now if fewer than Max
+//! decrements have hit it since it was last set. With s = (P + K) g / m and r = P / (P + K) that is
+//!
+//! ```text
+//! alive(g) = Σ_{j < Max} ( e^−s (rs)^j / j!  +  (1 − r) r^j (1 − e^−s Σ_{i ≤ j} s^i / i!) )
+//! ```
+//!
+//! (not set again at all, or set and since then hit j times), and the duplicate of a key that came g keys
+//! ago is recognised with probability recall(g) = alive(g)^K, which falls from 1 to FPS. The best K for a
+//! bound and a memory is the one that remembers longest: whose recall is halfway from 1 to FPS at the
+//! greatest g. For small FPS and Max = 1 it is near ln(1/FPS) / 1.6.
+//!
+//! Source: Fan Deng and Davood Rafiei, "Approximately detecting duplicates for streaming data using stable
+//! Bloom filters", 2006; the recall is derived here.
+
+use super::{MOST_HASHES, check_bits, check_hashes};
+use crate::{Error, Result};
+
+/// The parameters of a stable Bloom filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stability {
+    /// m: how many cells there are.
+    pub cells: u64,
+    /// Max: what a cell is set to.
+    pub max: u8,
+    /// K: how many hash functions there are.
+    pub k: u32,
+    /// P: how many cells are decremented per key.
+    pub p: u64,
+}
+
+impl Stability {
+    /// The parameters of a filter of `bits` bits.
+    pub fn new(bits: u64, max: u8, k: u32, p: u64) -> Result<Stability> {
+        check_bits(bits)?;
+        check_hashes(k)?;
+        if max == 0 {
+            return Err(Error::Invalid("max must be from 1 to 255, and 0 was asked for".to_owned()));
+        }
+        let stability = Stability { cells: bits / u64::from(cell_bits(max)), max, k, p };
+        if stability.cells <= u64::from(k) {
+            let cells = stability.cells;
+            return Err(Error::Invalid(format!("{bits} bits are {cells} cells, too few for {k} hashes")));
+        }
+        if !(1..=stability.cells).contains(&p) {
+            let cells = stability.cells;
+            return Err(Error::Invalid(format!("p must be from 1 to the {cells} cells, and {p} is not")));
+        }
+        Ok(stability)
+    }
+
+    /// The parameters of `bits` bits that keep false positives below a bound; without `k`, the best.
+    pub fn for_bound(bits: u64, false_positives: f64, max: u8, k: Option<u32>) -> Result<Stability> {
+        if !(false_positives > 0.0 && false_positives < 1.0) {
+            return Err(Error::Invalid(format!(
+                "the bound on false positives must be between 0 and 1, and {false_positives} is not"
+            )));
+        }
+        let solve = |k: u32| {
+            let probe = Stability::new(bits, max, k, 1)?;
+            let zeros = (1.0 - false_positives.powf(1.0 / f64::from(k))).powf(1.0 / f64::from(max));
+            let p = (1.0 / ((1.0 / zeros - 1.0) * probe.share())).ceil();
+            Stability::new(bits, max, k, p as u64)
+        };
+        if let Some(k) = k {
+            return solve(k);
+        }
+        // Whatever is wrong with the bits or the max is wrong with K = 1 too.
+        let first = solve(1)?;
+        let others = (2..=MOST_HASHES).filter_map(|k| solve(k).ok());
+        let longest = |best: Stability, next: Stability| if next.memory() > best.memory() { next } else { best };
+        Ok(others.fold(first, longest))
+    }
+
+    /// The bits of a cell: as many as Max needs.
+    pub fn cell_bits(&self) -> u32 {
+        cell_bits(self.max)
+    }
+
+    /// FPS: a new key is taken for a duplicate at most at this rate.
+    pub fn bound(&self) -> f64 {
+        let zeros = (1.0 / (1.0 + 1.0 / (self.p as f64 * self.share()))).powi(i32::from(self.max));
+        (1.0 - zeros).powi(self.k as i32)
+    }
+
+    /// The probability that a duplicate of a key that came `gap` keys before is recognised.
+    pub fn recall(&self, gap: f64) -> f64 {
+        let (p, k) = (self.p as f64, f64::from(self.k));
+        let hits = (p + k) * gap / self.cells as f64;
+        let share = p / (p + k);
+        let mut alive = 0.0;
+        // The j-th terms of the sums in the module's comment, each from the one before.
+        let (mut untouched, mut term, mut partial, mut power) = ((-hits).exp(), (-hits).exp(), 0.0, 1.0);
+        for j in 0..u32::from(self.max) {
+            partial += term;
+            alive += untouched + (1.0 - share) * power * (1.0 - partial);
+            let next = f64::from(j + 1);
+            untouched *= share * hits / next;
+            term *= hits / next;
+            power *= share;
+        }
+        alive.clamp(0.0, 1.0).powi(self.k as i32)
+    }
+
+    /// The gap at which the recall is halfway from 1 to the bound.
+    pub fn memory(&self) -> f64 {
+        let half = (1.0 + self.bound()) / 2.0;
+        let (mut near, mut far) = (0.0, 1.0);
+        while self.recall(far) > half && far < MOST_MEMORY {
+            far *= 2.0;
+        }
+        for _ in 0..60 {
+            let middle = (near + far) / 2.0;
+            if self.recall(middle) > half { near = middle } else { far = middle }
+        }
+        far
+    }
+
+    /// 1/K − 1/m.
+    fn share(&self) -> f64 {
+        1.0 / f64::from(self.k) - 1.0 / self.cells as f64
+    }
+}
+
+/// No stream is longer.
+const MOST_MEMORY: f64 = 1e30;
+
+fn cell_bits(max: u8) -> u32 {
+    u8::BITS - max.leading_zeros()
+}
