@@ -215,7 +215,9 @@ fn signatures_of(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Signature>> {
                 Some(signature) => signatures.push(signature),
                 None => {
                     let (index, name) = (signatures.len(), key.get_type().name()?);
-                    return refuse(format!("key {index} is no str that can be written as UTF-8, nor bytes: {name}"));
+                    return refuse(format!(
+                        "key {index} is no str that can be written as UTF-8, nor bytes: {name}"
+                    ));
                 }
             }
         }

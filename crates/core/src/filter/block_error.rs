@@ -23,9 +23,8 @@ struct BlockErrors(Vec<f64>);
 impl BlockErrors {
     /// The errors with up to `most` keys.
     fn new(hashes: u32, most: usize) -> BlockErrors {
-        let powers: Vec<f64> = (0..=BLOCK_BITS)
-            .map(|set| (set as f64 / BLOCK_BITS as f64).powi(hashes as i32))
-            .collect();
+        let powers: Vec<f64> =
+            (0..=BLOCK_BITS).map(|set| (set as f64 / BLOCK_BITS as f64).powi(hashes as i32)).collect();
         let mut chances = vec![0.0; BLOCK_BITS + 1];
         chances[0] = 1.0;
         let mut errors = vec![0.0];
@@ -106,4 +105,42 @@ pub fn blocks_for(keys: u64, error: f64, hashes: u32, least: u64) -> u64 {
         }
     }
     enough
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_throws_by_hand() {
+        // One key with one hash sets 1 bit of 512; one with two hashes sets 2, or 1 in one of 512 cases.
+        let bits = BLOCK_BITS as f64;
+        assert!((BlockErrors::new(1, 1).get(1) - 1.0 / bits).abs() < 1e-15);
+        let expected = (4.0 * (1.0 - 1.0 / bits) + 1.0 / bits) / (bits * bits);
+        assert!((BlockErrors::new(2, 1).get(1) - expected).abs() < 1e-18);
+    }
+
+    #[test]
+    fn the_loads_are_binomial() {
+        // With one hash the error of a block is 1 − (1 − 1/512)^k, whose mean over binomial loads is closed.
+        for (keys, blocks) in [(1, 1), (5, 1), (5, 3), (1000, 7), (100_000, 512), (3_000_000, 2001)] {
+            let errors = BlockErrors::new(1, 4000);
+            let all = (blocks as f64) * BLOCK_BITS as f64;
+            let expected = -(keys as f64 * (-1.0 / all).ln_1p()).exp_m1();
+            let found = errors.over(keys, blocks);
+            assert!((found / expected - 1.0).abs() < 1e-9, "{keys} {blocks} {found} {expected}");
+        }
+    }
+
+    #[test]
+    fn one_block_less_is_too_few() {
+        for (keys, error, hashes) in
+            [(1, 0.1, 1), (1000, 0.01, 6), (100_000, 1e-4, 11), (1_000_000, 1e-5, 14)]
+        {
+            let blocks = blocks_for(keys, error, hashes, 1.max(keys / 512));
+            let errors = BlockErrors::new(hashes, 2000);
+            assert!(errors.over(keys, blocks) <= error);
+            assert!(blocks == 1 || errors.over(keys, blocks - 1) > error);
+        }
+    }
 }

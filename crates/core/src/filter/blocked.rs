@@ -22,7 +22,7 @@ use std::path::Path;
 use super::block_error::{BLOCK_BITS, blocks_for};
 use super::bloom::bits_for;
 use super::probe::{Prefetch, in_order, random, reduce};
-use super::storage::{Kind, LINE, Parameters, Storage};
+use super::storage::{Kind, LINE, Parameters, Storage, ones};
 use super::{Filter, MOST_BITS, MOST_HASHES, Size, check_bits};
 use crate::format::Format;
 use crate::{Pulse, Result, Signature};
@@ -196,12 +196,11 @@ impl Filter for BlockedBloom {
     }
 
     fn fill(&self) -> f64 {
-        let set: u64 = self.blocks().iter().map(|block| u64::from(bits_set(block))).sum();
-        set as f64 / self.bits() as f64
+        ones(self.storage.contents()) as f64 / self.bits() as f64
     }
 
     fn expected_error(&self) -> f64 {
-        let error = |block| (f64::from(bits_set(block)) / BLOCK_BITS as f64).powi(self.hashes as i32);
+        let error = |block: &Block| (ones(block) as f64 / BLOCK_BITS as f64).powi(self.hashes as i32);
         self.blocks().iter().map(error).sum::<f64>() / self.blocks as f64
     }
 
@@ -216,8 +215,4 @@ impl Filter for BlockedBloom {
     fn copy(&self) -> Result<Box<dyn Filter>> {
         Ok(Box::new(BlockedBloom { storage: self.storage.copy()?, ..*self }))
     }
-}
-
-fn bits_set(block: &Block) -> u32 {
-    block.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum()
 }

@@ -15,7 +15,7 @@
 use std::path::Path;
 
 use super::probe::{Prefetch, Probe, in_order};
-use super::storage::{Kind, Parameters, Storage, whole_lines};
+use super::storage::{Kind, Parameters, Storage, ones, whole_lines};
 use super::{Filter, MOST_BITS, MOST_HASHES, Size, check_bits};
 use crate::format::Format;
 use crate::{Pulse, Result, Signature};
@@ -151,9 +151,7 @@ impl Filter for Bloom {
     }
 
     fn fill(&self) -> f64 {
-        let (words, _) = self.storage.contents().as_chunks::<8>();
-        let set: u64 = words.iter().map(|word| u64::from(u64::from_le_bytes(*word).count_ones())).sum();
-        set as f64 / self.bits as f64
+        ones(self.storage.contents()) as f64 / self.bits as f64
     }
 
     fn expected_error(&self) -> f64 {
@@ -170,5 +168,26 @@ impl Filter for Bloom {
 
     fn copy(&self) -> Result<Box<dyn Filter>> {
         Ok(Box::new(Bloom { storage: self.storage.copy()?, ..*self }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_keeps_the_error_and_no_more() {
+        for capacity in [1u64, 10, 1000, 65_536, 1_000_003] {
+            for error in [0.9, 0.5, 0.1, 0.03, 1e-3, 1e-5, 1e-12] {
+                let found = parameters(Size::Keys { capacity, error }).unwrap();
+                let hashes = f64::from(found.hashes);
+                let error_with = |bits: f64| (1.0 - (-hashes * capacity as f64 / bits).exp()).powf(hashes);
+                assert!(error_with(found.places as f64) <= error * (1.0 + 1e-9));
+                assert!(found.places == 1 || error_with(found.places as f64 - 1.0) > error * (1.0 - 1e-9));
+                for other in 1..=MOST_HASHES {
+                    assert!(bits_for(capacity, error, other).ceil() as u64 >= found.places);
+                }
+            }
+        }
     }
 }

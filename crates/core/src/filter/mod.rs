@@ -153,3 +153,6 @@ pub trait Filter: Send + Sync {
         self.storage_mut().flush()
     }
 }
+
+#[cfg(test)]
+mod tests;

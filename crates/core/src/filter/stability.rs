@@ -86,7 +86,8 @@ impl Stability {
         // Whatever is wrong with the bits or the max is wrong with K = 1 too.
         let first = solve(1)?;
         let others = (2..=MOST_HASHES).filter_map(|k| solve(k).ok());
-        let longest = |best: Stability, next: Stability| if next.memory() > best.memory() { next } else { best };
+        let longest =
+            |best: Stability, next: Stability| if next.memory() > best.memory() { next } else { best };
         Ok(others.fold(first, longest))
     }
 
@@ -145,4 +146,53 @@ const MOST_MEMORY: f64 = 1e30;
 
 fn cell_bits(max: u8) -> u32 {
     u8::BITS - max.leading_zeros()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bound_is_kept_and_one_decrement_less_breaks_it() {
+        for bits in [1000, 65_536, 1 << 30] {
+            for false_positives in [0.5, 0.1, 0.01, 1e-3, 1e-5] {
+                for max in [1, 2, 3, 7, 255] {
+                    for k in [None, Some(1), Some(2), Some(10)] {
+                        let Ok(found) = Stability::for_bound(bits, false_positives, max, k) else {
+                            continue;
+                        };
+                        assert!(found.bound() <= false_positives * (1.0 + 1e-9), "{found:?}");
+                        let less = Stability { p: found.p - 1, ..found };
+                        assert!(found.p == 1 || less.bound() > false_positives * (1.0 - 1e-9), "{found:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_best_k_remembers_longest() {
+        let best = Stability::for_bound(1 << 20, 0.01, 1, None).unwrap();
+        assert_eq!(best.k, 3);
+        for k in 1..=MOST_HASHES {
+            let other = Stability::for_bound(1 << 20, 0.01, 1, Some(k)).unwrap();
+            assert!(other.memory() <= best.memory());
+        }
+    }
+
+    #[test]
+    fn recall_falls_from_one_to_the_bound() {
+        for max in [1, 3, 200] {
+            let stability = Stability::new(1 << 20, max, 4, 50).unwrap();
+            let recalls: Vec<f64> = (0..60).map(|power| stability.recall(1.5f64.powi(power) - 1.0)).collect();
+            assert_eq!(recalls[0], 1.0);
+            assert!(recalls.windows(2).all(|pair| pair[1] <= pair[0] + 1e-12));
+            assert!(
+                (recalls[59] / stability.bound() - 1.0).abs() < 1e-3,
+                "{} {}",
+                recalls[59],
+                stability.bound()
+            );
+        }
+    }
 }

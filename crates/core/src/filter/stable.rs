@@ -21,7 +21,7 @@
 use std::path::Path;
 
 use super::probe::{Prefetch, Probe, in_order, random, reduce};
-use super::storage::{Kind, Parameters, Storage, whole_lines};
+use super::storage::{Kind, Parameters, Storage, ones, whole_lines};
 use super::{Filter, Stability};
 use crate::format::Format;
 use crate::{Pulse, Result, Signature};
@@ -145,7 +145,12 @@ impl Filter for StableBloom {
     fn fill(&self) -> f64 {
         let width = self.stability.cell_bits() as usize;
         let contents = self.storage.contents();
-        let used = (0..self.stability.cells as usize).filter(|at| cell(contents, *at, width) != 0).count();
+        let used = match width {
+            1 => ones(contents),
+            _ => {
+                (0..self.stability.cells as usize).filter(|at| cell(contents, *at, width) != 0).count() as u64
+            }
+        };
         used as f64 / self.stability.cells as f64
     }
 
@@ -234,5 +239,39 @@ impl Cells<'_> {
         self.bytes[first] &= before;
         self.bytes[first + 1..last].fill(0);
         self.bytes[last] &= after;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn cells_are_a_list_of_small_numbers(
+            width in 1usize..=8,
+            cells in 1usize..100,
+            steps in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<prop::sample::Index>()), 0..50),
+        ) {
+            let mut bytes = vec![0; whole_lines((cells * width) as u64 + 8)];
+            let mut model = vec![0u8; cells];
+            let mut table = Cells { bytes: &mut bytes, cells, width };
+            for (at, value, count) in steps {
+                let (at, value, count) = (at.index(cells), value >> (8 - width), count.index(cells) + 1);
+                table.set(at, value);
+                model[at] = value;
+                table.decrement(at, count);
+                for offset in 0..count {
+                    let cell = &mut model[(at + offset) % cells];
+                    *cell = cell.saturating_sub(1);
+                }
+                table.set(at, value);
+                model[at] = value;
+            }
+            let found: Vec<u8> = (0..cells).map(|at| table.get(at)).collect();
+            prop_assert_eq!(found, model);
+            prop_assert!(bytes[(cells * width).div_ceil(8)..].iter().all(|byte| *byte == 0));
+        }
     }
 }

@@ -72,6 +72,11 @@ pub fn whole_lines(bits: u64) -> usize {
     bits.div_ceil(8 * LINE as u64) as usize * LINE
 }
 
+/// How many bits are set.
+pub fn ones(bytes: &[u8]) -> u64 {
+    bytes.as_chunks::<8>().0.iter().map(|word| u64::from(u64::from_le_bytes(*word).count_ones())).sum()
+}
+
 /// The image of a filter.
 pub struct Storage {
     image: MmapMut,
