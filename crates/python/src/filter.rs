@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
 
-use crivello_core::filter::{self, BlockedBloom, Bloom, Size, Stability, StableBloom};
+use crivello_core::filter::{self, BlockedBloom, Bloom, Size, StableBloom};
 use crivello_core::{Error, Pulse, Result, Signature};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
@@ -83,7 +83,7 @@ impl Filter {
         path: Option<PathBuf>,
     ) -> PyResult<Self> {
         Filter::make(py, || {
-            let stability = Stability::new(bits, max, k, p)?;
+            let stability = filter::Stability::new(bits, max, k, p)?;
             match path {
                 None => StableBloom::new(stability, seed).map(Filter::of),
                 Some(path) => StableBloom::create(&path, stability, seed).map(Filter::of),
@@ -158,16 +158,9 @@ impl Filter {
         self.read(py, |filter, _| Ok(filter.expected_error()))
     }
 
-    /// Cells, Max, K, P and the bound on false positives of a filter that forgets.
     #[getter]
-    fn stability(&self, py: Python<'_>) -> PyResult<Option<(u64, u8, u32, u64, f64)>> {
-        let stability = self.read(py, |filter, _| Ok(filter.stability()))?;
-        Ok(stability.map(|found| (found.cells, found.max, found.k, found.p, found.bound())))
-    }
-
-    /// How probably the duplicate of a key that came `gap` keys before is recognised.
-    fn recall(&self, py: Python<'_>, gap: f64) -> PyResult<f64> {
-        self.read(py, |filter, _| Ok(filter.stability().map_or(1.0, |stability| stability.recall(gap))))
+    fn stability(&self, py: Python<'_>) -> PyResult<Option<Stability>> {
+        self.read(py, |filter, _| Ok(filter.stability().map(Stability)))
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
@@ -183,18 +176,47 @@ impl Filter {
     }
 }
 
-/// K and P for a bound on false positives in so many bits; without `k`, the best.
-#[pyfunction]
-#[pyo3(signature = (bits, false_positives, max = 1, k = None))]
-fn stable_for_bound(
-    py: Python<'_>,
-    bits: u64,
-    false_positives: f64,
-    max: u8,
-    k: Option<u32>,
-) -> PyResult<(u32, u64)> {
-    let stability = enter(py, |_| Stability::for_bound(bits, false_positives, max, k))?;
-    Ok((stability.k, stability.p))
+/// The parameters of a stable filter.
+#[pyclass(module = "crivello._core", frozen)]
+struct Stability(filter::Stability);
+
+#[pymethods]
+impl Stability {
+    /// Those of `bits` bits that keep false positives below a bound; without `k`, with the best one.
+    #[staticmethod]
+    fn for_bound(
+        py: Python<'_>,
+        bits: u64,
+        false_positives: f64,
+        max: u8,
+        k: Option<u32>,
+    ) -> PyResult<Stability> {
+        enter(py, |_| filter::Stability::for_bound(bits, false_positives, max, k)).map(Stability)
+    }
+
+    #[getter]
+    fn max(&self) -> u8 {
+        self.0.max
+    }
+
+    #[getter]
+    fn k(&self) -> u32 {
+        self.0.k
+    }
+
+    #[getter]
+    fn p(&self) -> u64 {
+        self.0.p
+    }
+
+    #[getter]
+    fn bound(&self) -> f64 {
+        self.0.bound()
+    }
+
+    fn recall(&self, gap: f64) -> f64 {
+        self.0.recall(gap)
+    }
 }
 
 fn answers<'py>(py: Python<'py>, seen: &[bool]) -> PyResult<Bound<'py, PyByteArray>> {
@@ -240,5 +262,5 @@ fn signature_of(key: &Bound<'_, PyAny>) -> Option<Signature> {
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Filter>()?;
-    module.add_function(wrap_pyfunction!(stable_for_bound, module)?)
+    module.add_class::<Stability>()
 }

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from crivello import _core
 from crivello.errors import InvalidArgument
 
-Keys: TypeAlias = list[str] | list[bytes] | NDArray[np.uint64]
+Keys: TypeAlias = list[str] | list[bytes] | list[str | bytes] | NDArray[np.uint64]
 
 
 def signatures(keys: list[str]) -> NDArray[np.uint64]:
@@ -77,7 +77,7 @@ class Filter:
         return np.frombuffer(self._native.contains(keys), dtype=np.bool_)
 
     def __contains__(self, key: str | bytes) -> bool:
-        return bool(self._native.contains([key])[0])  # type: ignore[list-item]
+        return bool(self._native.contains([key])[0])
 
     @property
     def count(self) -> int:

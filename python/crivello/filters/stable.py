@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 from crivello import _core
 from crivello.errors import InvalidArgument
 from crivello.filters.base import Filter, whole_numbers
-
-
-class Stability(NamedTuple):
-    """The parameters of a stable filter, with the names of the paper, and the bound that they keep."""
-
-    cells: int
-    max: int
-    k: int
-    p: int
-    bound: float
 
 
 class StableBloom(Filter):
@@ -44,8 +34,8 @@ class StableBloom(Filter):
         Without ``k``, the one that remembers longest is taken; ``p`` follows from it, rounded up.
         """
         with whole_numbers():
-            k, p = _core.stable_for_bound(bits, false_positives, max, k)
-            return cls(bits=bits, max=max, k=k, p=p, seed=seed)
+            solved = _core.Stability.for_bound(bits, false_positives, max, k)
+            return cls(bits=bits, max=max, k=solved.k, p=solved.p, seed=seed)
 
     @classmethod
     def map(
@@ -73,36 +63,34 @@ class StableBloom(Filter):
             return cls._of(_core.Filter.stable(bits, max, k, p, seed, path))
 
     @property
-    def stability(self) -> Stability:
-        """The parameters, and the bound that they keep."""
+    def _stability(self) -> _core.Stability:
         found = self._native.stability
         assert found is not None
-        return Stability(*found)
+        return found
 
     @property
     def max(self) -> int:
         """What a cell is set to."""
-        return self.stability.max
+        return self._stability.max
 
     @property
     def k(self) -> int:
         """How many cells are set for a key."""
-        return self.stability.k
+        return self._stability.k
 
     @property
     def p(self) -> int:
         """How many cells are decremented for a key."""
-        return self.stability.p
+        return self._stability.p
 
     @property
     def bound(self) -> float:
         """False positives are at most this frequent, on any stream."""
-        return self.stability.bound
+        return self._stability.bound
 
     def recall(self, gap: float) -> float:
         """The probability that the duplicate of a key that came ``gap`` keys before is recognised."""
-        return self._native.recall(gap)
+        return self._stability.recall(gap)
 
     def __repr__(self) -> str:
-        _, max, k, p, _ = self.stability
-        return f"StableBloom(bits={self.bits}, max={max}, k={k}, p={p}, count={self.count})"
+        return f"StableBloom(bits={self.bits}, max={self.max}, k={self.k}, p={self.p}, count={self.count})"

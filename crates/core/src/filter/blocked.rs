@@ -48,9 +48,9 @@ fn parameters(size: Size) -> Result<Parameters> {
             // The least that any number of hashes needs, even if the blocks were even.
             let most = (-error.log2()).ceil().clamp(1.0, f64::from(MOST_HASHES)) as u32;
             let solve = |hashes| {
-                let bits = bits_for(capacity, error, hashes);
-                check_bits(bits as u64)?;
-                let least = (bits / BLOCK_BITS as f64).max(1.0) as u64;
+                let bits = bits_for(capacity, error, hashes).ceil() as u64;
+                check_bits(bits)?;
+                let least = (bits / BLOCK_BITS as u64).max(1);
                 Ok((blocks_for(capacity, error, hashes, least), hashes))
             };
             let solved = (1..=most).map(solve).collect::<Result<Vec<_>>>()?;

@@ -75,20 +75,26 @@ impl Stability {
             )));
         }
         let solve = |k: u32| {
-            let probe = Stability::new(bits, max, k, 1)?;
+            let any = Stability::new(bits, max, k, 1)?;
             let zeros = (1.0 - false_positives.powf(1.0 / f64::from(k))).powf(1.0 / f64::from(max));
-            let p = (1.0 / ((1.0 / zeros - 1.0) * probe.share())).ceil();
-            Stability::new(bits, max, k, p as u64)
+            let p = (1.0 / ((1.0 / zeros - 1.0) * any.share())).ceil();
+            if p > any.cells as f64 {
+                return Err(Error::Invalid(format!(
+                    "{bits} bits are too few to keep false positives below {false_positives} with k = {k}"
+                )));
+            }
+            Ok(Stability { p: p as u64, ..any })
         };
         if let Some(k) = k {
             return solve(k);
         }
-        // Whatever is wrong with the bits or the max is wrong with K = 1 too.
-        let first = solve(1)?;
-        let others = (2..=MOST_HASHES).filter_map(|k| solve(k).ok());
-        let longest =
-            |best: Stability, next: Stability| if next.memory() > best.memory() { next } else { best };
-        Ok(others.fold(first, longest))
+        let solved = (1..=MOST_HASHES).map(solve);
+        let longer = |best: Result<Stability>, next: Result<Stability>| match (&best, &next) {
+            (Ok(one), Ok(other)) if other.memory() > one.memory() => next,
+            (Err(_), Ok(_)) => next,
+            _ => best,
+        };
+        solved.reduce(longer).unwrap_or_else(|| solve(1))
     }
 
     /// The bits of a cell: as many as Max needs.
