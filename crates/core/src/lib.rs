@@ -9,6 +9,7 @@ pub mod format;
 pub mod graph;
 pub mod log;
 mod new_file;
+pub mod prefetch;
 pub mod pulse;
 pub mod sieve;
 pub mod signature;

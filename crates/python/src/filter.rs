@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
 
 use crivello_core::filter::{self, BlockedBloom, Bloom, Size, StableBloom};
+use crivello_core::prefetch::prefetch_lines;
 use crivello_core::{Error, Pulse, Result, Signature};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyString};
+use pyo3::{Borrowed, ffi};
 
 use crate::enter::enter;
 
@@ -226,17 +228,24 @@ fn answers<'py>(py: Python<'py>, seen: &[bool]) -> PyResult<Bound<'py, PyByteArr
     })
 }
 
+/// How many keys ahead a string is fetched into the cache.
+const AHEAD: usize = 8;
+
 /// The signatures of a list of str or bytes, or those in an array of unsigned numbers of 64 bits.
 fn signatures_of(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Signature>> {
     let py = keys.py();
     let refuse = |reason: String| enter(py, |_| Err(Error::Invalid(reason)));
     if let Ok(list) = keys.cast::<PyList>() {
         let mut signatures = Vec::with_capacity(list.len());
-        for key in list.iter() {
+        for index in 0..list.len() {
+            if let Some(later) = item(list, index + AHEAD) {
+                prefetch_lines(later.as_ptr().cast(), 3);
+            }
+            let Some(key) = item(list, index) else { break };
             match signature_of(&key) {
                 Some(signature) => signatures.push(signature),
                 None => {
-                    let (index, name) = (signatures.len(), key.get_type().name()?);
+                    let name = key.get_type().name()?;
                     return refuse(format!(
                         "key {index} is no str that can be written as UTF-8, nor bytes: {name}"
                     ));
@@ -250,6 +259,19 @@ fn signatures_of(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Signature>> {
         return refuse(format!("keys must be a list of str or bytes, or an array of uint64, not {name}"));
     };
     Ok(buffer.to_vec(py)?.into_iter().map(Signature).collect())
+}
+
+/// An item of a list, borrowed: no count of references changes, which would be written to cold memory.
+#[inline]
+fn item<'a, 'py>(list: &'a Bound<'py, PyList>, index: usize) -> Option<Borrowed<'a, 'py, PyAny>> {
+    if index >= list.len() {
+        return None;
+    }
+    // SAFETY: the index is below the length. The reference is the list's, which keeps it as long as no Python
+    // code runs; none does while signatures are made, and the GIL is held.
+    unsafe {
+        Borrowed::from_ptr_or_opt(list.py(), ffi::PyList_GetItem(list.as_ptr(), index as ffi::Py_ssize_t))
+    }
 }
 
 #[inline]

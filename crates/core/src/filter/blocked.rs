@@ -21,10 +21,11 @@ use std::path::Path;
 
 use super::block_error::{BLOCK_BITS, blocks_for};
 use super::bloom::bits_for;
-use super::probe::{Prefetch, in_order, random, reduce};
+use super::probe::{in_order, random, reduce};
 use super::storage::{Kind, LINE, Parameters, Storage, ones};
 use super::{Filter, MOST_BITS, MOST_HASHES, Size, check_bits};
 use crate::format::Format;
+use crate::prefetch::Prefetch;
 use crate::{Pulse, Result, Signature};
 
 const KIND: Kind = Kind { format: Format { kind: *b"BBLM", version: 1 }, length };
@@ -107,11 +108,10 @@ impl BlockedBloom {
         let outcome = in_order(
             keys,
             pulse,
-            |_, key| lines.line(block_of(key, blocks) * LINE),
-            |index, key| {
-                let block = &mut contents[block_of(key, blocks)];
+            |_, key| prepare(lines, key, blocks),
+            |index, (block, mut picks)| {
+                let block = &mut contents[block];
                 let mut all = 1;
-                let mut picks = Picks::new(key);
                 for _ in 0..hashes {
                     let bit = picks.next();
                     let byte = &mut block[bit >> 3];
@@ -127,12 +127,16 @@ impl BlockedBloom {
     }
 }
 
+/// The block of a key, which is on its way, and the bits in it.
 #[inline]
-fn block_of(key: Signature, blocks: u64) -> usize {
-    reduce(random(key.0, 0), blocks) as usize
+fn prepare(lines: Prefetch, key: Signature, blocks: u64) -> (usize, Picks) {
+    let block = reduce(random(key.0, 0), blocks) as usize;
+    lines.line(block * LINE);
+    (block, Picks::new(key))
 }
 
 /// The bits of a key in its block, one after the other.
+#[derive(Clone, Copy)]
 struct Picks {
     key: Signature,
     numbers: u64,
@@ -175,10 +179,9 @@ impl Filter for BlockedBloom {
         in_order(
             keys,
             pulse,
-            |_, key| lines.line(block_of(key, blocks) * LINE),
-            |index, key| {
-                let block = &contents[block_of(key, blocks)];
-                let mut picks = Picks::new(key);
+            |_, key| prepare(lines, key, blocks),
+            |index, (block, mut picks)| {
+                let block = &contents[block];
                 seen[index] = (0..self.hashes).all(|_| {
                     let bit = picks.next();
                     block[bit >> 3] >> (bit & 7) & 1 == 1

@@ -14,10 +14,11 @@
 
 use std::path::Path;
 
-use super::probe::{Prefetch, Probe, in_order};
+use super::probe::{Probe, in_order};
 use super::storage::{Kind, Parameters, Storage, ones, whole_lines};
 use super::{Filter, MOST_BITS, MOST_HASHES, Size, check_bits};
 use crate::format::Format;
+use crate::prefetch::Prefetch;
 use crate::{Pulse, Result, Signature};
 
 const KIND: Kind = Kind { format: Format { kind: *b"BLOM", version: 1 }, length };
@@ -88,9 +89,8 @@ impl Bloom {
         let outcome = in_order(
             keys,
             pulse,
-            |_, key| prefetch(lines, key, bits, hashes),
-            |index, key| {
-                let mut probe = Probe::new(key);
+            |_, key| prepare(lines, key, bits, hashes),
+            |index, mut probe| {
                 let mut all = 1;
                 for _ in 0..hashes {
                     let place = probe.next(bits);
@@ -107,12 +107,15 @@ impl Bloom {
     }
 }
 
+/// The probe of a key, whose lines are on their way.
 #[inline]
-fn prefetch(lines: Prefetch, key: Signature, bits: u64, hashes: u32) {
-    let mut probe = Probe::new(key);
+fn prepare(lines: Prefetch, key: Signature, bits: u64, hashes: u32) -> Probe {
+    let probe = Probe::new(key);
+    let mut ahead = probe;
     for _ in 0..hashes {
-        lines.line(probe.next(bits) >> 3);
+        lines.line(ahead.next(bits) >> 3);
     }
+    probe
 }
 
 impl Filter for Bloom {
@@ -131,9 +134,8 @@ impl Filter for Bloom {
         in_order(
             keys,
             pulse,
-            |_, key| prefetch(lines, key, bits, hashes),
-            |index, key| {
-                let mut probe = Probe::new(key);
+            |_, key| prepare(lines, key, bits, hashes),
+            |index, mut probe| {
                 seen[index] = (0..hashes).all(|_| {
                     let place = probe.next(bits);
                     contents[place >> 3] >> (place & 7) & 1 == 1

@@ -19,6 +19,8 @@
 //! integer generation in an interval", 2019; Guy Steele, Doug Lea and Christine Flood, "Fast splittable
 //! pseudorandom number generators", 2014.
 
+use std::array;
+
 use crate::{Pulse, Result, Signature};
 
 use super::KEYS_PER_BEAT;
@@ -27,7 +29,7 @@ use super::KEYS_PER_BEAT;
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// How many keys ahead cache lines are fetched: enough to hide a miss, few enough to stay in the cache.
-const AHEAD: usize = 12;
+const AHEAD: usize = 16;
 
 /// The number with index `index` (from 0) of SplitMix64 with this state.
 #[inline]
@@ -70,48 +72,27 @@ impl Probe {
     }
 }
 
-/// Asks for cache lines of a filter before they are needed.
-#[derive(Clone, Copy)]
-pub struct Prefetch(*const u8);
-
-impl Prefetch {
-    /// For the lines of `contents`.
-    pub fn of(contents: &[u8]) -> Prefetch {
-        Prefetch(contents.as_ptr())
-    }
-
-    /// Asks for the line of the byte at `offset`.
-    #[inline]
-    pub fn line(self, offset: usize) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: a prefetch reads nothing and cannot fault, whatever the address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.0.wrapping_add(offset).cast()) }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = (self.0, offset);
-    }
-}
-
-/// Calls `handle` with the keys in their order, and `prefetch` with each some keys before.
+/// Calls `prepare` with each key some keys before `handle` gets what it gave, in the order of the keys.
+///
+/// `prepare` works out the places of a key and asks for their cache lines.
 #[inline]
-pub fn in_order(
+pub fn in_order<T: Copy>(
     keys: &[Signature],
     pulse: &Pulse,
-    prefetch: impl Fn(usize, Signature),
-    mut handle: impl FnMut(usize, Signature),
+    prepare: impl Fn(usize, Signature) -> T,
+    mut handle: impl FnMut(usize, T),
 ) -> Result<()> {
-    for (index, key) in keys.iter().enumerate().take(AHEAD) {
-        prefetch(index, *key);
-    }
+    // A batch that is shorter than the ring is followed by any key, which is never handled.
+    let any = Signature(0);
+    let mut ring: [T; AHEAD] = array::from_fn(|index| prepare(index, *keys.get(index).unwrap_or(&any)));
     for start in (0..keys.len()).step_by(KEYS_PER_BEAT) {
         pulse.beat()?;
         for index in start..keys.len().min(start + KEYS_PER_BEAT) {
+            let ready = ring[index % AHEAD];
             if let Some(later) = keys.get(index + AHEAD) {
-                prefetch(index + AHEAD, *later);
+                ring[index % AHEAD] = prepare(index + AHEAD, *later);
             }
-            handle(index, keys[index]);
+            handle(index, ready);
         }
     }
     Ok(())
@@ -142,12 +123,11 @@ mod tests {
     #[test]
     fn every_key_comes_once_and_in_order() {
         for length in [0, 1, AHEAD - 1, AHEAD, AHEAD + 1, 3 * AHEAD, KEYS_PER_BEAT + 1] {
-            let keys: Vec<Signature> = (0..length as u64).map(Signature).collect();
-            let fetched = std::cell::RefCell::new(vec![false; length]);
+            let keys: Vec<Signature> = (7..7 + length as u64).map(Signature).collect();
             let mut handled = Vec::new();
-            let fetch = |index: usize, _| fetched.borrow_mut()[index] = true;
-            in_order(&keys, &Pulse::STEADY, fetch, |index, key| {
-                assert!(fetched.borrow()[index]);
+            let prepare = |index: usize, key: Signature| (index, key);
+            in_order(&keys, &Pulse::STEADY, prepare, |index, (prepared, key)| {
+                assert_eq!(index, prepared);
                 handled.push(key);
             })
             .unwrap();

@@ -20,10 +20,11 @@
 
 use std::path::Path;
 
-use super::probe::{Prefetch, Probe, in_order, random, reduce};
+use super::probe::{Probe, in_order, random, reduce};
 use super::storage::{Kind, Parameters, Storage, ones, whole_lines};
 use super::{Filter, Stability};
 use crate::format::Format;
+use crate::prefetch::Prefetch;
 use crate::{Pulse, Result, Signature};
 
 const KIND: Kind = Kind { format: Format { kind: *b"SBLM", version: 1 }, length };
@@ -68,7 +69,6 @@ impl StableBloom {
         let Stability { cells, max, k, p } = self.stability;
         let (first, seed) = (self.storage.count(), self.seed);
         let width = self.stability.cell_bits() as usize;
-        let start = |index: usize| reduce(random(seed, first + index as u64), cells) as usize;
         let contents = self.storage.contents_mut()?;
         let lines = Prefetch::of(contents);
         let mut table = Cells { bytes: contents, cells: cells as usize, width };
@@ -77,14 +77,14 @@ impl StableBloom {
             keys,
             pulse,
             |index, key| {
-                lines.line((start(index) * width) >> 3);
-                prefetch(lines, key, cells, k, width);
+                let start = reduce(random(seed, first + index as u64), cells) as usize;
+                lines.line((start * width) >> 3);
+                (prepare(lines, key, cells, k, width), start)
             },
-            |index, key| {
-                let mut probe = Probe::new(key);
-                answer(index, (0..k).all(|_| table.get(probe.next(cells)) != 0));
-                table.decrement(start(index), p as usize);
-                let mut probe = Probe::new(key);
+            |index, (mut probe, start)| {
+                let mut again = probe;
+                answer(index, (0..k).all(|_| table.get(again.next(cells)) != 0));
+                table.decrement(start, p as usize);
                 for _ in 0..k {
                     table.set(probe.next(cells), max);
                 }
@@ -101,12 +101,15 @@ fn parameters(stability: Stability, seed: u64) -> Parameters {
     Parameters { places: cells, decrements: p, seed, hashes: k, max }
 }
 
+/// The probe of a key, whose lines are on their way.
 #[inline]
-fn prefetch(lines: Prefetch, key: Signature, cells: u64, k: u32, width: usize) {
-    let mut probe = Probe::new(key);
+fn prepare(lines: Prefetch, key: Signature, cells: u64, k: u32, width: usize) -> Probe {
+    let probe = Probe::new(key);
+    let mut ahead = probe;
     for _ in 0..k {
-        lines.line((probe.next(cells) * width) >> 3);
+        lines.line((ahead.next(cells) * width) >> 3);
     }
+    probe
 }
 
 impl Filter for StableBloom {
@@ -126,9 +129,8 @@ impl Filter for StableBloom {
         in_order(
             keys,
             pulse,
-            |_, key| prefetch(lines, key, cells, k, width),
-            |index, key| {
-                let mut probe = Probe::new(key);
+            |_, key| prepare(lines, key, cells, k, width),
+            |index, mut probe| {
                 seen[index] = (0..k).all(|_| cell(contents, probe.next(cells), width) != 0);
             },
         )
