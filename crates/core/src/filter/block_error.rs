@@ -44,10 +44,10 @@ impl BlockErrors {
 
     /// The error of `keys` keys in `blocks` blocks.
     fn over(&self, keys: u64, blocks: u64) -> f64 {
-        let odds = 1.0 / (blocks as f64 - 1.0).max(f64::MIN_POSITIVE);
         if blocks == 1 {
             return self.get(keys);
         }
+        let odds = 1.0 / (blocks as f64 - 1.0);
         // From the most probable load outwards, relative to it: no term overflows or vanishes too early.
         let mode = ((keys as f64 + 1.0) / blocks as f64) as u64;
         let (mut total, mut error) = (1.0, self.get(mode));
@@ -86,8 +86,7 @@ fn throw(chances: &mut [f64]) {
     chances[0] = 0.0;
 }
 
-/// The least number of blocks with which `keys` keys err at most at rate `error`, beginning the search at
-/// `least`, which must not be enough to be too many.
+/// The least number of blocks, but not less than `least`, with which `keys` keys err at most at rate `error`.
 pub fn blocks_for(keys: u64, error: f64, hashes: u32, least: u64) -> u64 {
     let load = keys as f64 / least as f64;
     let fullest = (load + 12.0 * load.sqrt() + 40.0).min(keys as f64) as usize;
@@ -96,7 +95,7 @@ pub fn blocks_for(keys: u64, error: f64, hashes: u32, least: u64) -> u64 {
     while errors.over(keys, enough) > error {
         enough *= 2;
     }
-    let mut too_few = if enough == least { least.saturating_sub(1) } else { enough / 2 };
+    let mut too_few = (enough / 2).max(least - 1);
     while enough - too_few > 1 {
         let middle = too_few + (enough - too_few) / 2;
         match errors.over(keys, middle) > error {

@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! error               10^-1   10^-2   10^-3   10^-4   10^-5
-//! bits per key        4.9     10.2    16.6    24.4    33.9
-//! of a Bloom filter   4.8      9.6    14.4    19.2    24.0
+//! bits per key        4.84    9.92    15.5    22.0    29.7
+//! of a Bloom filter   4.81    9.59    14.4    19.2    24.0
 //! ```
 //!
 //! How many, and the best d, is solved from the exact error (see [`super::block_error`]), so the stated error
@@ -46,7 +46,7 @@ fn parameters(size: Size) -> Result<Parameters> {
     let (blocks, hashes) = match size.checked()? {
         Size::Bits { bits, hashes } => (bits.div_ceil(BLOCK_BITS as u64), hashes),
         Size::Keys { capacity, error } => {
-            // The least that any number of hashes needs, even if the blocks were even.
+            // Uneven blocks want fewer hashes than a Bloom filter, never more.
             let most = (-error.log2()).ceil().clamp(1.0, f64::from(MOST_HASHES)) as u32;
             let solve = |hashes| {
                 let bits = bits_for(capacity, error, hashes).ceil() as u64;

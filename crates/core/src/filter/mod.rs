@@ -3,12 +3,12 @@
 //! | kind | forgets | bits per key at 1 % | cache misses per key |
 //! | --- | --- | --- | --- |
 //! | [`Bloom`] | never | 9.6 | one per hash function |
-//! | [`BlockedBloom`] | never | 10.3 | one |
+//! | [`BlockedBloom`] | never | 9.9 | one |
 //! | [`StableBloom`] | the oldest, a little with every key | none: its size is fixed | K + 1 |
 //!
 //! All know a key by its 64-bit [`Signature`] alone, so that none errs less than n / 2^64; take keys in
 //! batches, fetching the cache lines of later keys while they work on one; and have the same image in
-//! memory and on disk (see [`storage`](self::storage)).
+//! memory and on disk (see `storage.rs`).
 
 mod block_error;
 mod blocked;
