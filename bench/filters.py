@@ -19,8 +19,8 @@ from bench import Measurement
 from crivello.filters import BlockedBloom, Bloom, Filter, StableBloom, signatures
 
 BATCH = 10_000
-BATCHES = 20
-TURNS = 4
+BATCHES = 10
+TURNS = 10
 ERROR = 0.01
 SMALL = 1_000_000
 MEDIUM = 20_000_000

@@ -228,20 +228,22 @@ fn answers<'py>(py: Python<'py>, seen: &[bool]) -> PyResult<Bound<'py, PyByteArr
     })
 }
 
-/// How many keys ahead a string is fetched into the cache.
+/// How many keys ahead a string is fetched into the cache, and how many lines of it: those of a usual URL.
 const AHEAD: usize = 8;
+const LINES: usize = 3;
 
 /// The signatures of a list of str or bytes, or those in an array of unsigned numbers of 64 bits.
 fn signatures_of(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Signature>> {
     let py = keys.py();
     let refuse = |reason: String| enter(py, |_| Err(Error::Invalid(reason)));
     if let Ok(list) = keys.cast::<PyList>() {
-        let mut signatures = Vec::with_capacity(list.len());
-        for index in 0..list.len() {
-            if let Some(later) = item(list, index + AHEAD) {
-                prefetch_lines(later.as_ptr().cast(), 3);
+        let length = list.len();
+        let mut signatures = Vec::with_capacity(length);
+        for index in 0..length {
+            if index + AHEAD < length {
+                prefetch_lines(item(list, index + AHEAD)?.as_ptr().cast(), LINES);
             }
-            let Some(key) = item(list, index) else { break };
+            let key = item(list, index)?;
             match signature_of(&key) {
                 Some(signature) => signatures.push(signature),
                 None => {
@@ -263,20 +265,18 @@ fn signatures_of(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Signature>> {
 
 /// An item of a list, borrowed: no count of references changes, which would be written to cold memory.
 #[inline]
-fn item<'a, 'py>(list: &'a Bound<'py, PyList>, index: usize) -> Option<Borrowed<'a, 'py, PyAny>> {
-    if index >= list.len() {
-        return None;
-    }
-    // SAFETY: the index is below the length. The reference is the list's, which keeps it as long as no Python
-    // code runs; none does while signatures are made, and the GIL is held.
+fn item<'a, 'py>(list: &'a Bound<'py, PyList>, index: usize) -> PyResult<Borrowed<'a, 'py, PyAny>> {
+    // SAFETY: the list checks the index. The reference is the list's, which keeps it as long as no Python code
+    // runs; none does while signatures are made, and the GIL is held.
     unsafe {
-        Borrowed::from_ptr_or_opt(list.py(), ffi::PyList_GetItem(list.as_ptr(), index as ffi::Py_ssize_t))
+        Borrowed::from_ptr_or_err(list.py(), ffi::PyList_GetItem(list.as_ptr(), index as ffi::Py_ssize_t))
     }
 }
 
 #[inline]
 fn signature_of(key: &Bound<'_, PyAny>) -> Option<Signature> {
-    if let Ok(text) = key.cast::<PyString>() {
+    // The exact type first: it is compared in line, where the check for a subclass is a call.
+    if let Ok(text) = key.cast_exact::<PyString>().or_else(|_| key.cast::<PyString>()) {
         return Some(Signature::of(text.to_str().ok()?.as_bytes()));
     }
     Some(Signature::of(key.cast::<PyBytes>().ok()?.as_bytes()))

@@ -182,10 +182,12 @@ impl Filter for BlockedBloom {
             |_, key| prepare(lines, key, blocks),
             |index, (block, mut picks)| {
                 let block = &contents[block];
-                seen[index] = (0..self.hashes).all(|_| {
+                let mut all = 1;
+                for _ in 0..self.hashes {
                     let bit = picks.next();
-                    block[bit >> 3] >> (bit & 7) & 1 == 1
-                });
+                    all &= block[bit >> 3] >> (bit & 7);
+                }
+                seen[index] = all & 1 == 1;
             },
         )
     }
