@@ -4,11 +4,11 @@
 //! independent ones, as the filter grows. In a small filter it errs more: a b near 0, or near any fraction
 //! of the range with a small denominator, gives the same few places again and again, and two keys whose
 //! progressions are shifted against each other share nearly all of theirs. With 1000 keys and 24 bits each,
-//! for an error of 10^-5, it errs 1.7 times as often as it should. So a cubic term is added, as Dillinger and Manolios do
-//! (enhanced double hashing): no progression repeats itself or is a shift of another. Here it is scaled to
-//! 64 bits, because a place in a range of m is (x m) / 2^64, Lemire's reduction, which reads the high
-//! bits: unlike a remainder it takes no division and has no bad m. What is left is that two keys agree in
-//! both a and b, about n / (d m²): at 10^-5 and 1000 keys a hundredth of the error, and less beyond.
+//! for an error of 10^-5, it errs 1.7 times as often as it should. So a cubic term is added, as Dillinger
+//! and Manolios do (enhanced double hashing): no progression repeats itself or is a shift of another. Here it
+//! is scaled to 64 bits, because a place in a range of m is (x m) / 2^64, Lemire's reduction, which reads the
+//! high bits: unlike a remainder it takes no division and has no bad m. What is left is that two keys agree
+//! in both a and b, about n / (d m²): at 10^-5 and 1000 keys a hundredth of the error, and less beyond.
 //!
 //! a and b are the first two numbers of SplitMix64 with the signature as its state, so that even
 //! signatures that are no hashes, like 0, 1, 2, …, are spread. All of this is frozen with version 1 of the
