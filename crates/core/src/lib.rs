@@ -6,16 +6,17 @@
 pub mod analysis;
 pub mod code;
 pub mod error;
+pub mod filter;
 pub mod format;
 pub mod graph;
 pub mod html;
 pub mod index;
-
 pub mod log;
 pub mod neardup;
+mod new_file;
+pub mod prefetch;
 pub mod pulse;
 pub mod query;
-
 pub mod sieve;
 pub mod signature;
 pub mod store;

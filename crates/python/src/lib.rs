@@ -4,6 +4,7 @@
 //! `crivello._core`, is private, and `python/crivello/_core.pyi` is its complete description.
 
 mod enter;
+mod filter;
 mod graph;
 mod index;
 mod log;
@@ -18,6 +19,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     enter::register(module)?;
+    filter::register(module)?;
     graph::register(module)?;
     index::register(module)?;
     log::register(module)?;
