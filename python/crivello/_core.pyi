@@ -145,6 +145,7 @@ class Searcher:
     def postings(self) -> int: ...
     @property
     def bytes(self) -> int: ...
+
 class Filter:
     @staticmethod
     def bloom(
