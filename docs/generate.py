@@ -26,7 +26,7 @@ from crivello.cli.app import app
 
 ROOT = Path(__file__).parent.parent
 SCREENSHOT = ROOT / "docs" / "images" / "search.png"
-QUERY = "how a lighthouse lens works"
+QUERY = '"queen bee" AND (swarm OR honey)'
 _COLUMNS = "100"
 _DELAY = 0.01
 _MARKED = re.compile(r"(<!-- generated: (\w+) ?([\w -]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
