@@ -41,21 +41,26 @@ def _examples() -> list[tuple[str, str]]:
 
 
 def test_the_generated_parts_are_up_to_date() -> None:
-    stale = [document.name for document in documents() if renewed(document.read_text()) != document.read_text()]
-    assert not stale, "run make docs"
     assert main(["--check"]) == 0
 
 
-@pytest.mark.parametrize("verb", verbs())
+def test_a_generated_part_that_is_wrong_is_noticed() -> None:
+    page = (DOCS / "settings.md").read_text()
+    assert renewed(page.replace("`CRIVELLO_CRAWL_DELAY`", "`CRIVELLO_DELAY`")) == page
+
+
+@pytest.mark.parametrize("verb", list(verbs()))
 def test_every_verb_is_in_the_page_of_the_shell_with_its_help(verb: str) -> None:
     page = (DOCS / "shell.md").read_text()
     assert re.search(rf"^#+ `{f'crivello {verb}'.strip()}`$", page, re.MULTILINE)
     assert help_of(verb) in page
 
 
-@pytest.mark.parametrize("setting", settings.all_settings(), ids=lambda setting: setting.variable)
+@pytest.mark.parametrize("setting", list(settings.all_settings()), ids=lambda setting: setting.variable)
 def test_every_setting_is_in_the_page_of_settings(setting: settings.Setting) -> None:
-    rows = [line for line in (DOCS / "settings.md").read_text().splitlines() if f"`{setting.variable}`" in line]
+    rows = [
+        line for line in (DOCS / "settings.md").read_text().splitlines() if f"`{setting.variable}`" in line
+    ]
     assert len(rows) == 1
     assert f"| `{setting.name}` | `{shown(setting.default)}` | {setting.description} |" in rows[0]
 
@@ -65,10 +70,8 @@ def test_the_tour_names_every_folder_of_code() -> None:
     package = ROOT / "python" / "crivello"
     folders = [file.parent for file in package.rglob("__init__.py") if file.parent != package]
     folders += [file.parent for file in (ROOT / "crates/core/src").rglob("mod.rs")]
-    missing = [
-        path for folder in folders if f"{path}/" not in tour if (path := folder.relative_to(ROOT).as_posix())
-    ]
-    assert folders and not missing
+    paths = [f"{folder.relative_to(ROOT).as_posix()}/" for folder in folders]
+    assert [path for path in paths if path not in tour] == []
 
 
 @pytest.mark.parametrize("document", documents(), ids=lambda document: document.name)
@@ -104,18 +107,10 @@ def test_every_example_is_a_real_command(document: str, line: str) -> None:
 
 def _parse(command: Any, name: str, words: list[str], parent: Any = None) -> None:
     """Reads the words as the command would, without running it."""
-    if words[:1] in (["--help"], ["--version"]) or words[:1] == ["--show-completion"]:
-        return
     context = command.make_context(name, list(words), parent=parent)
     if hasattr(command, "commands"):
         verb, child, rest = command.resolve_command(context, words)
         _parse(child, verb, rest, context)
-        return
-    said = {key: str(value) for key, value in context.params.items() if value is not None}
-    known = {setting.name: setting.section for setting in settings.all_settings()}
-    for key, value in said.items():
-        if key in known and f"--{key.replace('_', '-')}" in words:
-            settings.load(flags={known[key]: {key: value}}, environment={})
 
 
 @pytest.mark.parametrize("document", documents(), ids=lambda document: document.name)
