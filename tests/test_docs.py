@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from docs.generate import ROOT, documents, help_of, main, renewed, shown, verbs
 from typer.main import get_command
 
 from crivello import settings
 from crivello.cli.app import app
-from docs.generate import ROOT, documents, help_of, main, renewed, shown, verbs
 
 DOCS = ROOT / "docs"
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
