@@ -110,7 +110,7 @@ class PoliteCrawl:
         self.refused: set[str] = set()
         self.missing: set[str] = set()
         self.redirected: dict[str, str] = {}
-        waiting = deque(web.seeds)
+        waiting = deque(web.seeds[:1])
         seen = set(waiting)
         while waiting:
             url = waiting.popleft()

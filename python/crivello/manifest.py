@@ -19,7 +19,7 @@ from crivello.errors import CorruptFile, NewerFormat, NotACollection, StorageErr
 
 NAME = "manifest.json"
 FORMAT = 1
-PARTS = ("frontier", "archive", "table", "index", "graph", "log")
+PARTS = ("frontier", "archive", "table", "index", "graph")
 
 
 class Manifest(msgspec.Struct, frozen=True):

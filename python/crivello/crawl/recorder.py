@@ -10,7 +10,7 @@ from typing import Any
 from crivello import _core
 from crivello.collection import Collection
 from crivello.crawl.fetch import Response
-from crivello.crawl.frontier import Visit
+from crivello.crawl.frontier import Visit, host_of
 from crivello.crawl.page import Page
 from crivello.graph import LINKS
 from crivello.store import Outcome, Row, Table
@@ -29,7 +29,9 @@ class Recorder:
         self._near_distance = near_distance
         self._originals: dict[str, str] = {}
         self._near = _core.NearTable()
+        self.hosts: set[str] = set()
         for row in self.table:
+            self._count_host(row)
             if row.duplicate_of is None:
                 self._remember(row)
 
@@ -103,7 +105,12 @@ class Recorder:
 
     def _write(self, row: Row) -> Row:
         self.table.append([row])
+        self._count_host(row)
         return row
+
+    def _count_host(self, row: Row) -> None:
+        if row.status is not None:
+            self.hosts.add(host_of(row.url))
 
     def _write_links(self, url: str, targets: Sequence[str]) -> None:
         signatures = array.array("Q", _core.signatures(list(targets)))

@@ -106,8 +106,11 @@ class SampleWeb:
 
     @property
     def seeds(self) -> list[str]:
-        """The entry, from which links lead to every page."""
-        return [f"{self._origin(self.hosts[0])}/"]
+        """The home page of each host, so that a crawl which stays on its seeds' hosts finds everything too.
+
+        Links lead to every page from the first one alone.
+        """
+        return [f"{self._origin(host)}/" for host in self.hosts]
 
     @property
     def pages(self) -> frozenset[str]:
