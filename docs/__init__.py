@@ -1,0 +1,1 @@
+"""The documentation: Markdown pages, and ``docs.generate``, which keeps the generated parts of them true."""

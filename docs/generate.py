@@ -1,0 +1,150 @@
+"""Brings the generated parts of README and docs/ up to date: tables of settings, help texts, the screenshot.
+
+    python -m docs.generate             writes them
+    python -m docs.generate --check     writes nothing; exits 1 when a text is not up to date
+
+A generated text stands between ``<!-- generated: KIND NAME -->`` and ``<!-- end -->``. The kinds are in
+``KINDS``: ``settings crawl`` is the table of a section, ``help lab web`` what ``--help`` says.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from typer.main import get_command
+
+from crivello import settings
+from crivello.cli.app import app
+
+ROOT = Path(__file__).parent.parent
+SCREENSHOT = ROOT / "docs" / "images" / "search.png"
+QUERY = '"queen bee" AND (swarm OR honey)'
+_COLUMNS = "100"
+_DELAY = 0.01
+_MARKED = re.compile(r"(<!-- generated: (\w+) ?([\w -]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def documents() -> list[Path]:
+    """Every Markdown file of the project."""
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def verbs() -> Iterator[str]:
+    """Every verb and sub-verb, as it is typed after ``crivello``; the first is the empty one."""
+    yield from _verbs(get_command(app), "")
+
+
+def _verbs(command: Any, path: str) -> Iterator[str]:
+    yield path
+    for name, child in getattr(command, "commands", {}).items():
+        yield from _verbs(child, f"{path} {name}".strip())
+
+
+def help_of(verb: str) -> str:
+    """What ``crivello VERB --help`` says, as a fenced block."""
+    command = [str(Path(sys.executable).with_name("crivello")), *verb.split(), "--help"]
+    environment = {**os.environ, "COLUMNS": _COLUMNS}
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    return f"```text\n{said.rstrip()}\n```\n"
+
+
+def table_of(section: str) -> str:
+    """The settings of a section as a table."""
+    lines = ["| setting | default | what it does | allowed | variable |", "| --- | --- | --- | --- | --- |"]
+    for setting in settings.settings_of(section):
+        cells = [
+            f"`{setting.name}`",
+            f"`{shown(setting.default)}`",
+            setting.description,
+            setting.allowed,
+            f"`{setting.variable}`",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def shown(default: object) -> str:
+    """A default as it would stand in ``crivello.toml``."""
+    return msgspec.json.encode(default).decode()
+
+
+KINDS: dict[str, Callable[[str], str]] = {"settings": table_of, "help": help_of}
+
+
+def renewed(text: str) -> str:
+    """The text of a document with its generated parts made anew."""
+
+    def renew(match: re.Match[str]) -> str:
+        start, kind, name, end = match.groups()
+        return f"{start}\n{KINDS[kind](name)}\n{end}"
+
+    return _MARKED.sub(renew, text)
+
+
+def stale() -> Iterator[tuple[Path, str]]:
+    """The documents that are not up to date, each with the text that it should have."""
+    for document in documents():
+        text = document.read_text()
+        if (new := renewed(text)) != text:
+            yield document, new
+
+
+def take_screenshot() -> None:
+    """Crawls the sample web, searches it in a browser, and keeps what is seen."""
+    from playwright.sync_api import sync_playwright
+
+    from crivello.collection import Collection
+    from crivello.crawl import crawl
+    from crivello.graph.update import update_ranks
+    from crivello.index.update import update_index
+    from crivello.lab.web import SampleWeb
+    from crivello.web import Server
+
+    loaded = settings.load(flags={"crawl": {"delay": _DELAY, "scope": "any"}}, environment={})
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "almanac"
+        with SampleWeb(slow=0) as web, Collection.write(folder, settings=loaded, create=True) as collection:
+            crawl(collection, web.seeds)
+            update_index(collection)
+            update_ranks(collection)
+        with Server(Collection(folder)) as server, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu", "--no-first-run"]
+            )
+            page = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme="light")
+            page.goto(f"{server.url}/")
+            page.get_by_role("searchbox").fill(QUERY)
+            page.get_by_role("button").click()
+            page.locator(".results").wait_for()
+            SCREENSHOT.parent.mkdir(exist_ok=True)
+            page.screenshot(path=SCREENSHOT)
+            browser.close()
+
+
+def main(arguments: list[str]) -> int:
+    if arguments == ["--check"]:
+        found = [document for document, _ in stale()]
+        for document in found:
+            print(f"{document.relative_to(ROOT)} is not up to date: make docs", file=sys.stderr)
+        return 1 if found else 0
+    if arguments:
+        print(__doc__, file=sys.stderr)
+        return 2
+    for document, text in list(stale()):
+        document.write_text(text)
+        print(f"wrote {document.relative_to(ROOT)}", file=sys.stderr)
+    take_screenshot()
+    print(f"wrote {SCREENSHOT.relative_to(ROOT)}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,123 @@
+"""What is not documented, or documented wrongly, fails here."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from docs.generate import ROOT, documents, help_of, main, renewed, shown, verbs
+from typer.main import get_command
+
+from crivello import settings
+from crivello.cli.app import app
+
+DOCS = ROOT / "docs"
+_FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_ASSIGNMENT = re.compile(r"^(CRIVELLO_\w+)=")
+_AFTER_A_COMMAND = ("|", ">", ">>", "2>", "&", "&&", ";")
+_NOT_SETTINGS = {"CRIVELLO_DEBUG"}
+
+
+def _fenced(document: Path, language: str | None = None) -> Iterator[str]:
+    for match in _FENCED.finditer(document.read_text()):
+        if language is None or match[1] == language:
+            yield match[2]
+
+
+def _examples() -> list[tuple[str, str]]:
+    """Every line of a fenced block that runs ``crivello``, with the document it is in."""
+    return [
+        (document.name, line.strip().removeprefix("$ "))
+        for document in documents()
+        for block in _fenced(document)
+        for line in block.splitlines()
+        if re.match(r"\s*(\$ )?(CRIVELLO_\w+=\S+ )*crivello\s", line)
+    ]
+
+
+def test_the_generated_parts_are_up_to_date() -> None:
+    assert main(["--check"]) == 0
+
+
+def test_a_generated_part_that_is_wrong_is_noticed() -> None:
+    page = (DOCS / "settings.md").read_text()
+    assert renewed(page.replace("`CRIVELLO_CRAWL_DELAY`", "`CRIVELLO_DELAY`")) == page
+
+
+@pytest.mark.parametrize("verb", list(verbs()))
+def test_every_verb_is_in_the_page_of_the_shell_with_its_help(verb: str) -> None:
+    page = (DOCS / "shell.md").read_text()
+    assert re.search(rf"^#+ `{f'crivello {verb}'.strip()}`$", page, re.MULTILINE)
+    assert help_of(verb) in page
+
+
+@pytest.mark.parametrize("setting", list(settings.all_settings()), ids=lambda setting: setting.variable)
+def test_every_setting_is_in_the_page_of_settings(setting: settings.Setting) -> None:
+    rows = [
+        line for line in (DOCS / "settings.md").read_text().splitlines() if f"`{setting.variable}`" in line
+    ]
+    assert len(rows) == 1
+    assert f"| `{setting.name}` | `{shown(setting.default)}` | {setting.description} |" in rows[0]
+
+
+def test_the_tour_names_every_folder_of_code() -> None:
+    tour = (DOCS / "architecture.md").read_text()
+    package = ROOT / "python" / "crivello"
+    folders = [file.parent for file in package.rglob("__init__.py") if file.parent != package]
+    folders += [file.parent for file in (ROOT / "crates/core/src").rglob("mod.rs")]
+    paths = [f"{folder.relative_to(ROOT).as_posix()}/" for folder in folders]
+    assert [path for path in paths if path not in tour] == []
+
+
+@pytest.mark.parametrize("document", documents(), ids=lambda document: document.name)
+def test_every_link_leads_somewhere(document: Path) -> None:
+    for target in _LINK.findall(document.read_text()):
+        if target.startswith(("http://", "https://")):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (document.parent / path).resolve() if path else document
+        assert file.exists(), target
+        if anchor:
+            assert anchor in _anchors(file), target
+
+
+def _anchors(document: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_there_are_examples() -> None:
+    assert {"README.md", "shell.md", "crawl.md", "search.md"} <= {document for document, _ in _examples()}
+
+
+@pytest.mark.parametrize(("document", "line"), sorted(set(_examples())))
+def test_every_example_is_a_real_command(document: str, line: str) -> None:
+    words = shlex.split(line, comments=True)
+    while match := _ASSIGNMENT.match(words[0]):
+        assert match[1] in _NOT_SETTINGS | {setting.variable for setting in settings.all_settings()}, document
+        words.pop(0)
+    end = next((place for place, word in enumerate(words) if word in _AFTER_A_COMMAND), len(words))
+    _parse(get_command(app), "crivello", words[1:end])
+
+
+def _parse(command: Any, name: str, words: list[str], parent: Any = None) -> None:
+    """Reads the words as the command would, without running it."""
+    context = command.make_context(name, list(words), parent=parent)
+    if hasattr(command, "commands"):
+        verb, child, rest = command.resolve_command(context, words)
+        _parse(child, verb, rest, context)
+
+
+@pytest.mark.parametrize("document", documents(), ids=lambda document: document.name)
+def test_python_snippets_compile(document: Path) -> None:
+    for snippet in _fenced(document, "python"):
+        compile(snippet, document.name, "exec")
+
+
+def test_the_readme_shows_python() -> None:
+    assert list(_fenced(ROOT / "README.md", "python"))
