@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import random
+import signal
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -162,6 +163,12 @@ def test_requests_to_a_host_wait_for_the_delay(tmp_path: Path) -> None:
             for (_, ended), (began, _) in pairwise(times):
                 # The server sees a request end a moment before the client does, never after it.
                 assert began - ended >= delay - 0.005
+
+
+def test_ctrl_c_works_again_after_a_crawl(crawled: tuple[Collection, Report]) -> None:
+    del crawled
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 def test_connections_are_kept_alive(web: SampleWeb, crawled: tuple[Collection, Report]) -> None:

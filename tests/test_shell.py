@@ -160,12 +160,19 @@ def test_crawl_refuses_what_it_cannot_do(web: SampleWeb, folder: Path, tmp_path:
     )
     assert "is not a collection" in complaint("search", tmp_path / "missing", "x", code=3)
     assert "does not parse" in complaint("search", folder, '"open', code=2)
+    nobody = "http://127.0.0.1:1/"
+    said = complaint("crawl", nobody, "--into", tmp_path / "new", "--retries", "0", code=3)
+    assert "nothing could be fetched: connection refused (1)" in said
+    assert crivello("index", tmp_path / "new").returncode == 1
     assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "notes.txt"]
 
 
 def test_a_wrong_variable_is_named(folder: Path) -> None:
     done = crivello("search", folder, "lava", environment={"CRIVELLO_SEARCH_K1": "many"})
     assert done.returncode == 2 and "CRIVELLO_SEARCH_K1: 'many' is not allowed" in done.stderr
+    done = crivello("search", folder, "lava", environment={"CRIVELLO_SEARCH_KK": "1"})
+    assert done.returncode == 2 and "did you mean CRIVELLO_SEARCH_K1?" in done.stderr
 
 
 def start(*arguments: str | Path) -> subprocess.Popen[str]:
@@ -275,15 +282,18 @@ def test_help_version_and_doctor() -> None:
         assert "Example" in crivello(verb, "--help").stdout or verb == "lab", verb
     doctor = crivello("doctor")
     assert doctor.returncode == 0 and "native core: works" in doctor.stdout
-    assert crivello("fly").returncode == 2
+    assert "no such command 'fly'" in complaint("fly", code=2)
+    assert "--delay" in complaint("crawl", "--delayy", "3", code=2)
+    assert "quote" in complaint("search", "x", "lens", "-keeper", code=2)
+    assert "missing argument" in complaint("search", code=2)
+    assert crivello().stdout == crivello("--help").stdout
     for shell in ("bash", "zsh", "fish"):
         assert "crivello" in crivello("--show-completion", shell).stdout, shell
 
 
 def test_a_closed_pipe_is_no_error(folder: Path) -> None:
-    done = subprocess.run(
-        f"{CRIVELLO} pages {folder} --json | head -1", shell=True, capture_output=True, text=True, check=True
-    )
+    command = f"set -o pipefail; {CRIVELLO} pages {folder} --json | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert done.stdout.count("\n") == 1 and done.stderr == ""
 
 

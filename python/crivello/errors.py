@@ -39,10 +39,12 @@ class InvalidSetting(InvalidArgument):
 
 
 class QuerySyntaxError(InvalidArgument):
-    """A query does not parse; ``position`` is the character where it went wrong."""
+    """A query does not parse; ``position`` is the character where it went wrong, from 0."""
 
-    def __init__(self, message: str, position: int, *, hint: str | None = None) -> None:
-        super().__init__(message, hint=hint)
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(
+            message, hint="quotes and parentheses come in pairs; AND, OR and NOT stand before a word"
+        )
         self.position = position
 
 

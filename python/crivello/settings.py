@@ -8,6 +8,7 @@ The flag wins over the variable, the variable over the file, the file over the d
 
 from __future__ import annotations
 
+import difflib
 import os
 import tomllib
 import typing
@@ -158,6 +159,20 @@ class Setting:
         return f"CRIVELLO_{self.section}_{self.name}".upper()
 
     @property
+    def is_size(self) -> bool:
+        """Whether it counts bytes, so that K, M and G may follow the number."""
+        return _unwrap(self.type)[1].extra == _BYTES
+
+    @property
+    def shown_default(self) -> str:
+        """The default, for people."""
+        if isinstance(self.default, bool):
+            return "on" if self.default else "off"
+        if self.is_size and self.default % 2**20 == 0:
+            return f"{self.default // 2**20}M"
+        return str(self.default) or "none"
+
+    @property
     def allowed(self) -> str:
         """What may be said, in words."""
         base, meta = _unwrap(self.type)
@@ -176,7 +191,7 @@ class Setting:
             if meta.gt is not None
             else ""
         )
-        unit = " (K, M or G may follow)" if meta.extra == _BYTES else ""
+        unit = " (K, M or G may follow)" if self.is_size else ""
         return f"{kind}{low}{f' to {meta.le:,}' if meta.le is not None else ''}{unit}"
 
 
@@ -206,14 +221,8 @@ def all_settings() -> Iterator[Setting]:
 
 
 def _convert(setting: Setting, value: Any, source: str) -> Any:
-    _, meta = _unwrap(setting.type)
     plain = value
-    if (
-        meta.extra == _BYTES
-        and isinstance(value, str)
-        and value[:-1].isdigit()
-        and value[-1].lower() in _UNITS
-    ):
+    if setting.is_size and isinstance(value, str) and value[:-1].isdigit() and value[-1].lower() in _UNITS:
         plain = int(value[:-1]) * _UNITS[value[-1].lower()]
     try:
         return msgspec.convert(plain, setting.type, strict=not isinstance(plain, str))
@@ -232,6 +241,7 @@ def load(
     written = read_toml(file) if file else {}
     flags = flags or {}
     environment = os.environ if environment is None else environment
+    _refuse_unknown_variables(environment)
     values: dict[str, dict[str, Any]] = {section: {} for section in sections()}
     for setting in all_settings():
         if (said := flags.get(setting.section, {}).get(setting.name)) is not None:
@@ -244,6 +254,17 @@ def load(
             continue
         values[setting.section][setting.name] = value
     return msgspec.convert(values, Settings)
+
+
+def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
+    known = {setting.variable for setting in all_settings()}
+    prefixes = tuple(f"CRIVELLO_{section}_".upper() for section in sections())
+    for name in environment:
+        if name.startswith(prefixes) and name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            raise InvalidSetting(
+                f"{name} is not a setting", hint=f"did you mean {close[0]}?" if close else None
+            )
 
 
 def read_toml(file: Path) -> dict[str, dict[str, Any]]:

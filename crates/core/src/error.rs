@@ -35,7 +35,7 @@ pub enum Error {
         supported: u32,
     },
     /// A query does not parse.
-    #[error("the query does not parse at character {position}: {reason}")]
+    #[error("the query does not parse at character {}: {reason}", position + 1)]
     Query {
         /// The character (not byte) of the query where it went wrong, from 0.
         position: usize,

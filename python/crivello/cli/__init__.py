@@ -4,32 +4,63 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any, cast
 
 DONE, NOTHING, MISUSE, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 def main() -> None:
+    """Runs the command line and ends the process with its exit code."""
+    sys.exit(run())
+
+
+def run() -> int:
     """Runs the command line; the one place where errors become sentences and exit codes."""
+    from crivello.cli.output import OutputClosed
     from crivello.errors import CrivelloError, InternalError, InvalidArgument
 
     try:
+        from typer import BadParameter
+
         from crivello.cli.app import app
 
-        app()
+        # Typer does not export the root of its errors of usage.
+        misuse = cast(type[Exception], BadParameter.__mro__[2])
+        try:
+            code = app(standalone_mode=False)
+            sys.stdout.flush()
+            return code if isinstance(code, int) else DONE
+        except misuse as error:
+            return _explain(error)
     except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever read our output has enough; the rest goes nowhere, also at exit.
+        return INTERRUPTED
+    except (OutputClosed, BrokenPipeError):
+        # The rest of the output goes nowhere, also what is written at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(DONE)
+        return DONE
     except CrivelloError as error:
         complain(error)
-        sys.exit(MISUSE if isinstance(error, InvalidArgument) else FAILED)
+        return MISUSE if isinstance(error, InvalidArgument) else FAILED
     except Exception as error:
         if os.environ.get("CRIVELLO_DEBUG"):
             raise
         complain(InternalError(f"{type(error).__name__}: {error}"))
-        sys.exit(FAILED)
+        return FAILED
+
+
+def _explain(error: Any) -> int:
+    """What was wrong with the words of a command, and where its help is."""
+    message = error.format_message()
+    if message.startswith("Usage:"):  # a group without a verb: the message is its help
+        print(message)
+        return MISUSE
+    command = error.ctx.command_path
+    hint = f"`{command} --help` shows what there is"
+    if command == "crivello search" and "option" in message:
+        hint = "quote a query that has a minus sign: crivello search DIR 'lens -keeper'"
+    print(f"crivello: {message[0].lower()}{message[1:].rstrip('.')}", file=sys.stderr)
+    print(f"hint: {hint}", file=sys.stderr)
+    return MISUSE
 
 
 def complain(error: Exception) -> None:

@@ -50,6 +50,7 @@ class Verbs(TyperGroup):
 
 app = typer.Typer(
     cls=Verbs,
+    no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},

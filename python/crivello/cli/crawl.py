@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
 def crawl(
     urls: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[URL]...", help="where to start; none: go on", show_default=False),
+        typer.Argument(metavar="URL", help="where to start; none: go on", show_default=False),
     ] = None,
     into: Annotated[
         str, typer.Option("--into", metavar="DIR", help="the collection's folder; made where there is none")
@@ -42,12 +42,13 @@ def crawl(
     from crivello import crawl as crawling
     from crivello import settings
     from crivello.collection import SETTINGS, Collection
+    from crivello.crawl.address import any_is_private
     from crivello.crawl.crawler import canonical_seeds
-    from crivello.errors import InvalidArgument
+    from crivello.errors import CrawlError, InvalidArgument
 
     if not into:
         raise InvalidArgument("where should the pages go?", hint="name a folder with --into DIR")
-    canonical_seeds(urls or [])
+    any_is_private(canonical_seeds(urls or []))  # what cannot be started leaves no folder behind
     file = Path(into) / SETTINGS
     loaded = settings.load(file if file.exists() else None, flags)
     progress = CrawlProgress(stderr_console())
@@ -58,8 +59,14 @@ def crawl(
         except KeyboardInterrupt:
             say(f"stopped; `crivello crawl --into {into}` goes on")
             raise
+    if not report.pages:
+        reasons = ", ".join(f"{outcome} ({count:,})" for outcome, count in report.outcomes.items())
+        raise CrawlError(f"nothing could be fetched: {reasons or 'no URL was tried'}")
     if json:
         print_json({"collection": str(into), **report.to_dict()})
-    else:
-        print_table(f"crawled into {into}", report_rows(report))
-        say(f"next: crivello index {into}")
+        return
+    print_table(f"crawled into {into}", report_rows(report))
+    if report.stopped_by:
+        limit = getattr(loaded.crawl, report.stopped_by)
+        say(f"stopped at {report.stopped_by} = {limit:g}; {report.waiting:,} URLs wait for the next run")
+    say(f"next: crivello index {into}")

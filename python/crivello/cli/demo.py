@@ -37,7 +37,7 @@ def demo(
 ) -> None:
     """Crawl, index, rank and search a miniature web that runs inside this process.
 
-    It takes about half a minute, then serves the search page until Ctrl-C.
+    It takes about fifteen seconds, then serves the search page until Ctrl-C.
 
     \b
     Examples:
@@ -45,10 +45,10 @@ def demo(
       crivello demo --once
     """
     with tempfile.TemporaryDirectory(prefix="crivello-demo-") as temporary:
-        _demo(Path(into) if into else Path(temporary) / "demo", once, flags)
+        _demo(Path(into) if into else Path(temporary) / "demo", into, once, flags)
 
 
-def _demo(folder: Path, once: bool, flags: dict[str, Any]) -> None:
+def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
     from crivello import settings, web
     from crivello.collection import Collection
     from crivello.crawl import crawl
@@ -84,7 +84,7 @@ def _demo(folder: Path, once: bool, flags: dict[str, Any]) -> None:
         )
         for query in sample.queries:
             say()
-            say(f"$ crivello search {folder} {query!r}")
+            say(f"$ crivello search {into or 'DIR'} {query!r}")
             for hit in collection.search(query, top=3):
                 _print_hit(console, hit)
     say()

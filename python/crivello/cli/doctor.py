@@ -14,7 +14,7 @@ import typer
 
 from crivello.cli import FAILED
 from crivello.cli.options import Json
-from crivello.cli.output import print_json
+from crivello.cli.output import emit, print_json
 
 _DESCRIPTORS = 1024
 _FREE_BYTES = 2**30
@@ -47,9 +47,9 @@ def doctor(json: Json = False) -> None:
         if json:
             print_json(finding)
         else:
-            print(f"{'ok ' if finding.good else 'NO '} {finding.what}: {finding.found}")
+            emit(f"{'ok ' if finding.good else 'NO '} {finding.what}: {finding.found}")
             if finding.advice:
-                print(f"     {finding.advice}")
+                emit(f"     {finding.advice}")
     if not all(finding.good for finding in findings):
         raise typer.Exit(FAILED)
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from crivello.cli import NOTHING
 from crivello.cli.options import Folder, Json, with_settings
 from crivello.cli.output import print_json, print_table, say, stderr_console
 
@@ -43,6 +44,8 @@ def index(
     if verify:
         Collection(folder).verify()
         say("every checksum is right")
+        if json:
+            print_json({"collection": folder, "verified": True})
         return
     with Collection.write(folder, settings=loaded) as collection:
         console = stderr_console()
@@ -52,6 +55,9 @@ def index(
             )
             status.update("ranking …")
             graph = update_ranks(collection)
+    if not done.documents:
+        say(f"{folder} has no page yet that can be searched")
+        raise typer.Exit(NOTHING)
     figures = {**done.to_dict(), **graph.to_dict()}
     if json:
         print_json({"collection": folder, **figures})

@@ -28,10 +28,10 @@ def web(
         int, typer.Option("--port", min=0, max=65535, help="the port on every address; 0: any")
     ] = 0,
     hosts: Annotated[
-        int, typer.Option("--hosts", min=1, max=200, help="how many hosts, each on its own address")
+        int, typer.Option("--hosts", min=3, max=200, help="how many hosts, each on its own address")
     ] = 9,
     pages: Annotated[
-        int, typer.Option("--pages-per-host", min=1, max=10000, help="how many pages a host has")
+        int, typer.Option("--pages-per-host", min=4, max=10000, help="how many pages a host has")
     ] = 75,
     slow: Annotated[
         float, typer.Option("--slow", min=0, max=60, help="seconds that the slow host takes")

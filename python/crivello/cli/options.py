@@ -45,12 +45,12 @@ def with_settings(*sections: str) -> Callable[[Callable[..., None]], Callable[..
 
 def _parameter(setting: Setting) -> inspect.Parameter:
     base = typing.get_args(setting.type)[0]
-    shown = f"{setting.description} [default: {_shown(setting.default)}]"
+    shown = f"{setting.description} [default: {setting.shown_default}]"
     if base is bool:
         names = f"{setting.flag}/--no-{setting.flag.removeprefix('--')}"
         kind: Any = Annotated[bool | None, typer.Option(names, help=shown, show_default=False)]
     else:
-        metavar = {int: "N", float: "X", str: "TEXT"}.get(base, "")
+        metavar = "SIZE" if setting.is_size else {int: "N", float: "X", str: "TEXT"}.get(base, "")
         if typing.get_origin(base) is Literal:
             metavar = "|".join(typing.get_args(base))
         # Every value comes as text, so that the settings' own check speaks and no other.
@@ -58,9 +58,3 @@ def _parameter(setting: Setting) -> inspect.Parameter:
             str | None, typer.Option(setting.flag, metavar=metavar, help=shown, show_default=False)
         ]
     return inspect.Parameter(setting.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-
-
-def _shown(default: Any) -> str:
-    if isinstance(default, bool):
-        return "on" if default else "off"
-    return f"{default:,}" if isinstance(default, int) else str(default) or "none"

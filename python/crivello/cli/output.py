@@ -15,9 +15,21 @@ if TYPE_CHECKING:
     from crivello.crawl import Report
 
 
+class OutputClosed(Exception):
+    """Whoever read our output has enough. Not an OSError, which Typer would take for a failure."""
+
+
+def emit(line: str) -> None:
+    """A line of data on standard output."""
+    try:
+        sys.stdout.write(line + "\n")
+    except BrokenPipeError:
+        raise OutputClosed from None
+
+
 def print_json(value: Any) -> None:
     """A value as one line of JSON on standard output."""
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    emit(msgspec.json.encode(value).decode())
 
 
 def say(text: str = "") -> None:

@@ -9,7 +9,7 @@ import typer
 
 from crivello.cli import NOTHING
 from crivello.cli.options import Folder, Json
-from crivello.cli.output import print_json, say
+from crivello.cli.output import emit, print_json, say
 
 
 def register(app: typer.Typer) -> None:
@@ -31,6 +31,7 @@ def pages(
       crivello pages example --json | head
       crivello pages example --url https://www.example.org/ --raw > page.html
     """
+    from crivello import _core
     from crivello.collection import Collection
     from crivello.errors import InvalidArgument
 
@@ -45,9 +46,10 @@ def pages(
             if json:
                 print_json(row.to_dict())
             else:
-                print(f"{row.status or '---'}  {row.url}{'' if row.status == 200 else f'  ({row.outcome})'}")
+                emit(f"{row.status or '---'}  {row.url}{'' if row.status == 200 else f'  ({row.outcome})'}")
         return
-    found = collection.page(url)
+    [canonical] = _core.canonical_urls([url])
+    found = collection.page(canonical or url)
     if found is None:
         say(f"{url} is not in {folder}")
         raise typer.Exit(NOTHING)
@@ -59,4 +61,4 @@ def pages(
     elif raw:
         sys.stdout.buffer.write(collection.record(found).body)
     else:
-        print(collection.text(found))
+        emit(collection.text(found))

@@ -9,7 +9,7 @@ import typer
 
 from crivello.cli import NOTHING
 from crivello.cli.options import Json
-from crivello.cli.output import print_json, say
+from crivello.cli.output import emit, print_json, say
 
 
 class Measure(StrEnum):
@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 
 def rank(
     folder: Annotated[
-        str, typer.Argument(metavar="[DIR]", help="the collection's folder", show_default=False)
+        str, typer.Argument(metavar="DIR", help="the collection's folder", show_default=False)
     ] = "",
     measure: Annotated[Measure, typer.Option("--measure", help="how to rank")] = Measure.PAGERANK,
     graph: Annotated[
@@ -69,4 +69,4 @@ def rank(
         if json:
             print_json({"rank": position, "name": name, "pagerank": value})
         else:
-            print(f"{position:>4}  {value:.6f}  {name}")
+            emit(f"{position:>4}  {value:.6f}  {name}")

@@ -19,9 +19,7 @@ def register(app: typer.Typer) -> None:
 
 def search(
     folder: Folder,
-    query: Annotated[
-        list[str], typer.Argument(metavar="QUERY...", help="what to look for", show_default=False)
-    ],
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="what to look for", show_default=False)],
     top: Annotated[int, typer.Option("--top", min=1, max=1000, help="how many results")] = 10,
     offset: Annotated[int, typer.Option("--offset", min=0, help="how many results to pass over")] = 0,
     json: Json = False,

@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 
 def up(
-    urls: Annotated[list[str], typer.Argument(metavar="URL...", help="where to start", show_default=False)],
+    urls: Annotated[list[str], typer.Argument(metavar="URL", help="where to start", show_default=False)],
     into: Annotated[
         str,
         typer.Option("--into", metavar="DIR", help="the collection's folder (default: the first URL's host)"),

@@ -7,11 +7,16 @@ a name cannot point to a public address when it is checked and to a private one 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ipaddress
 import socket
 import time
+from collections.abc import Iterable
+from urllib.parse import urlsplit
 
 from aiohttp.abc import AbstractResolver, ResolveResult
+
+from crivello.errors import CrawlError
 
 _LIFETIME = 300.0
 _REMEMBERED = 100_000
@@ -35,6 +40,24 @@ def literal(host: str) -> str | None:
         return str(ipaddress.ip_address(host.strip("[]")))
     except ValueError:
         return None
+
+
+def any_is_private(urls: Iterable[str]) -> bool:
+    """Whether the host of any of the URLs is on a private network; at least one of the hosts must exist."""
+    hosts = {urlsplit(url).hostname or "": url for url in urls}
+    addresses: list[str] = []
+    for host in hosts:
+        with contextlib.suppress(OSError):
+            addresses += [
+                str(found[4][0]) for found in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+            ]
+    if hosts and not addresses:
+        host, url = next(iter(hosts.items()))
+        raise CrawlError(
+            f"could not reach {url}: the name {host} does not resolve",
+            hint="check the spelling and the network",
+        )
+    return any(map(is_private, addresses))
 
 
 class Resolver(AbstractResolver):

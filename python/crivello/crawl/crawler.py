@@ -10,17 +10,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-import socket
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from crivello import _core
 from crivello.collection import Collection
 from crivello.crawl import frontier as frontiers
-from crivello.crawl.address import is_private
+from crivello.crawl.address import any_is_private
 from crivello.crawl.convert import CONVERTIBLE, convert
 from crivello.crawl.fetch import Failure, Fetcher, Response
 from crivello.crawl.frontier import Frontier, Host, Visit, host_of, pack
@@ -33,6 +33,7 @@ from crivello.store import Outcome, Row
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _BUSY = frozenset({429, 500, 502, 503, 504})
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _BETWEEN_REPORTS = 0.25
 _LONGEST_WAIT = 300.0
 _PARSERS = 2
@@ -83,8 +84,14 @@ def crawl(
 def _run(crawler: Crawler) -> None:
     import uvloop
 
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(crawler.run())
+    handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(crawler.run())
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
 
 
 class Crawler:
@@ -106,6 +113,8 @@ class Crawler:
             raise CrawlError(
                 f"{collection.folder} has no seeds yet", hint="name at least one URL to start from"
             )
+        # Who starts on a private network means that network.
+        self._allow_private = any_is_private(self._seeds) or settings.allow_private
         self._scope = {host_of(seed) for seed in self._seeds} | set(state.get("scope", []))
         self._agent = settings.user_agent
         contact = f" (+{settings.contact})" if settings.contact else ""
@@ -141,7 +150,7 @@ class Crawler:
                 timeout=settings.timeout,
                 max_bytes=settings.max_bytes,
                 connections=settings.connections,
-                allow_private=await self._may_be_private(),
+                allow_private=self._allow_private,
             )
             with ThreadPoolExecutor(_PARSERS, thread_name_prefix="parse") as self._parsers:
                 async with self._fetcher, asyncio.TaskGroup() as visits:
@@ -161,30 +170,10 @@ class Crawler:
             self.interrupted = True
             self.stop()
 
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in _SIGNALS:
             # Only the main thread may listen to signals; elsewhere the caller does.
             with contextlib.suppress(ValueError, RuntimeError):
                 loop.add_signal_handler(number, stop)
-
-    async def _may_be_private(self) -> bool:
-        """Whether private addresses may be fetched from: who starts at one means that network.
-
-        Finds out as well whether there is any seed whose host exists.
-        """
-        unresolved = []
-        private = self._settings.allow_private
-        for host in {urlsplit(seed).hostname or "": seed for seed in self._seeds}:
-            try:
-                found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
-                private = private or any(is_private(str(address[0])) for *_, address in found)
-            except OSError:
-                unresolved.append(host)
-        if len(unresolved) == len({urlsplit(seed).hostname for seed in self._seeds}):
-            raise CrawlError(
-                f"could not reach {self._seeds[0]}: the name {unresolved[0]} does not resolve",
-                hint="check the spelling and the network",
-            )
-        return private
 
     async def _dispatch(self, visits: asyncio.TaskGroup) -> None:
         """Starts a visit whenever a host may be fetched from and a connection is free."""
@@ -197,6 +186,7 @@ class Crawler:
                 task.add_done_callback(self._end_visit)
             moment = self._frontier.next_moment()
             if not self._active and (moment is None or not self._has_room()):
+                self.report.stopped_by = None if moment is None else "max_pages"
                 return
             wait = moment - time.monotonic() if moment is not None and self._has_room() else None
             with contextlib.suppress(TimeoutError):
@@ -204,12 +194,14 @@ class Crawler:
 
     def _end_visit(self, task: asyncio.Task[None]) -> None:
         self._active.discard(task)
+        # When a visit fails the whole crawl ends: no other may start.
+        self._stopping |= not task.cancelled() and task.exception() is not None
         self._changed.set()
 
     def _has_room(self) -> bool:
         limit = self._settings.max_pages
         left = limit - (self.report.pages - self._pages_before) if limit else self._settings.connections
-        return len(self._active) < min(left, self._settings.connections)
+        return not self._stopping and len(self._active) < min(left, self._settings.connections)
 
     def _refill(self) -> None:
         """Moves URLs from the sieve to the queues of their hosts; after a crash some have a row already."""
@@ -229,9 +221,10 @@ class Crawler:
 
     async def _ask_for_rules(self, host: Host) -> float:
         if not self._settings.obey_robots:
-            host.robots = Robots(None, True, self._agent)
+            host.robots = Robots(None, self._agent)
             return 0.0
         url, status, body = f"{host.name}/robots.txt", 503, b""
+        refusal = Outcome.ROBOTS
         for _ in range(MAX_REDIRECTS + 1):
             answer = await self._request(url, MAX_BYTES)
             if isinstance(answer, Response):
@@ -241,6 +234,8 @@ class Crawler:
                     continue
                 with contextlib.suppress(InvalidArgument):
                     body = _core.decode_body(body, answer.header("content-encoding") or "", MAX_BYTES)
+            else:
+                refusal = answer.outcome
             break
         else:
             status = 404  # too many redirects: as if there were none (RFC 9309, 2.3.1.2)
@@ -249,7 +244,7 @@ class Crawler:
             return self._pause(host)
         host.failures += 1
         if host.failures > self._settings.retries:
-            host.robots = Robots.closed(self._agent)
+            host.robots = Robots(None, self._agent, refusal)
             return 0.0
         return self._backoff(host.failures)
 
@@ -267,7 +262,7 @@ class Crawler:
         if visit.chain > settings.max_chain:
             return Outcome.TRAP
         if not robots.allows(visit.url):
-            return Outcome.ROBOTS
+            return robots.refusal or Outcome.ROBOTS
         if visit.redirects > settings.max_redirects or (
             settings.max_per_host and host.fetched >= settings.max_per_host
         ):
@@ -291,9 +286,9 @@ class Crawler:
             await self._take_in(visit, when, answer)
         return self._pause(host)
 
-    async def _request(self, url: str, max_bytes: int | None = None) -> Response | Failure:
+    async def _request(self, url: str, first_bytes: int | None = None) -> Response | Failure:
         self.report.requests += 1
-        answer = await self._fetcher.fetch(url, max_bytes=max_bytes)
+        answer = await self._fetcher.fetch(url, first_bytes=first_bytes)
         if isinstance(answer, Response):
             self.report.bytes += len(answer.body)
         return answer
@@ -360,6 +355,7 @@ class Crawler:
                 self._checkpoint()
                 last = now
             if self._settings.max_time and now - started >= self._settings.max_time:
+                self.report.stopped_by = "max_time"
                 self.stop()
             self._tell()
 

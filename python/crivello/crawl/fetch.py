@@ -79,9 +79,9 @@ class Fetcher:
     ) -> None:
         await self._session.close()
 
-    async def fetch(self, url: str, *, max_bytes: int | None = None) -> Response | Failure:
-        """One GET, without following redirects."""
-        limit = self._max_bytes if max_bytes is None else max_bytes
+    async def fetch(self, url: str, *, first_bytes: int | None = None) -> Response | Failure:
+        """One GET, without following redirects; ``first_bytes`` of the body are enough where they are given."""
+        limit = self._max_bytes if first_bytes is None else first_bytes
         address = literal(urlsplit(url).hostname or "")
         # aiohttp asks no resolver about a host that is an address already.
         if address and not self._allow_private and is_private(address):
@@ -91,22 +91,22 @@ class Fetcher:
                 peer = answer.connection.transport if answer.connection else None
                 name = peer.get_extra_info("peername") if peer else None
                 body = await _read(answer.content, limit)
-                if body is None:
+                if len(body) > limit and first_bytes is None:
                     return Failure(Outcome.TOO_LARGE, f"the body is longer than {limit:,} bytes", False)
                 headers = tuple(_decoded(answer.raw_headers))
-                return Response(
-                    url, answer.status, answer.reason or "", headers, body, name[0] if name else ""
-                )
+                peer_address = name[0] if name else ""
+                return Response(url, answer.status, answer.reason or "", headers, body[:limit], peer_address)
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
             return _failure(error)
 
 
-async def _read(content: aiohttp.StreamReader, limit: int) -> bytes | None:
+async def _read(content: aiohttp.StreamReader, limit: int) -> bytes:
+    """The body, and no more of it than shows that it is longer than the limit."""
     body = bytearray()
     async for chunk in content.iter_chunked(_CHUNK):
         body += chunk
         if len(body) > limit:
-            return None
+            break
     return bytes(body)
 
 

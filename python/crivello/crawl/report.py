@@ -24,6 +24,7 @@ class Report:
         self.seen = 0
         self.waiting = 0
         self.active = 0
+        self.stopped_by: str | None = None
         self._started = time.monotonic()
         self._seconds_before = self.seconds
         self._pages_before = self.pages

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from crivello.store import Outcome
+
 if TYPE_CHECKING:
     from protego import Protego
 
@@ -14,11 +16,11 @@ MAX_REDIRECTS = 5
 
 @dataclass(frozen=True)
 class Robots:
-    """The rules of a host for us; ``delay`` is its Crawl-delay."""
+    """The rules of a host for us; with a ``refusal``, nothing may be fetched and that is why."""
 
     rules: Protego | None
-    open: bool
     agent: str
+    refusal: Outcome | None = None
 
     @classmethod
     def from_response(cls, status: int, body: bytes, agent: str) -> Robots | None:
@@ -31,19 +33,14 @@ class Robots:
 
         if 200 <= status < 300:
             text = body[:MAX_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
-            return cls(Protego.parse(text), True, agent)
+            return cls(Protego.parse(text), agent)
         if 400 <= status < 500 and status != 429:
-            return cls(None, True, agent)
+            return cls(None, agent)
         return None
-
-    @classmethod
-    def closed(cls, agent: str) -> Robots:
-        """Everything is forbidden: the rules could not be had."""
-        return cls(None, False, agent)
 
     def allows(self, url: str) -> bool:
         """Whether we may fetch a URL."""
-        return self.open and (self.rules is None or self.rules.can_fetch(url, self.agent))
+        return self.refusal is None and (self.rules is None or self.rules.can_fetch(url, self.agent))
 
     @property
     def delay(self) -> float:
