@@ -4,6 +4,7 @@
 //! what it costs and where the idea comes from.
 
 pub mod error;
+pub mod fault;
 pub mod format;
 pub mod graph;
 pub mod log;
