@@ -94,6 +94,20 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
         ),
     ] = 3
     checkpoint: Annotated[float, Meta(ge=0.1, le=3600, description="seconds between checkpoints")] = 5.0
+    sieve: Annotated[
+        Literal["mercator", "memory", "offline", "lsm"],
+        Meta(
+            description="how URLs that were seen are remembered; a collection keeps the one it was made with"
+        ),
+    ] = "mercator"
+    sieve_memory: Annotated[
+        int,
+        Meta(ge=2**16, description="bytes that the sieves mercator, offline and lsm may use", extra=_BYTES),
+    ] = 64 * 2**20
+    sieve_cache: Annotated[
+        int,
+        Meta(ge=0, le=2**30, description="how many recent URLs are known without asking the sieve; 0: none"),
+    ] = 65_536
 
 
 class Index(msgspec.Struct, kw_only=True, frozen=True):

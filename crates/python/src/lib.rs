@@ -4,6 +4,7 @@
 //! `crivello._core`, is private, and `python/crivello/_core.pyi` is its complete description.
 
 mod enter;
+mod fault;
 mod graph;
 mod log;
 mod sieve;
@@ -15,6 +16,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     enter::register(module)?;
+    fault::register(module)?;
     graph::register(module)?;
     log::register(module)?;
     sieve::register(module)?;

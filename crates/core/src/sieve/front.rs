@@ -1,0 +1,120 @@
+//! What stands before every sieve: the batch that is being put together, and the cache of recent
+//! signatures, whose hits go no further.
+//!
+//! Being in the cache means having been added, since the process began: after a crash the cache is empty.
+
+use std::path::Path;
+
+use super::{
+    Batch, Checkpoint, DirectSieve, Entries, Files, MercatorSieve, OfflineSieve, RecentSignatures, Sieve,
+    SignatureSet, State, Stats,
+};
+use crate::{Error, Pulse, Result, Signature};
+
+/// How a sieve is to be made.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The bytes of memory of `mercator` and `offline`.
+    pub memory: usize,
+    /// How many recent signatures are kept.
+    pub cache: usize,
+}
+
+/// Opens the sieve of the given kind in a collection's folder as it was committed.
+///
+/// Taking starts at `start`, an offset that an entry carried (None: where the commit left off).
+pub fn open(
+    kind: &str,
+    folder: &Path,
+    files: &Files,
+    state: &State,
+    start: Option<u64>,
+    options: Options,
+    pulse: &Pulse,
+) -> Result<Front> {
+    let memory = options.memory;
+    let sieve: Box<dyn Sieve> = match kind {
+        "memory" => {
+            let set = SignatureSet::default();
+            Box::new(DirectSieve::open(folder, files, state, start, set, pulse)?)
+        }
+        "mercator" => Box::new(MercatorSieve::open(folder, files, state, start, memory, pulse)?),
+        "offline" => Box::new(OfflineSieve::open(folder, files, state, start, memory)?),
+        _ => return Err(Error::Invalid(format!("there is no sieve of the kind {kind}"))),
+    };
+    Ok(Front::new(sieve, options.cache))
+}
+
+/// A sieve with its cache.
+pub struct Front {
+    sieve: Box<dyn Sieve>,
+    cache: RecentSignatures,
+    batch: Batch,
+}
+
+impl Front {
+    /// Puts a cache of so many signatures before a sieve.
+    pub fn new(sieve: Box<dyn Sieve>, cache: usize) -> Front {
+        Front { sieve, cache: RecentSignatures::new(cache), batch: Batch::default() }
+    }
+
+    /// Puts a URL into the batch, unless it is a recent one.
+    #[inline]
+    pub fn offer(&mut self, url: &str, tag: u32) {
+        let bytes = url.as_bytes();
+        let (signature, check) = (Signature::of(bytes), Signature::check(bytes));
+        if !self.cache.touch(signature, check) {
+            self.batch.push(signature, check, tag, bytes);
+        }
+    }
+
+    /// Puts a bare signature into the batch, with an empty URL: for measuring.
+    #[inline]
+    pub fn offer_signature(&mut self, signature: Signature) {
+        if !self.cache.touch(signature, 0) {
+            self.batch.push(signature, 0, 0, b"");
+        }
+    }
+
+    /// Adds the batch.
+    pub fn settle(&mut self, pulse: &Pulse) -> Result<()> {
+        let settled = self.sieve.add(&self.batch, pulse);
+        self.batch.clear();
+        if settled.is_err() {
+            // What the sieve did not take must not seem to have been added.
+            self.cache.clear();
+        }
+        settled
+    }
+
+    /// See [`Sieve::take`].
+    pub fn take(&mut self, n: usize, pulse: &Pulse) -> Result<Entries> {
+        self.sieve.take(n, pulse)
+    }
+
+    /// See [`Sieve::flush`].
+    pub fn flush(&mut self, pulse: &Pulse) -> Result<()> {
+        self.sieve.flush(pulse)
+    }
+
+    /// See [`Sieve::checkpoint`].
+    pub fn checkpoint(&mut self) -> Result<Checkpoint> {
+        self.sieve.checkpoint()
+    }
+
+    /// See [`Sieve::next`].
+    pub fn next(&self) -> u64 {
+        self.sieve.next()
+    }
+
+    /// How the sieve stands, with the collisions that the cache saw.
+    pub fn stats(&self) -> Stats {
+        let stats = self.sieve.stats();
+        Stats { collisions: stats.collisions + self.cache.collisions(), ..stats }
+    }
+
+    /// The cache.
+    pub fn cache(&self) -> &RecentSignatures {
+        &self.cache
+    }
+}
