@@ -5,9 +5,11 @@
 
 pub mod error;
 pub mod fault;
+pub mod filter;
 pub mod format;
 pub mod graph;
 pub mod log;
+mod new_file;
 pub mod pulse;
 pub mod sieve;
 pub mod signature;

@@ -5,6 +5,7 @@
 
 mod enter;
 mod fault;
+mod filter;
 mod graph;
 mod log;
 mod sieve;
@@ -17,6 +18,7 @@ use pyo3::prelude::*;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     enter::register(module)?;
     fault::register(module)?;
+    filter::register(module)?;
     graph::register(module)?;
     log::register(module)?;
     sieve::register(module)?;

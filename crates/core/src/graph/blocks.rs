@@ -16,14 +16,14 @@
 //! What does not match its checksum is an error with its offset, never a value. The file is written whole
 //! under a temporary name, synced and renamed: nobody sees half of one.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Node;
 use super::search::{at_most, find};
 use crate::format::Format;
+use crate::new_file::NewFile;
 use crate::{Error, Result, Signature};
 
 /// How many nodes a block has; the last one may have fewer.
@@ -35,7 +35,6 @@ pub const MOST_NODES: u64 = 1 << 32;
 const SIGNATURE: usize = 8;
 const ENTRY: usize = 20;
 const FOOTER: usize = 20;
-const BUFFER: usize = 1 << 18;
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
@@ -47,31 +46,17 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 
 /// Writes the blocks one after the other.
 pub struct BlockWriter {
-    path: PathBuf,
-    temporary: PathBuf,
-    file: BufWriter<File>,
+    file: NewFile,
     directory: Vec<u8>,
-    length: u64,
     nodes: u64,
 }
 
 impl BlockWriter {
     /// Starts a file that will be at `path` when it is finished.
     pub fn create(path: &Path, format: Format) -> Result<BlockWriter> {
-        let mut temporary = path.as_os_str().to_owned();
-        temporary.push(".new");
-        let temporary = PathBuf::from(temporary);
-        let file = File::create(&temporary).map_err(Error::io(&temporary))?;
-        let mut writer = BlockWriter {
-            path: path.to_path_buf(),
-            temporary,
-            file: BufWriter::with_capacity(BUFFER, file),
-            directory: Vec::new(),
-            length: 0,
-            nodes: 0,
-        };
-        writer.write(&format.header())?;
-        Ok(writer)
+        let mut file = NewFile::create(path)?;
+        file.write(&format.header())?;
+        Ok(BlockWriter { file, directory: Vec::new(), nodes: 0 })
     }
 
     /// Appends a block: `BLOCK` signatures greater than all before (fewer only in the last) and its content.
@@ -82,11 +67,11 @@ impl BlockWriter {
         checksum.update(&keys);
         checksum.update(content);
         self.directory.extend(first.0.to_le_bytes());
-        self.directory.extend(self.length.to_le_bytes());
+        self.directory.extend(self.file.written().to_le_bytes());
         self.directory.extend(checksum.finalize().to_le_bytes());
         self.nodes += signatures.len() as u64;
-        self.write(&keys)?;
-        self.write(content)
+        self.file.write(&keys)?;
+        self.file.write(content)
     }
 
     /// Makes the file durable and puts it in its place; returns its length.
@@ -95,28 +80,8 @@ impl BlockWriter {
         tail.extend(self.nodes.to_le_bytes());
         tail.extend(total.to_le_bytes());
         tail.extend(crc32fast::hash(&tail).to_le_bytes());
-        self.write(&tail)?;
-        self.file
-            .flush()
-            .and_then(|()| self.file.get_ref().sync_all())
-            .and_then(|()| fs::rename(&self.temporary, &self.path))
-            .map_err(Error::io(&self.path))?;
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::io(folder))?;
-        Ok(self.length)
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.length += bytes.len() as u64;
-        self.file.write_all(bytes).map_err(Error::io(&self.temporary))
-    }
-}
-
-impl Drop for BlockWriter {
-    fn drop(&mut self) {
-        // A file that was finished has another name by now; one that was not is of no use to anybody.
-        let _ = fs::remove_file(&self.temporary);
+        self.file.write(&tail)?;
+        self.file.finish()
     }
 }
 

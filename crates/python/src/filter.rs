@@ -1,0 +1,266 @@
+//! Filters, and the keys that go into them.
+
+use std::path::PathBuf;
+use std::sync::{PoisonError, RwLock};
+
+use crivello_core::filter::{self, BlockedBloom, Bloom, Size, StableBloom};
+use crivello_core::{Error, Pulse, Result, Signature};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyList, PyString};
+
+use crate::enter::enter;
+
+/// A filter of any kind. The lock lets threads share it, and is only ever taken without the GIL.
+#[pyclass(module = "crivello._core", frozen)]
+struct Filter(RwLock<Box<dyn filter::Filter>>);
+
+impl Filter {
+    fn of<F: filter::Filter + 'static>(filter: F) -> Box<dyn filter::Filter> {
+        Box::new(filter)
+    }
+
+    fn make(py: Python<'_>, make: impl FnOnce() -> Result<Box<dyn filter::Filter>> + Send) -> PyResult<Self> {
+        enter(py, |_| make()).map(|filter| Filter(RwLock::new(filter)))
+    }
+
+    fn read<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&dyn filter::Filter, &Pulse) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        enter(py, |pulse| work(&**self.0.read().unwrap_or_else(PoisonError::into_inner), pulse))
+    }
+
+    fn write<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut dyn filter::Filter, &Pulse) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        enter(py, |pulse| work(&mut **self.0.write().unwrap_or_else(PoisonError::into_inner), pulse))
+    }
+}
+
+#[pymethods]
+impl Filter {
+    /// A Bloom filter, of one of the kinds that do not forget, in memory or in a new file.
+    #[staticmethod]
+    fn bloom(
+        py: Python<'_>,
+        kind: &str,
+        capacity: Option<u64>,
+        error: Option<f64>,
+        bits: Option<u64>,
+        hashes: Option<u32>,
+        path: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let blocked = match kind {
+            "bloom" => false,
+            "blocked" => true,
+            _ => return Err(PyValueError::new_err(format!("no such filter: {kind}"))),
+        };
+        Filter::make(py, || {
+            let size = Size::from_either(capacity, error, bits, hashes)?;
+            match (blocked, path) {
+                (false, None) => Bloom::new(size).map(Filter::of),
+                (false, Some(path)) => Bloom::create(&path, size).map(Filter::of),
+                (true, None) => BlockedBloom::new(size).map(Filter::of),
+                (true, Some(path)) => BlockedBloom::create(&path, size).map(Filter::of),
+            }
+        })
+    }
+
+    /// A stable Bloom filter, in memory or in a new file.
+    #[staticmethod]
+    fn stable(
+        py: Python<'_>,
+        bits: u64,
+        max: u8,
+        k: u32,
+        p: u64,
+        seed: u64,
+        path: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        Filter::make(py, || {
+            let stability = filter::Stability::new(bits, max, k, p)?;
+            match path {
+                None => StableBloom::new(stability, seed).map(Filter::of),
+                Some(path) => StableBloom::create(&path, stability, seed).map(Filter::of),
+            }
+        })
+    }
+
+    /// The filter in a file; `mapped`: it goes on living there.
+    #[staticmethod]
+    fn open(py: Python<'_>, kind: &str, path: PathBuf, mapped: bool) -> PyResult<Self> {
+        let open = match kind {
+            "bloom" => |path: PathBuf, mapped| Bloom::open(&path, mapped).map(Filter::of),
+            "blocked" => |path: PathBuf, mapped| BlockedBloom::open(&path, mapped).map(Filter::of),
+            "stable" => |path: PathBuf, mapped| StableBloom::open(&path, mapped).map(Filter::of),
+            _ => return Err(PyValueError::new_err(format!("no such filter: {kind}"))),
+        };
+        Filter::make(py, || open(path, mapped))
+    }
+
+    /// Adds keys; a byte for each, 1 if it seemed to be there before.
+    fn add<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
+        let py = keys.py();
+        let keys = signatures_of(keys)?;
+        let seen = self.write(py, |filter, pulse| {
+            let mut seen = vec![false; keys.len()];
+            filter.add(&keys, &mut seen, pulse)?;
+            Ok(seen)
+        })?;
+        answers(py, &seen)
+    }
+
+    fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = keys.py();
+        let keys = signatures_of(keys)?;
+        self.write(py, |filter, pulse| filter.update(&keys, pulse))
+    }
+
+    /// A byte for each key, 1 if it seems to be there.
+    fn contains<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
+        let py = keys.py();
+        let keys = signatures_of(keys)?;
+        let seen = self.read(py, |filter, pulse| {
+            let mut seen = vec![false; keys.len()];
+            filter.contains(&keys, &mut seen, pulse)?;
+            Ok(seen)
+        })?;
+        answers(py, &seen)
+    }
+
+    #[getter]
+    fn count(&self, py: Python<'_>) -> PyResult<u64> {
+        self.read(py, |filter, _| Ok(filter.count()))
+    }
+
+    #[getter]
+    fn bits(&self, py: Python<'_>) -> PyResult<u64> {
+        self.read(py, |filter, _| Ok(filter.bits()))
+    }
+
+    #[getter]
+    fn hashes(&self, py: Python<'_>) -> PyResult<u32> {
+        self.read(py, |filter, _| Ok(filter.hashes()))
+    }
+
+    #[getter]
+    fn fill(&self, py: Python<'_>) -> PyResult<f64> {
+        self.read(py, |filter, _| Ok(filter.fill()))
+    }
+
+    #[getter]
+    fn expected_error(&self, py: Python<'_>) -> PyResult<f64> {
+        self.read(py, |filter, _| Ok(filter.expected_error()))
+    }
+
+    #[getter]
+    fn stability(&self, py: Python<'_>) -> PyResult<Option<Stability>> {
+        self.read(py, |filter, _| Ok(filter.stability().map(Stability)))
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.read(py, |filter, _| filter.save(&path))
+    }
+
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        self.write(py, |filter, _| filter.flush())
+    }
+
+    fn copy(&self, py: Python<'_>) -> PyResult<Self> {
+        self.read(py, |filter, _| filter.copy()).map(|filter| Filter(RwLock::new(filter)))
+    }
+}
+
+/// The parameters of a stable filter.
+#[pyclass(module = "crivello._core", frozen)]
+struct Stability(filter::Stability);
+
+#[pymethods]
+impl Stability {
+    /// Those of `bits` bits that keep false positives below a bound; without `k`, with the best one.
+    #[staticmethod]
+    fn for_bound(
+        py: Python<'_>,
+        bits: u64,
+        false_positives: f64,
+        max: u8,
+        k: Option<u32>,
+    ) -> PyResult<Stability> {
+        enter(py, |_| filter::Stability::for_bound(bits, false_positives, max, k)).map(Stability)
+    }
+
+    #[getter]
+    fn max(&self) -> u8 {
+        self.0.max
+    }
+
+    #[getter]
+    fn k(&self) -> u32 {
+        self.0.k
+    }
+
+    #[getter]
+    fn p(&self) -> u64 {
+        self.0.p
+    }
+
+    #[getter]
+    fn bound(&self) -> f64 {
+        self.0.bound()
+    }
+
+    fn recall(&self, gap: f64) -> f64 {
+        self.0.recall(gap)
+    }
+}
+
+fn answers<'py>(py: Python<'py>, seen: &[bool]) -> PyResult<Bound<'py, PyByteArray>> {
+    PyByteArray::new_with(py, seen.len(), |bytes| {
+        bytes.iter_mut().zip(seen).for_each(|(byte, there)| *byte = u8::from(*there));
+        Ok(())
+    })
+}
+
+/// The signatures of a list of str or bytes, or those in an array of unsigned numbers of 64 bits.
+fn signatures_of(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Signature>> {
+    let py = keys.py();
+    let refuse = |reason: String| enter(py, |_| Err(Error::Invalid(reason)));
+    if let Ok(list) = keys.cast::<PyList>() {
+        let mut signatures = Vec::with_capacity(list.len());
+        for key in list.iter() {
+            match signature_of(&key) {
+                Some(signature) => signatures.push(signature),
+                None => {
+                    let (index, name) = (signatures.len(), key.get_type().name()?);
+                    return refuse(format!(
+                        "key {index} is no str that can be written as UTF-8, nor bytes: {name}"
+                    ));
+                }
+            }
+        }
+        return Ok(signatures);
+    }
+    let Ok(buffer) = PyBuffer::<u64>::get(keys) else {
+        let name = keys.get_type().name()?;
+        return refuse(format!("keys must be a list of str or bytes, or an array of uint64, not {name}"));
+    };
+    Ok(buffer.to_vec(py)?.into_iter().map(Signature).collect())
+}
+
+#[inline]
+fn signature_of(key: &Bound<'_, PyAny>) -> Option<Signature> {
+    if let Ok(text) = key.cast::<PyString>() {
+        return Some(Signature::of(text.to_str().ok()?.as_bytes()));
+    }
+    Some(Signature::of(key.cast::<PyBytes>().ok()?.as_bytes()))
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Filter>()?;
+    module.add_class::<Stability>()
+}
