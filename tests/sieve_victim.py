@@ -65,7 +65,7 @@ class Folder:
     def __init__(self, path: Path, kind: str, **options: Any) -> None:
         self.path = path
         self._kind = kind
-        self._options = {"memory": MEMORY, "cache": CACHE, **options}
+        self._options = {"memory": MEMORY, "cache": CACHE, "error": 1e-8, "capacity": 10_000, **options}
         if not (path / manifest.NAME).exists():
             (path / "frontier").mkdir(parents=True, exist_ok=True)
             manifest.write(path, Manifest())

@@ -234,6 +234,28 @@ def test_damage_in_rocksdb_is_named(tmp_path: Path) -> None:
             file.write_bytes(content)
 
 
+@pytest.mark.parametrize("kind", ["bloom", "blocked-bloom"])
+def test_a_filter_errs_as_often_as_it_says(tmp_path: Path, kind: str) -> None:
+    folder = Folder(tmp_path, kind, capacity=20_000, error=0.02)
+    sieve = folder.open()
+    assert sieve.stats()["fill"] == 0
+    for start in range(0, 20_000, 1000):
+        sieve.add([f"https://a.example/{number}" for number in range(start, start + 1000)])
+    full = sieve.stats()
+    assert full["fill"] == pytest.approx(0.5, abs=0.1)
+    assert full["false_positive_rate"] == pytest.approx(0.02, rel=0.2)
+    assert 19_700 < len(sieve) < 20_000
+    for start in range(20_000, 40_000, 1000):
+        sieve.add([f"https://a.example/{number}" for number in range(start, start + 1000)])
+    assert sieve.stats()["false_positive_rate"] > 0.1
+    folder.commit(sieve)
+    before = sieve.stats()
+    sieve.close()
+    again = folder.open()
+    assert again.stats()["fill"] == before["fill"]
+    assert again.stats()["seen"] == before["seen"]
+
+
 def test_the_queue_is_the_only_file_of_the_memory_sieve(tmp_path: Path) -> None:
     committed(tmp_path, "memory")
     assert list((tmp_path / "frontier").iterdir()) == [tmp_path / QUEUE]

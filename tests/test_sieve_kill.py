@@ -47,7 +47,7 @@ def check_nothing_lost_and_nothing_twice(path: Path, kind: str, seed: int) -> in
     return steps
 
 
-_OWNERS = {"direct": ["memory"], "flush": ["mercator", "offline"]}
+_OWNERS = {"direct": ["memory", "bloom"], "flush": ["mercator", "offline"]}
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,6 @@ fn stats_to_dict<'py>(
     dict.set_item("collisions", stats.collisions)?;
     dict.set_item("cache_lookups", cache.lookups())?;
     dict.set_item("cache_hits", cache.hits())?;
-    dict.set_item("fill", stats.fill)?;
-    dict.set_item("false_positive_rate", stats.false_positive_rate)?;
     Ok(dict)
 }
 
@@ -72,7 +70,7 @@ struct Sieve(Front);
 #[pymethods]
 impl Sieve {
     #[new]
-    #[pyo3(signature = (kind, folder, files, state, start = None, *, memory, cache))]
+    #[pyo3(signature = (kind, folder, files, state, start = None, *, memory, cache, capacity, error))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -83,8 +81,10 @@ impl Sieve {
         start: Option<u64>,
         memory: usize,
         cache: usize,
+        capacity: u64,
+        error: f64,
     ) -> PyResult<Self> {
-        let options = Options { memory, cache };
+        let options = Options { memory, cache, capacity, error };
         enter(py, |pulse| sieve::open(kind, &folder, &files, &state, start, options, pulse)).map(Sieve)
     }
 
@@ -121,7 +121,22 @@ impl Sieve {
     }
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        stats_to_dict(py, &self.0.stats(), self.0.cache())
+        let dict = stats_to_dict(py, &self.0.stats(), self.0.cache())?;
+        if let Some(error) = enter(py, |_| Ok(self.0.error()))? {
+            dict.set_item("fill", error.fill)?;
+            dict.set_item("false_positive_rate", error.false_positive_rate)?;
+        }
+        Ok(dict)
+    }
+
+    #[getter]
+    fn waiting(&self) -> u64 {
+        let stats = self.0.stats();
+        stats.waiting + stats.pending
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.stats().seen as usize
     }
 }
 
@@ -184,6 +199,15 @@ impl SieveQueue {
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         stats_to_dict(py, &self.0.stats(), self.0.cache())
+    }
+
+    #[getter]
+    fn waiting(&self) -> u64 {
+        self.0.stats().waiting
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.stats().seen as usize
     }
 }
 

@@ -105,6 +105,8 @@ class Crawler:
                 start=state.get("position"),
                 memory=settings.sieve_memory,
                 cache=settings.sieve_cache,
+                capacity=settings.sieve_capacity,
+                error=settings.sieve_error,
             )
         )
         self._recorder = Recorder(collection, self._user_agent, settings.near_distance)

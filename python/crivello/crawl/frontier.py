@@ -136,8 +136,7 @@ class Frontier:
     @property
     def waiting(self) -> int:
         """How many of them still have to be visited; those that the sieve did not decide about count too."""
-        stats = self._sieve.stats()
-        return int(stats["waiting"] + stats["pending"]) + len(self._unfinished)
+        return self._sieve.waiting + len(self._unfinished)
 
     def _wait(self, host: Host) -> None:
         if not host.waiting:

@@ -15,12 +15,14 @@ from typing import Any, Literal, Protocol
 
 from crivello.errors import InvalidArgument
 
-Kind = Literal["mercator", "memory", "offline", "lsm"]
+Kind = Literal["mercator", "memory", "offline", "lsm", "bloom", "blocked-bloom"]
 KINDS: tuple[Kind, ...] = typing.get_args(Kind)
 
 QUEUE = "frontier/urls.log"
 MEMORY = 64 * 2**20
 CACHE = 65_536
+CAPACITY = 10_000_000
+ERROR = 1e-4
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,10 @@ class Sieve(Protocol):
     def next(self) -> int:
         """The offset of the entry that comes out next."""
 
+    @property
+    def waiting(self) -> int:
+        """How many URLs were not given out; those that were not yet decided about count too."""
+
     def __len__(self) -> int:
         """How many different URLs were found so far."""
 
@@ -74,10 +80,14 @@ def open_sieve(
     start: int | None = None,
     memory: int = MEMORY,
     cache: int = CACHE,
+    capacity: int = CAPACITY,
+    error: float = ERROR,
 ) -> Sieve:
     """Opens a sieve in a collection's folder with what was last committed of it (nothing: a new one).
 
     Giving out goes on at ``start``, an offset that an entry carried (None: where the commit left off).
+    ``memory`` is for mercator, offline and lsm, ``capacity`` and ``error`` are for the filters; all of them
+    may be others whenever the sieve is opened.
     """
     from crivello.sieve.lsm import LsmSieve
     from crivello.sieve.native import NativeSieve
@@ -93,4 +103,14 @@ def open_sieve(
         )
     if kind == "lsm":
         return LsmSieve(folder, files, state, start=start, memory=memory, cache=cache)
-    return NativeSieve(kind, folder, files, state, start=start, memory=memory, cache=cache)
+    return NativeSieve(
+        kind,
+        folder,
+        files,
+        state,
+        start=start,
+        memory=memory,
+        cache=cache,
+        capacity=capacity,
+        error=error,
+    )

@@ -135,8 +135,12 @@ class LsmSieve:
     def next(self) -> int:
         return self._queue.next
 
+    @property
+    def waiting(self) -> int:
+        return self._queue.waiting
+
     def __len__(self) -> int:
-        return int(self._queue.stats()["seen"])
+        return len(self._queue)
 
     @contextmanager
     def _named_errors(self) -> Iterator[None]:

@@ -22,9 +22,21 @@ class NativeSieve:
         start: int | None,
         memory: int,
         cache: int,
+        capacity: int,
+        error: float,
     ) -> None:
         self.kind = kind
-        self._core = _core.Sieve(kind, folder, files, state, start, memory=memory, cache=cache)
+        self._core = _core.Sieve(
+            kind,
+            folder,
+            files,
+            state,
+            start,
+            memory=memory,
+            cache=cache,
+            capacity=capacity,
+            error=error,
+        )
         self.add = self._core.add
         self.take = self._core.take
         self.flush = self._core.flush
@@ -45,8 +57,12 @@ class NativeSieve:
     def next(self) -> int:
         return self._core.next
 
+    @property
+    def waiting(self) -> int:
+        return self._core.waiting
+
     def __len__(self) -> int:
-        return int(self._core.stats()["seen"])
+        return len(self._core)
 
 
 def complete_stats(kind: Kind, counted: dict[str, Any]) -> dict[str, Any]:
@@ -55,7 +71,7 @@ def complete_stats(kind: Kind, counted: dict[str, Any]) -> dict[str, Any]:
     lookups, hits = stats.pop("cache_lookups"), stats.pop("cache_hits")
     return {
         "kind": kind,
-        **{name: value for name, value in stats.items() if value is not None},
+        **stats,
         "cache_hit_rate": hits / lookups if lookups else 0.0,
         "expected_collisions": stats["seen"] ** 2 / 2**65,
     }

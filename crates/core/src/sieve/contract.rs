@@ -157,6 +157,8 @@ macro_rules! test {
             const OPEN: contract::Opener = $open;
 
             proptest! {
+                // Every checkpoint waits for the disk.
+                #![proptest_config(ProptestConfig::with_cases(64))]
                 #[test]
                 fn gives_each_url_once_in_order(steps in contract::steps()) {
                     contract::check(steps, OPEN);

@@ -2,13 +2,15 @@
 //!
 //! With a [`SignatureSet`](super::SignatureSet) this is the kind `memory`, exact but for collisions; with a
 //! Bloom filter it is `bloom` or `blocked-bloom`, in constant memory: a false positive is a URL that never
-//! comes out. Opening rebuilds the set from the queue's keys, so nothing but the queue is on disk.
+//! comes out. Opening rebuilds the set from the queue's keys, so nothing but the queue is on disk (a false
+//! positive had all its bits set already, so a filter comes back as it was).
 
 use std::path::Path;
 
 use super::files::NumberedFiles;
 use super::queue::{self, Queue};
-use super::{Batch, Checkpoint, Entries, Files, Sieve, State, Stats};
+use super::{Batch, Checkpoint, Entries, Files, FilterError, Sieve, State, Stats};
+use crate::filter::Filter;
 use crate::log::{LogStream, LogWriter};
 use crate::{Pulse, Result, Signature, fault};
 
@@ -20,9 +22,23 @@ pub trait Membership: Send + Sync {
     /// How many bytes of memory the set has.
     fn bytes(&self) -> usize;
 
-    /// Which part of its bits is set and how often it errs, where it may.
-    fn error(&self) -> Option<(f64, f64)> {
+    /// How often it errs, if it does.
+    fn error(&self) -> Option<FilterError> {
         None
+    }
+}
+
+impl<F: Filter> Membership for F {
+    fn insert_all(&mut self, signatures: &[Signature], seen: &mut [bool], pulse: &Pulse) -> Result<()> {
+        self.add(signatures, seen, pulse)
+    }
+
+    fn bytes(&self) -> usize {
+        self.bits().div_ceil(8) as usize
+    }
+
+    fn error(&self) -> Option<FilterError> {
+        Some(FilterError { fill: self.fill(), false_positive_rate: self.expected_error() })
     }
 }
 
@@ -106,15 +122,16 @@ impl<Set: Membership> Sieve for DirectSieve<Set> {
     }
 
     fn stats(&self) -> Stats {
-        let error = self.set.error();
         Stats {
             seen: self.queue.appended(),
             waiting: self.queue.waiting(),
             bytes: self.set.bytes(),
-            fill: error.map(|(fill, _)| fill),
-            false_positive_rate: error.map(|(_, rate)| rate),
             ..Stats::default()
         }
+    }
+
+    fn error(&self) -> Option<FilterError> {
+        self.set.error()
     }
 }
 
@@ -122,9 +139,23 @@ impl<Set: Membership> Sieve for DirectSieve<Set> {
 mod tests {
     use super::super::{SignatureSet, contract};
     use super::*;
+    use crate::filter::{BlockedBloom, Bloom, Size};
+
+    /// So that the few URLs of a test see no false positive.
+    const SIZE: Size = Size::Keys { capacity: 10_000, error: 1e-8 };
 
     contract::test!(memory, |folder, files, state, start| {
         let set = SignatureSet::default();
+        Box::new(DirectSieve::open(folder, files, state, start, set, &Pulse::STEADY).unwrap())
+    });
+
+    contract::test!(bloom, |folder, files, state, start| {
+        let set = Bloom::new(SIZE).unwrap();
+        Box::new(DirectSieve::open(folder, files, state, start, set, &Pulse::STEADY).unwrap())
+    });
+
+    contract::test!(blocked_bloom, |folder, files, state, start| {
+        let set = BlockedBloom::new(SIZE).unwrap();
         Box::new(DirectSieve::open(folder, files, state, start, set, &Pulse::STEADY).unwrap())
     });
 }

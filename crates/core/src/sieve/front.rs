@@ -6,9 +6,10 @@
 use std::path::Path;
 
 use super::{
-    Batch, Checkpoint, DirectSieve, Entries, Files, MercatorSieve, OfflineSieve, RecentSignatures, Sieve,
-    SignatureSet, State, Stats,
+    Batch, Checkpoint, DirectSieve, Entries, Files, FilterError, Membership, MercatorSieve, OfflineSieve,
+    RecentSignatures, Sieve, SignatureSet, State, Stats,
 };
+use crate::filter::{BlockedBloom, Bloom, Size};
 use crate::{Error, Pulse, Result, Signature};
 
 /// How a sieve is to be made.
@@ -18,6 +19,10 @@ pub struct Options {
     pub memory: usize,
     /// How many recent signatures are kept.
     pub cache: usize,
+    /// How many URLs the filter of `bloom` and `blocked-bloom` is made for.
+    pub capacity: u64,
+    /// How often that filter may err when it has so many.
+    pub error: f64,
 }
 
 /// Opens the sieve of the given kind in a collection's folder as it was committed.
@@ -32,17 +37,26 @@ pub fn open(
     options: Options,
     pulse: &Pulse,
 ) -> Result<Front> {
-    let memory = options.memory;
-    let sieve: Box<dyn Sieve> = match kind {
-        "memory" => {
-            let set = SignatureSet::default();
-            Box::new(DirectSieve::open(folder, files, state, start, set, pulse)?)
-        }
+    fn direct<Set: Membership + 'static>(
+        place: (&Path, &Files, &State, Option<u64>),
+        set: Set,
+        pulse: &Pulse,
+    ) -> Result<Box<dyn Sieve>> {
+        let (folder, files, state, start) = place;
+        Ok(Box::new(DirectSieve::open(folder, files, state, start, set, pulse)?))
+    }
+    let Options { memory, cache, capacity, error } = options;
+    let place = (folder, files, state, start);
+    let size = Size::Keys { capacity, error };
+    let sieve = match kind {
+        "memory" => direct(place, SignatureSet::default(), pulse)?,
+        "bloom" => direct(place, Bloom::new(size)?, pulse)?,
+        "blocked-bloom" => direct(place, BlockedBloom::new(size)?, pulse)?,
         "mercator" => Box::new(MercatorSieve::open(folder, files, state, start, memory, pulse)?),
         "offline" => Box::new(OfflineSieve::open(folder, files, state, start, memory)?),
         _ => return Err(Error::Invalid(format!("there is no sieve of the kind {kind}"))),
     };
-    Ok(Front::new(sieve, options.cache))
+    Ok(Front::new(sieve, cache))
 }
 
 /// A sieve with its cache.
@@ -111,6 +125,11 @@ impl Front {
     pub fn stats(&self) -> Stats {
         let stats = self.sieve.stats();
         Stats { collisions: stats.collisions + self.cache.collisions(), ..stats }
+    }
+
+    /// See [`Sieve::error`].
+    pub fn error(&self) -> Option<FilterError> {
+        self.sieve.error()
     }
 
     /// The cache.

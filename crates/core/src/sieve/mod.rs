@@ -74,6 +74,11 @@ pub trait Sieve: Send + Sync {
 
     /// How the sieve stands.
     fn stats(&self) -> Stats;
+
+    /// How a filter stands; None where the answers are exact. It may read all of the filter's bits.
+    fn error(&self) -> Option<FilterError> {
+        None
+    }
 }
 
 /// What a sieve wants the manifest to say.
@@ -113,8 +118,13 @@ pub struct Stats {
     pub flush_seconds: f64,
     /// How many URLs were held back though only their signature had been seen, as far as this shows.
     pub collisions: u64,
-    /// Which part of a filter's bits is set.
-    pub fill: Option<f64>,
-    /// How often a filter takes a new URL for an old one, by its fill.
-    pub false_positive_rate: Option<f64>,
+}
+
+/// How a filter stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FilterError {
+    /// Which part of its bits is set.
+    pub fill: f64,
+    /// How often it takes a new URL for an old one by now.
+    pub false_positive_rate: f64,
 }

@@ -273,7 +273,6 @@ impl Sieve for MercatorSieve {
             flushes: self.flushes,
             flush_seconds: self.flush_time.as_secs_f64(),
             collisions: self.collisions,
-            ..Stats::default()
         }
     }
 }
