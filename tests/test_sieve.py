@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import array
+import gzip
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -259,3 +263,25 @@ def test_a_filter_errs_as_often_as_it_says(tmp_path: Path, kind: str) -> None:
 def test_the_queue_is_the_only_file_of_the_memory_sieve(tmp_path: Path) -> None:
     committed(tmp_path, "memory")
     assert list((tmp_path / "frontier").iterdir()) == [tmp_path / QUEUE]
+
+
+def run_lab(*arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-c", "from crivello.cli.lab import app; app()", "sieve", *arguments]
+    return subprocess.run(command, input=given, capture_output=True, check=False)
+
+
+@kinds
+def test_the_command_prints_each_line_once(kind: str) -> None:
+    lines = [f"https://a.example/{number % 700}" for number in range(2000)]
+    done = run_lab("--kind", kind, "--memory", "64k", "--stats", given="\n".join(lines).encode())
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode().split() == list(dict.fromkeys(lines))
+    assert json.loads(done.stderr)["seen"] == 700
+
+
+def test_the_command_reads_files_and_gzip(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("http://a/\nhttp://b/\n\n")
+    (tmp_path / "packed").write_bytes(gzip.compress(b"http://b/\nhttp://c/"))
+    files = [str(tmp_path / "plain"), str(tmp_path / "packed")]
+    assert run_lab(*files).stdout.split() == [b"http://a/", b"http://b/", b"http://c/"]
+    assert run_lab(given=(tmp_path / "packed").read_bytes()).stdout.split() == [b"http://b/", b"http://c/"]

@@ -252,6 +252,12 @@ def _convert(setting: Setting, value: Any, source: str) -> Any:
         ) from None
 
 
+def checked(section: str, name: str, value: Any, source: str) -> Any:
+    """A value for one setting, if that allows it; ``source`` says where it comes from."""
+    [setting] = [setting for setting in settings_of(section) if setting.name == name]
+    return _convert(setting, value, source)
+
+
 def load(
     file: Path | None = None,
     flags: Mapping[str, Mapping[str, Any]] | None = None,

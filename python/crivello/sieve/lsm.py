@@ -63,7 +63,7 @@ class LsmSieve:
         sequence: int = state.pop("sequence", 0)
         self._queue = _core.SieveQueue(folder, files, state, start, cache=cache)
         with self._named_errors():
-            self._database = Rdict(str(self._path), _options(memory))
+            self._database = Rdict(str(self._path), database_options(memory))
         if (found := self._database.latest_sequence_number()) < sequence:
             self._database.close()
             raise CorruptFile(f"{self._path} lost the last {sequence - found} of its writes", self._path, 0)
@@ -154,7 +154,7 @@ class LsmSieve:
             raise StorageError(f"{self._path}: {said}", self._path) from None
 
 
-def _options(memory: int) -> Options:
+def database_options(memory: int) -> Options:
     """A quarter of the memory for the blocks read last, three quarters for what is being written."""
     tables = BlockBasedOptions()
     tables.set_bloom_filter(BLOOM_BITS, block_based=False)
