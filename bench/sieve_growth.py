@@ -59,7 +59,7 @@ def grow(kind: str) -> list[Point]:
             for _ in range(STEP // BATCH):
                 batch = chance.integers(0, 2**64, BATCH, numpy.uint64)
                 started = time.perf_counter()
-                sieve.add_signatures(memoryview(batch))
+                sieve.add_signatures(batch.data)
                 spent += time.perf_counter() - started
                 largest = max(largest, resident())
             started = time.perf_counter()

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use crivello_core::Signature;
-use crivello_core::sieve::{self, Checkpoint, Entries, Front, Options, RecentSignatures, ScreenedQueue};
+use crivello_core::sieve::{
+    self, Checkpoint, Entries, Front, Opening, Options, RecentSignatures, ScreenedQueue,
+};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -85,7 +87,8 @@ impl Sieve {
         error: f64,
     ) -> PyResult<Self> {
         let options = Options { memory, cache, capacity, error };
-        enter(py, |pulse| sieve::open(kind, &folder, &files, &state, start, options, pulse)).map(Sieve)
+        let opening = Opening { folder: &folder, files: &files, state: &state, start };
+        enter(py, |pulse| sieve::open(kind, opening, options, pulse)).map(Sieve)
     }
 
     #[pyo3(signature = (urls, tags = None))]
@@ -156,7 +159,8 @@ impl SieveQueue {
         start: Option<u64>,
         cache: usize,
     ) -> PyResult<Self> {
-        enter(py, |_| ScreenedQueue::open(&folder, &files, &state, start, cache)).map(SieveQueue)
+        let opening = Opening { folder: &folder, files: &files, state: &state, start };
+        enter(py, |_| ScreenedQueue::open(opening, cache)).map(SieveQueue)
     }
 
     /// The keys to look up, and the checks of their URLs.

@@ -1,10 +1,8 @@
 //! The contract of the sieves as a property test, the same for every kind: against a list.
 
-use std::path::Path;
-
 use proptest::prelude::*;
 
-use super::{Batch, Checkpoint, Files, Sieve, State};
+use super::{Batch, Checkpoint, Files, Opening, Sieve, State};
 use crate::{Pulse, Signature};
 
 /// What is done to a sieve.
@@ -28,8 +26,8 @@ pub fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..40)
 }
 
-/// Opens a sieve in a folder with what was committed.
-pub type Opener = fn(&Path, &Files, &State, Option<u64>) -> Box<dyn Sieve>;
+/// Opens a sieve of one kind.
+pub type Opener = fn(Opening) -> Box<dyn Sieve>;
 
 /// A collection's folder and its manifest.
 struct Collection {
@@ -39,6 +37,16 @@ struct Collection {
 }
 
 impl Collection {
+    fn new() -> Collection {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("frontier")).unwrap();
+        Collection { folder, files: Files::new(), state: State::new() }
+    }
+
+    fn opening(&self, start: Option<u64>) -> Opening<'_> {
+        Opening { folder: self.folder.path(), files: &self.files, state: &self.state, start }
+    }
+
     fn commit(&mut self, checkpoint: Checkpoint) {
         for (name, length) in checkpoint.files {
             match length {
@@ -71,10 +79,8 @@ impl Collection {
 
 /// Each URL once, in first-seen order, with its first tag; and a crash goes back to the checkpoint.
 pub fn check(steps: Vec<Step>, open: Opener) {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join("frontier")).unwrap();
-    let mut collection = Collection { folder, files: Files::new(), state: State::new() };
-    let mut sieve = open(collection.folder.path(), &collection.files, &collection.state, None);
+    let mut collection = Collection::new();
+    let mut sieve = open(collection.opening(None));
     let (mut order, mut taken): (Vec<(u8, u32)>, usize) = (Vec::new(), 0);
     let mut saved = (Vec::new(), 0);
     let mut tag = 0;
@@ -113,7 +119,7 @@ pub fn check(steps: Vec<Step>, open: Opener) {
             Step::Crash => {
                 drop(sieve);
                 collection.cut_back();
-                sieve = open(collection.folder.path(), &collection.files, &collection.state, None);
+                sieve = open(collection.opening(None));
                 (order, taken) = saved.clone();
             }
         }
@@ -126,10 +132,8 @@ pub fn check(steps: Vec<Step>, open: Opener) {
 
 /// Taking can start again at any entry that was given out.
 pub fn check_restart(open: Opener) {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join("frontier")).unwrap();
-    let mut collection = Collection { folder, files: Files::new(), state: State::new() };
-    let mut sieve = open(collection.folder.path(), &collection.files, &collection.state, None);
+    let mut collection = Collection::new();
+    let mut sieve = open(collection.opening(None));
     let urls: Vec<String> = (0..30).map(|number| format!("http://a.example/{number}")).collect();
     let mut batch = Batch::default();
     batch.extend(urls.iter().map(String::as_str));
@@ -140,7 +144,7 @@ pub fn check_restart(open: Opener) {
     collection.commit(sieve.checkpoint().unwrap());
     drop(sieve);
     for (index, offset) in offsets.into_iter().enumerate() {
-        let mut again = open(collection.folder.path(), &collection.files, &collection.state, Some(offset));
+        let mut again = open(collection.opening(Some(offset)));
         assert_eq!(again.stats().waiting, 30 - index as u64);
         let rest = again.take(100, &Pulse::STEADY).unwrap();
         assert!(rest.iter().map(|entry| entry.url).eq(urls[index..].iter().map(String::as_str)));

@@ -5,11 +5,9 @@
 //! comes out. Opening rebuilds the set from the queue's keys, so nothing but the queue is on disk (a false
 //! positive had all its bits set already, so a filter comes back as it was).
 
-use std::path::Path;
-
 use super::files::NumberedFiles;
 use super::queue::{self, Queue};
-use super::{Batch, Checkpoint, Entries, Files, FilterError, Sieve, State, Stats};
+use super::{Batch, Checkpoint, Entries, FilterError, Opening, Sieve, Stats};
 use crate::filter::Filter;
 use crate::log::{LogStream, LogWriter};
 use crate::{Pulse, Result, Signature, fault};
@@ -56,17 +54,10 @@ pub struct DirectSieve<Set> {
 }
 
 impl<Set: Membership> DirectSieve<Set> {
-    /// Opens the sieve in a collection's folder as it was committed, with an empty set to fill.
-    pub fn open(
-        folder: &Path,
-        files: &Files,
-        state: &State,
-        start: Option<u64>,
-        mut set: Set,
-        pulse: &Pulse,
-    ) -> Result<Self> {
-        let (queue, writer) = Queue::open(folder, files, state, start)?;
-        let path = folder.join(queue::NAME);
+    /// Opens the sieve as it was committed, with an empty set to fill.
+    pub fn open(opening: Opening, mut set: Set, pulse: &Pulse) -> Result<Self> {
+        let (queue, writer) = Queue::open(opening)?;
+        let path = opening.folder.join(queue::NAME);
         let mut records = LogStream::open(&path, queue::FORMAT, 0, queue.length())?;
         let (mut signatures, mut seen) = (Vec::with_capacity(TOGETHER), vec![false; TOGETHER]);
         loop {
@@ -82,7 +73,7 @@ impl<Set: Membership> DirectSieve<Set> {
             signatures.clear();
             pulse.beat()?;
         }
-        Ok(DirectSieve { set, seen, queue, writer, files: NumberedFiles::new(folder, files) })
+        Ok(DirectSieve { set, seen, queue, writer, files: NumberedFiles::new(opening) })
     }
 }
 
@@ -144,18 +135,18 @@ mod tests {
     /// So that the few URLs of a test see no false positive.
     const SIZE: Size = Size::Keys { capacity: 10_000, error: 1e-8 };
 
-    contract::test!(memory, |folder, files, state, start| {
+    contract::test!(memory, |opening| {
         let set = SignatureSet::default();
-        Box::new(DirectSieve::open(folder, files, state, start, set, &Pulse::STEADY).unwrap())
+        Box::new(DirectSieve::open(opening, set, &Pulse::STEADY).unwrap())
     });
 
-    contract::test!(bloom, |folder, files, state, start| {
+    contract::test!(bloom, |opening| {
         let set = Bloom::new(SIZE).unwrap();
-        Box::new(DirectSieve::open(folder, files, state, start, set, &Pulse::STEADY).unwrap())
+        Box::new(DirectSieve::open(opening, set, &Pulse::STEADY).unwrap())
     });
 
-    contract::test!(blocked_bloom, |folder, files, state, start| {
+    contract::test!(blocked_bloom, |opening| {
         let set = BlockedBloom::new(SIZE).unwrap();
-        Box::new(DirectSieve::open(folder, files, state, start, set, &Pulse::STEADY).unwrap())
+        Box::new(DirectSieve::open(opening, set, &Pulse::STEADY).unwrap())
     });
 }

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Checkpoint, Files, queue::Queue};
+use super::{Checkpoint, Opening, queue::Queue};
 use crate::{Error, Result};
 
 const FOLDER: &str = "frontier";
@@ -22,10 +22,10 @@ pub struct NumberedFiles {
 }
 
 impl NumberedFiles {
-    /// The files of a sieve in a collection's folder, with those that are committed.
-    pub fn new(folder: &Path, files: &Files) -> NumberedFiles {
-        let named = files.keys().filter(|name| name.starts_with(PREFIX)).cloned().collect();
-        NumberedFiles { folder: folder.to_path_buf(), named }
+    /// The files of a sieve, with those that are committed.
+    pub fn new(opening: Opening) -> NumberedFiles {
+        let named = opening.files.keys().filter(|name| name.starts_with(PREFIX)).cloned().collect();
+        NumberedFiles { folder: opening.folder.to_path_buf(), named }
     }
 
     /// The name of a file in the collection.

@@ -3,11 +3,9 @@
 //!
 //! Being in the cache means having been added, since the process began: after a crash the cache is empty.
 
-use std::path::Path;
-
 use super::{
-    Batch, Checkpoint, DirectSieve, Entries, Files, FilterError, Membership, MercatorSieve, OfflineSieve,
-    RecentSignatures, Sieve, SignatureSet, State, Stats,
+    Batch, Checkpoint, DirectSieve, Entries, FilterError, MercatorSieve, OfflineSieve, Opening,
+    RecentSignatures, Sieve, SignatureSet, Stats,
 };
 use crate::filter::{BlockedBloom, Bloom, Size};
 use crate::{Error, Pulse, Result, Signature};
@@ -25,35 +23,16 @@ pub struct Options {
     pub error: f64,
 }
 
-/// Opens the sieve of the given kind in a collection's folder as it was committed.
-///
-/// Taking starts at `start`, an offset that an entry carried (None: where the commit left off).
-pub fn open(
-    kind: &str,
-    folder: &Path,
-    files: &Files,
-    state: &State,
-    start: Option<u64>,
-    options: Options,
-    pulse: &Pulse,
-) -> Result<Front> {
-    fn direct<Set: Membership + 'static>(
-        place: (&Path, &Files, &State, Option<u64>),
-        set: Set,
-        pulse: &Pulse,
-    ) -> Result<Box<dyn Sieve>> {
-        let (folder, files, state, start) = place;
-        Ok(Box::new(DirectSieve::open(folder, files, state, start, set, pulse)?))
-    }
+/// Opens the sieve of the given kind as it was committed.
+pub fn open(kind: &str, opening: Opening, options: Options, pulse: &Pulse) -> Result<Front> {
     let Options { memory, cache, capacity, error } = options;
-    let place = (folder, files, state, start);
     let size = Size::Keys { capacity, error };
-    let sieve = match kind {
-        "memory" => direct(place, SignatureSet::default(), pulse)?,
-        "bloom" => direct(place, Bloom::new(size)?, pulse)?,
-        "blocked-bloom" => direct(place, BlockedBloom::new(size)?, pulse)?,
-        "mercator" => Box::new(MercatorSieve::open(folder, files, state, start, memory, pulse)?),
-        "offline" => Box::new(OfflineSieve::open(folder, files, state, start, memory)?),
+    let sieve: Box<dyn Sieve> = match kind {
+        "memory" => Box::new(DirectSieve::open(opening, SignatureSet::default(), pulse)?),
+        "bloom" => Box::new(DirectSieve::open(opening, Bloom::new(size)?, pulse)?),
+        "blocked-bloom" => Box::new(DirectSieve::open(opening, BlockedBloom::new(size)?, pulse)?),
+        "mercator" => Box::new(MercatorSieve::open(opening, memory, pulse)?),
+        "offline" => Box::new(OfflineSieve::open(opening, memory)?),
         _ => return Err(Error::Invalid(format!("there is no sieve of the kind {kind}"))),
     };
     Ok(Front::new(sieve, cache))

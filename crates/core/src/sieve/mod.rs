@@ -42,6 +42,7 @@ mod signatures;
 mod words;
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use crate::{Error, Pulse, Result};
 
@@ -90,16 +91,35 @@ pub struct Checkpoint {
     pub state: State,
 }
 
+/// What a sieve is opened with.
+#[derive(Clone, Copy)]
+pub struct Opening<'a> {
+    /// The collection's folder.
+    pub folder: &'a Path,
+    /// The committed files of the collection; without a queue among them the sieve is a new one.
+    pub files: &'a Files,
+    /// The state that was committed with them.
+    pub state: &'a State,
+    /// Where giving out starts: an offset that an entry carried, or None: where the commit left off.
+    pub start: Option<u64>,
+}
+
+impl Opening<'_> {
+    /// What the commit remembers under a name; 0 for a new sieve.
+    fn remembered(&self, name: &str) -> Result<u64> {
+        if !self.files.contains_key(queue::NAME) {
+            return Ok(0);
+        }
+        let missing = || Error::Invalid(format!("the sieve's state does not say {name}"));
+        self.state.get(name).copied().ok_or_else(missing)
+    }
+}
+
 /// The files of a commit with their lengths.
 pub type Files = HashMap<String, u64>;
 
 /// The numbers of a commit, by name.
 pub type State = HashMap<String, u64>;
-
-fn remembered(state: &State, name: &str) -> Result<u64> {
-    let missing = || Error::Invalid(format!("the sieve's state does not say {name}"));
-    state.get(name).copied().ok_or_else(missing)
-}
 
 /// How a sieve stands.
 #[derive(Clone, Debug, Default, PartialEq)]

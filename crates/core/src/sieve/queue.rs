@@ -9,7 +9,7 @@ use std::fs::File;
 use std::path::Path;
 
 use super::batch::{Entries, unpack};
-use super::{Files, State, remembered};
+use super::{Opening, State};
 use crate::format::Format;
 use crate::log::{LogStream, LogWriter};
 use crate::{Error, Result};
@@ -31,23 +31,15 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Opens both ends of the queue in a collection's folder as it was committed; taking starts at
-    /// `start`, an offset that an entry carried (None: where the commit left off).
-    pub fn open(
-        folder: &Path,
-        files: &Files,
-        state: &State,
-        start: Option<u64>,
-    ) -> Result<(Queue, LogWriter)> {
-        let path = folder.join(NAME);
-        let committed = files.get(NAME).copied().unwrap_or(0);
+    /// Opens both ends of the queue.
+    pub fn open(opening: Opening) -> Result<(Queue, LogWriter)> {
+        let path = opening.folder.join(NAME);
+        let committed = opening.files.get(NAME).copied().unwrap_or(0);
         let mut writer = LogWriter::open(&path, FORMAT, committed)?;
         let length = writer.flush()?;
-        let (next, appended, mut taken) = match committed {
-            0 => (length, 0, 0),
-            _ => (remembered(state, "next")?, remembered(state, "seen")?, remembered(state, "taken")?),
-        };
-        let start = start.unwrap_or(next).max(Format::HEADER as u64);
+        let next = opening.remembered("next")?.max(Format::HEADER as u64);
+        let (appended, mut taken) = (opening.remembered("seen")?, opening.remembered("taken")?);
+        let start = opening.start.unwrap_or(next).max(Format::HEADER as u64);
         let mut again = LogStream::open(&path, FORMAT, start, next.max(start).min(length))?;
         while again.position() < next {
             taken = taken.checked_sub(1).ok_or_else(|| misplaced(&path, start))?;

@@ -4,11 +4,10 @@
 //! [`ScreenedQueue::accept`] is told which of them are new.
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use super::files::NumberedFiles;
 use super::queue::Queue;
-use super::{Batch, Checkpoint, Entries, Files, RecentSignatures, State, Stats};
+use super::{Batch, Checkpoint, Entries, Opening, RecentSignatures, Stats};
 use crate::log::LogWriter;
 use crate::{Error, Result, Signature};
 
@@ -24,22 +23,16 @@ pub struct ScreenedQueue {
 }
 
 impl ScreenedQueue {
-    /// Opens the queue in a collection's folder as it was committed, with a cache of so many signatures.
-    pub fn open(
-        folder: &Path,
-        files: &Files,
-        state: &State,
-        start: Option<u64>,
-        cache: usize,
-    ) -> Result<ScreenedQueue> {
-        let (queue, writer) = Queue::open(folder, files, state, start)?;
+    /// Opens the queue as it was committed, with a cache of so many signatures.
+    pub fn open(opening: Opening, cache: usize) -> Result<ScreenedQueue> {
+        let (queue, writer) = Queue::open(opening)?;
         Ok(ScreenedQueue {
             cache: RecentSignatures::new(cache),
             batch: Batch::default(),
             candidates: Vec::new(),
             queue,
             writer,
-            files: NumberedFiles::new(folder, files),
+            files: NumberedFiles::new(opening),
         })
     }
 

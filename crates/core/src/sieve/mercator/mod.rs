@@ -29,8 +29,8 @@ use std::time::Duration;
 use self::auxiliary::{Auxiliary, Slots};
 use self::flush::{Outcome, Running, Tools, Work};
 use super::files::NumberedFiles;
-use super::queue::{self, Queue};
-use super::{Batch, Checkpoint, Entries, Files, Sieve, State, Stats, remembered};
+use super::queue::Queue;
+use super::{Batch, Checkpoint, Entries, Opening, Sieve, Stats};
 use crate::{Error, Pulse, Result, fault};
 
 /// What one slot costs in all: twice a signature and a check, an index and a mark.
@@ -80,24 +80,17 @@ pub struct MercatorSieve {
 }
 
 impl MercatorSieve {
-    /// Opens the sieve in a collection's folder as it was committed, with so many bytes of memory.
-    pub fn open(
-        folder: &Path,
-        files: &Files,
-        state: &State,
-        start: Option<u64>,
-        memory: usize,
-        pulse: &Pulse,
-    ) -> Result<MercatorSieve> {
-        let (queue, writer) = Queue::open(folder, files, state, start)?;
-        let numbered = NumberedFiles::new(folder, files);
-        let committed = |what: &str, number| files.get(&NumberedFiles::name(what, number)).copied();
-        let number = |name| if files.contains_key(queue::NAME) { remembered(state, name) } else { Ok(0) };
+    /// Opens the sieve as it was committed, with so many bytes of memory.
+    pub fn open(opening: Opening, memory: usize, pulse: &Pulse) -> Result<MercatorSieve> {
+        let (queue, writer) = Queue::open(opening)?;
+        let numbered = NumberedFiles::new(opening);
+        let committed = |what: &str, number| opening.files.get(&NumberedFiles::name(what, number)).copied();
         let auxiliary = |number| {
             let length = committed(AUXILIARY, number).unwrap_or(0);
             Auxiliary::open(&numbered.path(AUXILIARY, number), number, length, pulse)
         };
-        let (seen, flushing, filling) = (number("signatures")?, number("flushing")?, number("filling")?);
+        let seen = opening.remembered("signatures")?;
+        let (flushing, filling) = (opening.remembered("flushing")?, opening.remembered("filling")?);
         let interrupted = if flushing == 0 { None } else { Some(auxiliary(flushing)?) };
         let filling = auxiliary(filling.max(1))?;
         let tools = Tools { queue: writer, indices: Vec::new(), marks: Vec::new(), slots: Slots::default() };
@@ -291,16 +284,16 @@ fn failed() -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::contract;
+    use super::super::{Files, State, contract};
     use super::*;
 
-    contract::test!(few_slots, |folder, files, state, start| {
+    contract::test!(few_slots, |opening| {
         let memory = 5 * BYTES_PER_SLOT;
-        Box::new(MercatorSieve::open(folder, files, state, start, memory, &Pulse::STEADY).unwrap())
+        Box::new(MercatorSieve::open(opening, memory, &Pulse::STEADY).unwrap())
     });
 
-    contract::test!(many_slots, |folder, files, state, start| {
-        Box::new(MercatorSieve::open(folder, files, state, start, 1 << 20, &Pulse::STEADY).unwrap())
+    contract::test!(many_slots, |opening| {
+        Box::new(MercatorSieve::open(opening, 1 << 20, &Pulse::STEADY).unwrap())
     });
 
     #[test]
@@ -308,8 +301,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("frontier")).unwrap();
         let (files, state) = (Files::new(), State::new());
-        let mut sieve =
-            MercatorSieve::open(folder.path(), &files, &state, None, 1 << 20, &Pulse::STEADY).unwrap();
+        let opening = Opening { folder: folder.path(), files: &files, state: &state, start: None };
+        let mut sieve = MercatorSieve::open(opening, 1 << 20, &Pulse::STEADY).unwrap();
         let mut batch = Batch::default();
         for (check, url) in [(1, "a"), (2, "b"), (1, "a")] {
             batch.push(crate::Signature(5), check, 0, url.as_bytes());

@@ -1,4 +1,4 @@
-//! An external sort: any number of rows of N words, in a fixed amount of memory.
+//! An external sort: any number of rows of one or two words, in a fixed amount of memory.
 //!
 //! Rows are gathered until the memory is full, sorted, and written as a *run*; at the end the runs are
 //! merged through a heap. What fits into memory never touches the disk.
@@ -52,7 +52,7 @@ impl<const N: usize> ExternalSort<N> {
             self.write_run()?;
             self.rows = Vec::new();
         }
-        self.rows.sort_unstable();
+        self.rows.sort_unstable_by_key(order);
         let open = |run: &Run| WordReader::open(&run.path, run.length);
         let mut readers = self.runs.iter().map(open).collect::<Result<Vec<_>>>()?;
         let mut heads = BinaryHeap::with_capacity(readers.len());
@@ -63,7 +63,7 @@ impl<const N: usize> ExternalSort<N> {
     }
 
     fn write_run(&mut self) -> Result<()> {
-        self.rows.sort_unstable();
+        self.rows.sort_unstable_by_key(order);
         let mut path = self.prefix.clone().into_os_string();
         path.push(format!("-{}", self.runs.len()));
         let path = PathBuf::from(path);
@@ -103,6 +103,13 @@ impl<const N: usize> Iterator for SortedRows<N> {
     fn next(&mut self) -> Option<Result<[u64; N]>> {
         self.advance().transpose()
     }
+}
+
+/// What rows are sorted by: that of an array costs a loop for each comparison, which doubles the time.
+#[inline]
+fn order<const N: usize>(row: &[u64; N]) -> (u64, u64) {
+    const { assert!(N == 1 || N == 2) };
+    (row[0], row[N - 1])
 }
 
 fn read_row<const N: usize>(reader: &mut WordReader) -> Result<Option<[u64; N]>> {

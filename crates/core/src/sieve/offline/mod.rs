@@ -15,15 +15,14 @@
 mod external;
 
 use std::fs::File;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use self::external::ExternalSort;
 use super::files::NumberedFiles;
 use super::merge::{copy_fresh, merge};
-use super::queue::{self, FORMAT, Queue};
+use super::queue::{FORMAT, Queue};
 use super::words::{WordFile, WordReader, WordWriter};
-use super::{Batch, Checkpoint, Entries, Files, Sieve, State, Stats, remembered};
+use super::{Batch, Checkpoint, Entries, Opening, Sieve, Stats};
 use crate::log::{LogStream, LogWriter};
 use crate::{Error, Pulse, Result, fault};
 
@@ -54,21 +53,12 @@ pub struct OfflineSieve {
 }
 
 impl OfflineSieve {
-    /// Opens the sieve in a collection's folder as it was committed, with so many bytes of memory.
-    pub fn open(
-        folder: &Path,
-        files: &Files,
-        state: &State,
-        start: Option<u64>,
-        memory: usize,
-    ) -> Result<OfflineSieve> {
-        let (queue, writer) = Queue::open(folder, files, state, start)?;
-        let numbered = NumberedFiles::new(folder, files);
-        let (number, pending) = match files.contains_key(queue::NAME) {
-            false => (0, 0),
-            true => (remembered(state, "number")?, remembered(state, "pending")?),
-        };
-        let length = |what: &str| files.get(&NumberedFiles::name(what, number)).copied().unwrap_or(0);
+    /// Opens the sieve as it was committed, with so many bytes of memory.
+    pub fn open(opening: Opening, memory: usize) -> Result<OfflineSieve> {
+        let (queue, writer) = Queue::open(opening)?;
+        let numbered = NumberedFiles::new(opening);
+        let (number, pending) = (opening.remembered("number")?, opening.remembered("pending")?);
+        let length = |what: &str| opening.files.get(&NumberedFiles::name(what, number)).copied().unwrap_or(0);
         Ok(OfflineSieve {
             auxiliary: LogWriter::open(&numbered.path(AUXILIARY, number), FORMAT, length(AUXILIARY))?,
             seen: length(SEEN),
@@ -192,23 +182,22 @@ impl Sieve for OfflineSieve {
 
 #[cfg(test)]
 mod tests {
-    use super::super::contract;
+    use super::super::{Files, State, contract};
     use super::*;
 
-    contract::test!(short_runs, |folder, files, state, start| {
-        Box::new(OfflineSieve::open(folder, files, state, start, 2 * BYTES_PER_ENTRY).unwrap())
+    contract::test!(short_runs, |opening| {
+        Box::new(OfflineSieve::open(opening, 2 * BYTES_PER_ENTRY).unwrap())
     });
 
-    contract::test!(one_run, |folder, files, state, start| {
-        Box::new(OfflineSieve::open(folder, files, state, start, 1 << 20).unwrap())
-    });
+    contract::test!(one_run, |opening| { Box::new(OfflineSieve::open(opening, 1 << 20).unwrap()) });
 
     #[test]
     fn a_flush_that_is_stopped_changes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("frontier")).unwrap();
         let (files, state) = (Files::new(), State::new());
-        let mut sieve = OfflineSieve::open(folder.path(), &files, &state, None, 1 << 20).unwrap();
+        let opening = Opening { folder: folder.path(), files: &files, state: &state, start: None };
+        let mut sieve = OfflineSieve::open(opening, 1 << 20).unwrap();
         let urls: Vec<String> = (0..10_000).map(|number| format!("http://a.example/{number}")).collect();
         let mut batch = Batch::default();
         batch.extend(urls.iter().map(String::as_str));
