@@ -32,10 +32,6 @@ fn offer_all(
         let text = format!("there are {} URLs and {} tags", urls.len(), tags.len());
         return enter(urls.py(), |_| Err(crivello_core::Error::Invalid(text)));
     }
-    // Either every URL of the batch is offered or none.
-    for url in urls.iter() {
-        url.cast::<PyString>()?.to_str()?;
-    }
     for (index, url) in urls.iter().enumerate() {
         let tag = tags.as_ref().map_or(0, |tags| tags[index]);
         offer(url.cast::<PyString>()?.to_str()?, tag);
@@ -93,7 +89,7 @@ impl Sieve {
 
     #[pyo3(signature = (urls, tags = None))]
     fn add(&mut self, urls: &Bound<'_, PyList>, tags: Option<Vec<u32>>) -> PyResult<()> {
-        offer_all(urls, tags, |url, tag| self.0.offer(url, tag))?;
+        offer_all(urls, tags, |url, tag| self.0.offer(url, tag)).inspect_err(|_| self.0.give_up())?;
         enter(urls.py(), |pulse| self.0.settle(pulse))
     }
 
@@ -170,7 +166,7 @@ impl SieveQueue {
         urls: &Bound<'py, PyList>,
         tags: Option<Vec<u32>>,
     ) -> PyResult<(Vec<Bound<'py, PyBytes>>, Vec<u16>)> {
-        offer_all(urls, tags, |url, tag| self.0.offer(url, tag))?;
+        offer_all(urls, tags, |url, tag| self.0.offer(url, tag)).inspect_err(|_| self.0.give_up())?;
         let screened = enter(urls.py(), |_| Ok(self.0.screen()))?;
         let key = |signature: Signature| PyBytes::new(urls.py(), &signature.0.to_be_bytes());
         Ok(screened.into_iter().map(|(signature, check)| (key(signature), check)).unzip())

@@ -70,14 +70,14 @@ impl Probe {
     }
 }
 
-/// Asks for cache lines of a filter before they are needed.
+/// Asks for cache lines of a filter, or of any table, before they are needed.
 #[derive(Clone, Copy)]
 pub struct Prefetch(*const u8);
 
 impl Prefetch {
     /// For the lines of `contents`.
-    pub fn of(contents: &[u8]) -> Prefetch {
-        Prefetch(contents.as_ptr())
+    pub fn of<T>(contents: &[T]) -> Prefetch {
+        Prefetch(contents.as_ptr().cast())
     }
 
     /// Asks for the line of the byte at `offset`.

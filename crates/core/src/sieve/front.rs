@@ -72,12 +72,17 @@ impl Front {
     /// Adds the batch.
     pub fn settle(&mut self, pulse: &Pulse) -> Result<()> {
         let settled = self.sieve.add(&self.batch, pulse);
-        self.batch.clear();
         if settled.is_err() {
-            // What the sieve did not take must not seem to have been added.
-            self.cache.clear();
+            self.give_up();
         }
+        self.batch.clear();
         settled
+    }
+
+    /// Drops the batch, and the cache, to which it seems to have been added already.
+    pub fn give_up(&mut self) {
+        self.batch.clear();
+        self.cache.clear();
     }
 
     /// See [`Sieve::take`].

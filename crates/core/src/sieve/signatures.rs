@@ -11,11 +11,14 @@
 //! three cache lines.
 
 use super::direct::Membership;
+use crate::filter::probe::Prefetch;
 use crate::{Pulse, Result, Signature};
 
 const TABLE_BITS: u32 = 8;
-/// How many signatures are looked for at once.
-const TOGETHER: usize = 16;
+/// How many signatures ahead memory is fetched.
+const AHEAD: usize = 12;
+/// How many bytes are in a cache line.
+const LINE: usize = 64;
 const SMALLEST: usize = 16;
 /// The load at which a table grows, as a fraction.
 const FULL: (usize, usize) = (85, 100);
@@ -117,11 +120,13 @@ impl SignatureSet {
         self.len() == 0
     }
 
-    /// Asks for the memory where a signature is or will be: the processor waits for many such at once.
+    /// Fetches the memory where a signature is or will be, and the line after it.
     #[inline]
-    fn prepare(&self, signature: Signature) {
+    fn fetch(&self, signature: Signature) {
         let table = &self.tables[table_of(signature)];
-        std::hint::black_box(table.slots.get(table.home(signature.0)).copied());
+        let home = table.home(signature.0) * size_of::<u64>();
+        Prefetch::of(&table.slots).line(home);
+        Prefetch::of(&table.slots).line(home + LINE);
     }
 }
 
@@ -131,11 +136,11 @@ fn table_of(signature: Signature) -> usize {
 
 impl Membership for SignatureSet {
     fn insert_all(&mut self, signatures: &[Signature], seen: &mut [bool], _: &Pulse) -> Result<()> {
-        for (signatures, seen) in signatures.chunks(TOGETHER).zip(seen.chunks_mut(TOGETHER)) {
-            signatures.iter().for_each(|signature| self.prepare(*signature));
-            for (signature, seen) in signatures.iter().zip(seen) {
-                *seen = !self.insert(*signature);
+        for (index, (signature, seen)) in signatures.iter().zip(seen).enumerate() {
+            if let Some(later) = signatures.get(index + AHEAD) {
+                self.fetch(*later);
             }
+            *seen = !self.insert(*signature);
         }
         Ok(())
     }
