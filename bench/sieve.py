@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -58,6 +59,16 @@ def batches(count: int) -> Iterator[list[str]]:
         yield [url(number) for number in numbers]
 
 
+@contextmanager
+def new_folder() -> Iterator[Path]:
+    """A collection's folder on the disk of the results, not in a file system of memory."""
+    results = Path(__file__).parent / "results"
+    results.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=results) as folder:
+        (Path(folder) / "frontier").mkdir()
+        yield Path(folder)
+
+
 def resident() -> int:
     """How many bytes of memory this process has."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
@@ -67,8 +78,7 @@ def run_sieve(kind: str, count: int) -> Run:
     """Sends URLs through a sieve and checks what comes out."""
     from crivello.sieve import CACHE, open_sieve
 
-    with tempfile.TemporaryDirectory(dir=Path(__file__).parent, prefix=".sieve-") as folder:
-        (Path(folder) / "frontier").mkdir()
+    with new_folder() as folder:
         before = largest = resident()
         # The table of the kind memory is to be measured, and nothing before it.
         sieve = open_sieve(kind, folder, memory=MEMORY, cache=0 if kind == "memory" else CACHE)
@@ -122,8 +132,8 @@ def run_rocksdb(count: int) -> Run:
     from crivello import _core
     from crivello.sieve.lsm import database_options
 
-    with tempfile.TemporaryDirectory(dir=Path(__file__).parent, prefix=".sieve-") as folder:
-        database = Rdict(folder, database_options(MEMORY))
+    with new_folder() as folder:
+        database = Rdict(str(folder), database_options(MEMORY))
         spent = 0.0
         for batch in batches(count):
             started = time.perf_counter()

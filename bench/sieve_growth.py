@@ -7,14 +7,13 @@ million unless it is set. The plot goes to bench/results/sieve_growth.png.
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench import Measurement
-from bench.sieve import MEMORY, MIB, alone, resident
+from bench.sieve import MEMORY, MIB, alone, new_folder, resident
 
 SIGNATURES = int(os.environ.get("CRIVELLO_BENCH_SIGNATURES", "40_000_000"))
 BATCH = 1_000_000
@@ -39,13 +38,12 @@ def grow(kind: str) -> list[Point]:
 
     chance = numpy.random.default_rng(2026)
     points = []
-    with tempfile.TemporaryDirectory(dir=Path(__file__).parent, prefix=".sieve-") as folder:
-        (Path(folder) / "frontier").mkdir()
+    with new_folder() as folder:
         chance.integers(0, 2**64, BATCH, numpy.uint64)
         before = resident()
         sieve = NativeSieve(
             kind,  # type: ignore[arg-type]
-            Path(folder),
+            folder,
             {},
             {},
             start=None,

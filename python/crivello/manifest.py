@@ -9,6 +9,7 @@ to be there, and is left alone.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +21,7 @@ from crivello.errors import CorruptFile, NewerFormat, NotACollection, StorageErr
 
 NAME = "manifest.json"
 FORMAT = 1
-PARTS = ("frontier", "archive", "table", "index", "graph", "log")
+PARTS = ("frontier", "archive", "table", "index", "graph")
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -77,7 +78,8 @@ def write_whole(file: Path, content: bytes) -> None:
         temporary.replace(file)
         sync_folder(file.parent)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         raise StorageError.of(error, file) from None
 
 

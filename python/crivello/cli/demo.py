@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from crivello.cli.options import with_settings
 from crivello.cli.output import CrawlProgress, print_table, report_rows, say, stderr_console
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from crivello.search import Hit
 
 DELAY = 0.02
 
@@ -81,25 +86,27 @@ def _demo(folder: Path, once: bool, flags: dict[str, Any]) -> None:
             say()
             say(f"$ crivello search {folder} {query!r}")
             for hit in collection.search(query, top=3):
-                mark = ("[bold green]", "[/]") if console.is_terminal else ("*", "*")
-                _print_hit(console, hit, mark)
+                _print_hit(console, hit)
     say()
     if once:
         return
-    reader = Collection(folder, settings=loaded)
+    host, port = loaded.serve.host, loaded.serve.port
     web.serve(
-        reader,
-        loaded.serve.host,
-        loaded.serve.port,
+        Collection(folder, settings=loaded),
+        host,
+        port if flags["serve"]["port"] else web.free_port(host, port),
         on_ready=lambda url: say(f"5. the search page is at {url} (Ctrl-C ends it)"),
     )
 
 
-def _print_hit(console: Any, hit: Any, mark: tuple[str, str]) -> None:
-    from rich.markup import escape
+def _print_hit(console: Console, hit: Hit) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
 
-    fragments = ((escape(text), match) for text, match in hit.snippet.fragments)
-    snippet = "".join(f"{mark[0]}{text}{mark[1]}" if match else text for text, match in fragments)
-    console.print(
-        f"{hit.rank:>3}. [bold]{escape(hit.title)}[/]\n     [dim]{escape(hit.url)}[/]\n     {snippet}"
-    )
+    if not console.is_terminal:
+        say(str(hit))
+        return
+    snippet = Text.assemble(*((text, "bold green" if match else "") for text, match in hit.snippet.fragments))
+    console.print(Text(f"{hit.rank:>3}. {hit.title}", "bold"))
+    for line in (Text(hit.url, "dim"), snippet):
+        console.print(Padding(line, (0, 0, 0, 5)))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import array
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from crivello import _core
 from crivello.collection import Collection
 from crivello.crawl.fetch import Response
-from crivello.crawl.frontier import Visit
+from crivello.crawl.frontier import Visit, host_of
 from crivello.crawl.page import Page
 from crivello.graph import LINKS
 from crivello.store import Outcome, Row, Table
@@ -28,7 +29,9 @@ class Recorder:
         self._near_distance = near_distance
         self._originals: dict[str, str] = {}
         self._near = _core.NearTable()
+        self.hosts: set[str] = set()
         for row in self.table:
+            self._count_host(row)
             if row.duplicate_of is None:
                 self._remember(row)
 
@@ -77,7 +80,7 @@ class Recorder:
         self._archive.close()
 
     def _row(
-        self, visit: Visit, when: float, response: Response, page: Page, outcome: Outcome, **known: object
+        self, visit: Visit, when: float, response: Response, page: Page, outcome: Outcome, **known: Any
     ) -> Row:
         number, offset = self._archive.append(page.record)
         if page.conversion is not None:
@@ -87,7 +90,7 @@ class Recorder:
                 "text_offset": text_offset,
                 "text_length": len(page.conversion),
             }
-        return Row(  # type: ignore[misc]
+        return Row(
             visit.url,
             outcome,
             visit.depth,
@@ -102,7 +105,12 @@ class Recorder:
 
     def _write(self, row: Row) -> Row:
         self.table.append([row])
+        self._count_host(row)
         return row
+
+    def _count_host(self, row: Row) -> None:
+        if row.status is not None:
+            self.hosts.add(host_of(row.url))
 
     def _write_links(self, url: str, targets: Sequence[str]) -> None:
         signatures = array.array("Q", _core.signatures(list(targets)))

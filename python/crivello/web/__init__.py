@@ -3,6 +3,6 @@
 from crivello.summary import Summary
 from crivello.web.app import create_app
 from crivello.web.engine import Engine
-from crivello.web.server import Server, serve
+from crivello.web.server import Server, free_port, serve
 
-__all__ = ["Engine", "Server", "Summary", "create_app", "serve"]
+__all__ = ["Engine", "Server", "Summary", "create_app", "free_port", "serve"]

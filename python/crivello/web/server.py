@@ -38,6 +38,15 @@ def serve(
             _Uvicorn(engine, announce).run(sockets=[listener])
 
 
+def free_port(host: str, wanted: int) -> int:
+    """The wanted port where it is free, and any other where it is taken."""
+    try:
+        with _listen(host, wanted):
+            return wanted
+    except CrivelloError:
+        return 0
+
+
 class Server:
     """The page in a background thread, for as long as the context lasts; port 0 takes any free one."""
 
@@ -59,6 +68,10 @@ class Server:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+    def wait(self) -> None:
+        """Wait until the server ends, or Ctrl-C comes."""
+        self._thread.join()
 
     def stop(self) -> None:
         """Answer what was asked already, then free the port; stopping twice is harmless."""
