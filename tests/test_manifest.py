@@ -10,7 +10,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crivello import Collection, manifest
@@ -33,6 +33,7 @@ def append(collection: Collection, content: bytes, name: str = NAME) -> int:
     return file.stat().st_size
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.binary(max_size=20), st.booleans()), max_size=12))
 def test_opening_goes_back_to_the_last_commit(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[bytes, bool]]

@@ -33,6 +33,11 @@ impl NumberedFiles {
         format!("{PREFIX}{what}-{number:06}")
     }
 
+    /// Whether a checkpoint was made, now or before the sieve was opened.
+    pub fn has_checkpoints(&self) -> bool {
+        !self.named.is_empty()
+    }
+
     /// Where a file is.
     pub fn path(&self, what: &str, number: u64) -> PathBuf {
         self.folder.join(Self::name(what, number))

@@ -22,7 +22,8 @@ use crate::sieve::queue::FORMAT;
 use crate::sieve::words::{WordFile, WordReader, WordWriter};
 use crate::{Error, Pulse, Result, fault};
 
-/// A file of signatures at least so long is made durable by the flush, where nobody waits for it.
+/// A file of signatures at least so long is made durable by the flush, where nobody waits for it, if there
+/// are checkpoints that will ask for it: without them it may be replaced before it ever gets to the disk.
 const LARGE: u64 = 1 << 26;
 
 /// What a flush needs beside the auxiliary file, and gives back.
@@ -45,6 +46,8 @@ pub struct Work {
     pub seen: Option<(PathBuf, u64)>,
     /// The file of all signatures that will be.
     pub target: PathBuf,
+    /// Whether checkpoints are made.
+    pub has_checkpoints: bool,
     /// The rest.
     pub tools: Tools,
 }
@@ -68,7 +71,7 @@ pub struct Outcome {
 impl Work {
     fn run(self, pulse: &Pulse) -> Result<Outcome> {
         let started = Instant::now();
-        let Work { auxiliary, seen, target, mut tools } = self;
+        let Work { auxiliary, seen, target, has_checkpoints, mut tools } = self;
         fault::point("flush.start");
         let Slots { signatures, checks } = &auxiliary.slots;
         let mut collisions = 0;
@@ -88,7 +91,7 @@ impl Work {
         )?;
         let records = LogStream::open(auxiliary.log.path(), FORMAT, 0, auxiliary.log.len())?;
         let fresh = copy_fresh(records, ones(&tools.marks).map(Ok), &mut tools.queue, pulse)?;
-        let is_durable = seen.length >= LARGE;
+        let is_durable = has_checkpoints && seen.length >= LARGE;
         if is_durable {
             seen.file.sync_data().map_err(Error::io(&target))?;
         }

@@ -138,6 +138,7 @@ impl MercatorSieve {
             auxiliary,
             seen: seen.map(|path| (path, self.seen.length)),
             target: self.files.path(SEEN, target),
+            has_checkpoints: self.files.has_checkpoints(),
             tools: *tools,
         };
         let running = Running::start(work)?;
