@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import random
+import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -74,12 +75,17 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
+def peak() -> int:
+    """How many bytes of memory this process had at most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
 def run_sieve(kind: str, count: int) -> Run:
     """Sends URLs through a sieve and checks what comes out."""
     from crivello.sieve import CACHE, open_sieve
 
     with new_folder() as folder:
-        before = largest = resident()
+        before = resident()
         # The table of the kind memory is to be measured, and nothing before it.
         sieve = open_sieve(kind, folder, memory=MEMORY, cache=0 if kind == "memory" else CACHE)
         spent = 0.0
@@ -88,7 +94,6 @@ def run_sieve(kind: str, count: int) -> Run:
             started = time.perf_counter()
             sieve.add(batch)
             spent += time.perf_counter() - started
-            largest = max(largest, resident())
             if kind == "memory" and len(sieve) > 100_000:
                 stats = sieve.stats()
                 sizes.append(stats["bytes"] / stats["seen"])
@@ -97,7 +102,6 @@ def run_sieve(kind: str, count: int) -> Run:
             started = time.perf_counter()
             entries = sieve.take(BATCH)
             spent += time.perf_counter() - started
-            largest = max(largest, resident())
             if not entries:
                 break
             assert [given for _, _, given in entries] == [url(taken + i) for i in range(len(entries))]
@@ -108,7 +112,7 @@ def run_sieve(kind: str, count: int) -> Run:
         spent += time.perf_counter() - started
         sieve.close()
     average = sum(sizes) / len(sizes) if sizes else 0.0
-    return Run(count / spent, count / adding, (largest - before) / MIB, average)
+    return Run(count / spent, count / adding, (peak() - before) / MIB, average)
 
 
 def run_set(count: int) -> Run:

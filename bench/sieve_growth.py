@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench import Measurement
-from bench.sieve import MEMORY, MIB, alone, new_folder, resident
+from bench.sieve import MEMORY, MIB, alone, new_folder, peak, resident
 
 SIGNATURES = int(os.environ.get("CRIVELLO_BENCH_SIGNATURES", "40_000_000"))
 BATCH = 100_000
@@ -53,18 +53,17 @@ def grow(kind: str) -> list[Point]:
             error=0.5,
         )
         for size in range(STEP, SIGNATURES + 1, STEP):
-            spent, largest = 0.0, 0
+            spent = 0.0
             for _ in range(STEP // BATCH):
                 batch = chance.integers(0, 2**64, BATCH, numpy.uint64)
                 started = time.perf_counter()
                 sieve.add_signatures(batch.data)
                 spent += time.perf_counter() - started
-                largest = max(largest, resident())
             started = time.perf_counter()
             sieve.flush()
             spent += time.perf_counter() - started
             assert len(sieve) == size
-            points.append(Point(size, spent / STEP * 1e9, (largest - before) / MIB))
+            points.append(Point(size, spent / STEP * 1e9, (peak() - before) / MIB))
         sieve.close()
     return points
 
