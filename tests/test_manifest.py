@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crivello import Collection, manifest
@@ -32,6 +33,7 @@ def append(collection: Collection, content: bytes, name: str = NAME) -> int:
     return file.stat().st_size
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.binary(max_size=20), st.booleans()), max_size=12))
 def test_opening_goes_back_to_the_last_commit(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[bytes, bool]]
@@ -64,6 +66,23 @@ def test_files_that_no_commit_names_are_removed(tmp_path: Path) -> None:
         collection.commit({"index/a": None})
         assert not (collection.folder / "index/a").exists()
         assert dict(collection.files) == {}
+
+
+def test_a_folder_with_an_owner_is_left_alone_but_must_be_there(tmp_path: Path) -> None:
+    Collection.write(tmp_path / "c", create=True).close()
+    database = tmp_path / "c" / "frontier" / "lsm"
+    for file in (database / "a", database / "deep" / "b"):
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"content")
+    with Collection.write(tmp_path / "c") as collection:
+        assert not (database / "a").exists()
+        (database / "a").write_bytes(b"content")
+        collection.commit({"frontier/lsm/": 0})
+    with Collection.write(tmp_path / "c"):
+        assert (database / "a").read_bytes() == b"content"
+    shutil.rmtree(database)
+    with pytest.raises(CorruptFile, match="lsm is missing"):
+        Collection.write(tmp_path / "c")
 
 
 def test_a_file_that_lost_bytes_is_named(tmp_path: Path) -> None:

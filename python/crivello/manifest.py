@@ -3,6 +3,8 @@
 Every durable file of a collection is append-only, or written whole and renamed. A commit first makes the
 files durable, then replaces ``manifest.json``, which names each with its committed length. Opening for
 writing cuts every file back to what the manifest says, so whatever a crash left behind is gone.
+A name that ends in ``/`` is a folder whose owner looks after it (a database with a log of its own): it has
+to be there, and is left alone.
 """
 
 from __future__ import annotations
@@ -94,6 +96,10 @@ def cut_back(folder: Path, manifest: Manifest) -> None:
     """Cuts every file back to its committed length, and removes those that no commit names."""
     for name, length in manifest.files.items():
         file = folder / name
+        if name.endswith("/"):
+            if not file.is_dir():
+                raise CorruptFile(f"{file} is missing, and was committed", file, 0)
+            continue
         actual = file.stat().st_size if file.exists() else 0
         if actual < length:
             raise CorruptFile(
@@ -101,7 +107,9 @@ def cut_back(folder: Path, manifest: Manifest) -> None:
             )
         if actual > length:
             os.truncate(file, length)
+    left_alone = tuple(name for name in manifest.files if name.endswith("/"))
     for part in PARTS:
         for file in (folder / part).rglob("*"):
-            if file.is_file() and file.relative_to(folder).as_posix() not in manifest.files:
+            name = file.relative_to(folder).as_posix()
+            if file.is_file() and name not in manifest.files and not name.startswith(left_alone):
                 file.unlink()

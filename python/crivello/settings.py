@@ -95,6 +95,28 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
         ),
     ] = 3
     checkpoint: Annotated[float, Meta(ge=0.1, le=3600, description="seconds between checkpoints")] = 5.0
+    sieve: Annotated[
+        Literal["mercator", "memory", "offline", "lsm", "bloom", "blocked-bloom"],
+        Meta(
+            description="how URLs that were seen are remembered; a collection keeps the one it was made with"
+        ),
+    ] = "mercator"
+    sieve_memory: Annotated[
+        int,
+        Meta(ge=2**16, description="bytes that the sieves mercator, offline and lsm may use", extra=_BYTES),
+    ] = 64 * 2**20
+    sieve_cache: Annotated[
+        int,
+        Meta(ge=0, le=2**30, description="how many recent URLs are known without asking the sieve; 0: none"),
+    ] = 65_536
+    sieve_capacity: Annotated[
+        int,
+        Meta(ge=1, le=10**12, description="how many URLs the sieves bloom and blocked-bloom are made for"),
+    ] = 10_000_000
+    sieve_error: Annotated[
+        float,
+        Meta(gt=0, lt=1, description="how often those take a new URL for an old one when they have so many"),
+    ] = 1e-4
 
 
 class Index(msgspec.Struct, kw_only=True, frozen=True):
@@ -192,7 +214,14 @@ class Setting:
             else ""
         )
         unit = " (K, M or G may follow)" if self.is_size else ""
-        return f"{kind}{low}{f' to {meta.le:,}' if meta.le is not None else ''}{unit}"
+        high = (
+            f" to {meta.le:,}"
+            if meta.le is not None
+            else f" to under {meta.lt:,}"
+            if meta.lt is not None
+            else ""
+        )
+        return f"{kind}{low}{high}{unit}"
 
 
 def _unwrap(annotated: Any) -> tuple[Any, Meta]:
@@ -230,6 +259,12 @@ def _convert(setting: Setting, value: Any, source: str) -> Any:
         raise InvalidSetting(
             f"{source}: {value!r} is not allowed for {setting.name}: it must be {setting.allowed}"
         ) from None
+
+
+def checked(section: str, name: str, value: Any, source: str) -> Any:
+    """A value for one setting, if that allows it; ``source`` says where it comes from."""
+    [setting] = [setting for setting in settings_of(section) if setting.name == name]
+    return _convert(setting, value, source)
 
 
 def load(

@@ -26,14 +26,14 @@ pub fn prefetch_lines(address: *const u8, lines: usize) {
     }
 }
 
-/// Asks for the cache lines of some bytes by their offsets, without borrowing them.
+/// Asks for the cache lines of some values by their offsets in bytes, without borrowing them.
 #[derive(Clone, Copy)]
 pub struct Prefetch(*const u8);
 
 impl Prefetch {
-    /// For the lines of `bytes`.
-    pub fn of(bytes: &[u8]) -> Prefetch {
-        Prefetch(bytes.as_ptr())
+    /// For the lines of `values`.
+    pub fn of<T>(values: &[T]) -> Prefetch {
+        Prefetch(values.as_ptr().cast())
     }
 
     /// Asks for the line of the byte at `offset`.

@@ -4,6 +4,7 @@
 //! `crivello._core`, is private, and `python/crivello/_core.pyi` is its complete description.
 
 mod enter;
+mod fault;
 mod filter;
 mod graph;
 mod index;
@@ -19,6 +20,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     enter::register(module)?;
+    fault::register(module)?;
     filter::register(module)?;
     graph::register(module)?;
     index::register(module)?;

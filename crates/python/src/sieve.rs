@@ -1,37 +1,117 @@
 //! The sieves.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
-use crivello_core::sieve;
+use crivello_core::Signature;
+use crivello_core::sieve::{
+    self, Checkpoint, Entries, Front, Opening, Options, RecentSignatures, ScreenedQueue,
+};
+use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::enter::enter;
 
-/// The sieve with its signatures in memory.
+/// The files and the state of a checkpoint.
+type Commit = (HashMap<String, Option<u64>>, HashMap<String, u64>);
+
+fn commit(checkpoint: Checkpoint) -> Commit {
+    (checkpoint.files.into_iter().collect(), checkpoint.state)
+}
+
+/// Calls `offer` for each URL with its tag (0 where there are none), reading the strings where they are.
+fn offer_all(
+    urls: &Bound<'_, PyList>,
+    tags: Option<Vec<u32>>,
+    mut offer: impl FnMut(&str, u32),
+) -> PyResult<()> {
+    if let Some(tags) = &tags
+        && tags.len() != urls.len()
+    {
+        let text = format!("there are {} URLs and {} tags", urls.len(), tags.len());
+        return enter(urls.py(), |_| Err(crivello_core::Error::Invalid(text)));
+    }
+    for (index, url) in urls.iter().enumerate() {
+        let tag = tags.as_ref().map_or(0, |tags| tags[index]);
+        offer(url.cast::<PyString>()?.to_str()?, tag);
+    }
+    Ok(())
+}
+
+fn entries_to_list<'py>(py: Python<'py>, entries: &Entries) -> PyResult<Bound<'py, PyList>> {
+    PyList::new(py, entries.iter().map(|entry| (entry.offset, entry.tag, entry.url)))
+}
+
+fn stats_to_dict<'py>(
+    py: Python<'py>,
+    stats: &sieve::Stats,
+    cache: &RecentSignatures,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("seen", stats.seen)?;
+    dict.set_item("waiting", stats.waiting)?;
+    dict.set_item("pending", stats.pending)?;
+    dict.set_item("bytes", stats.bytes + cache.bytes())?;
+    dict.set_item("flushes", stats.flushes)?;
+    dict.set_item("flush_seconds", stats.flush_seconds)?;
+    dict.set_item("collisions", stats.collisions)?;
+    dict.set_item("cache_lookups", cache.lookups())?;
+    dict.set_item("cache_hits", cache.hits())?;
+    Ok(dict)
+}
+
+/// A sieve of any kind but `lsm`, with its cache.
 #[pyclass(module = "crivello._core")]
-struct MemorySieve(sieve::MemorySieve);
+struct Sieve(Front);
 
 #[pymethods]
-impl MemorySieve {
+impl Sieve {
     #[new]
-    #[pyo3(signature = (path, committed = 0, next = 0))]
-    fn new(py: Python<'_>, path: PathBuf, committed: u64, next: u64) -> PyResult<Self> {
-        enter(py, |pulse| sieve::MemorySieve::open(&path, committed, next, pulse)).map(MemorySieve)
+    #[pyo3(signature = (kind, folder, files, state, start = None, *, memory, cache, capacity, error))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        kind: &str,
+        folder: PathBuf,
+        files: HashMap<String, u64>,
+        state: HashMap<String, u64>,
+        start: Option<u64>,
+        memory: usize,
+        cache: usize,
+        capacity: u64,
+        error: f64,
+    ) -> PyResult<Self> {
+        let options = Options { memory, cache, capacity, error };
+        let opening = Opening { folder: &folder, files: &files, state: &state, start };
+        enter(py, |pulse| sieve::open(kind, opening, options, pulse)).map(Sieve)
     }
 
-    fn add(&mut self, py: Python<'_>, urls: Vec<PyBackedStr>, tags: Vec<u32>) -> PyResult<usize> {
-        let entries = urls.iter().zip(tags);
-        enter(py, |_| self.0.add(entries.map(|(url, tag)| (&**url, tag))))
+    #[pyo3(signature = (urls, tags = None))]
+    fn add(&mut self, urls: &Bound<'_, PyList>, tags: Option<Vec<u32>>) -> PyResult<()> {
+        offer_all(urls, tags, |url, tag| self.0.offer(url, tag)).inspect_err(|_| self.0.give_up())?;
+        enter(urls.py(), |pulse| self.0.settle(pulse))
     }
 
-    fn take(&mut self, py: Python<'_>, n: usize) -> PyResult<Vec<(u64, u32, String)>> {
-        let entries = enter(py, |_| self.0.take(n))?;
-        Ok(entries.into_iter().map(|entry| (entry.offset, entry.tag, entry.url)).collect())
+    fn add_signatures(&mut self, py: Python<'_>, signatures: PyBuffer<u64>) -> PyResult<()> {
+        let signatures = signatures.to_vec(py)?;
+        enter(py, |pulse| {
+            signatures.into_iter().for_each(|signature| self.0.offer_signature(Signature(signature)));
+            self.0.settle(pulse)
+        })
     }
 
-    fn sync(&mut self, py: Python<'_>) -> PyResult<u64> {
-        enter(py, |_| self.0.sync())
+    fn take<'py>(&mut self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyList>> {
+        let entries = enter(py, |pulse| self.0.take(n, pulse))?;
+        entries_to_list(py, &entries)
+    }
+
+    fn flush(&mut self, py: Python<'_>) -> PyResult<()> {
+        enter(py, |pulse| self.0.flush(pulse))
+    }
+
+    fn checkpoint(&mut self, py: Python<'_>) -> PyResult<Commit> {
+        enter(py, |_| self.0.checkpoint()).map(commit)
     }
 
     #[getter]
@@ -39,21 +119,99 @@ impl MemorySieve {
         self.0.next()
     }
 
-    #[getter]
-    fn waiting(&self) -> u64 {
-        self.0.waiting()
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = stats_to_dict(py, &self.0.stats(), self.0.cache())?;
+        if let Some(error) = enter(py, |_| Ok(self.0.error()))? {
+            dict.set_item("fill", error.fill)?;
+            dict.set_item("false_positive_rate", error.false_positive_rate)?;
+        }
+        Ok(dict)
     }
 
     #[getter]
-    fn bytes(&self) -> usize {
-        self.0.bytes()
+    fn waiting(&self) -> u64 {
+        let stats = self.0.stats();
+        stats.waiting + stats.pending
     }
 
     fn __len__(&self) -> usize {
-        self.0.seen()
+        self.0.stats().seen as usize
+    }
+}
+
+/// The queue and the cache of the kind `lsm`.
+#[pyclass(module = "crivello._core")]
+struct SieveQueue(ScreenedQueue);
+
+#[pymethods]
+impl SieveQueue {
+    #[new]
+    #[pyo3(signature = (folder, files, state, start = None, *, cache))]
+    fn new(
+        py: Python<'_>,
+        folder: PathBuf,
+        files: HashMap<String, u64>,
+        state: HashMap<String, u64>,
+        start: Option<u64>,
+        cache: usize,
+    ) -> PyResult<Self> {
+        let opening = Opening { folder: &folder, files: &files, state: &state, start };
+        enter(py, |_| ScreenedQueue::open(opening, cache)).map(SieveQueue)
+    }
+
+    /// The keys to look up, and the checks of their URLs.
+    #[pyo3(signature = (urls, tags = None))]
+    fn screen<'py>(
+        &mut self,
+        urls: &Bound<'py, PyList>,
+        tags: Option<Vec<u32>>,
+    ) -> PyResult<(Vec<Bound<'py, PyBytes>>, Vec<u16>)> {
+        offer_all(urls, tags, |url, tag| self.0.offer(url, tag)).inspect_err(|_| self.0.give_up())?;
+        let screened = enter(urls.py(), |_| Ok(self.0.screen()))?;
+        let key = |signature: Signature| PyBytes::new(urls.py(), &signature.0.to_be_bytes());
+        Ok(screened.into_iter().map(|(signature, check)| (key(signature), check)).unzip())
+    }
+
+    fn accept(&mut self, py: Python<'_>, is_new: Vec<bool>) -> PyResult<Vec<u64>> {
+        enter(py, |_| self.0.accept(&is_new))
+    }
+
+    fn give_up(&mut self, py: Python<'_>) -> PyResult<()> {
+        enter(py, |_| {
+            self.0.give_up();
+            Ok(())
+        })
+    }
+
+    fn take<'py>(&mut self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyList>> {
+        let entries = enter(py, |_| self.0.take(n))?;
+        entries_to_list(py, &entries)
+    }
+
+    fn checkpoint(&mut self, py: Python<'_>) -> PyResult<Commit> {
+        enter(py, |_| self.0.checkpoint()).map(commit)
+    }
+
+    #[getter]
+    fn next(&self) -> u64 {
+        self.0.next()
+    }
+
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        stats_to_dict(py, &self.0.stats(), self.0.cache())
+    }
+
+    #[getter]
+    fn waiting(&self) -> u64 {
+        self.0.stats().waiting
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.stats().seen as usize
     }
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<MemorySieve>()
+    module.add_class::<Sieve>()?;
+    module.add_class::<SieveQueue>()
 }

@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
+from crivello.cli import lab_sieve
 from crivello.cli.options import Json
 from crivello.cli.output import print_json, say
 
 app = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Try the parts one by one: `lab web` serves the sample web.",
+    help="Try the parts one by one: `lab web` serves the sample web, `lab sieve` sifts URLs.",
 )
 
 
@@ -71,3 +72,6 @@ def web(
             print("\n".join(sample.seeds), flush=True)
         say(f"{len(sample.pages):,} pages on {len(sample.hosts)} hosts; Ctrl-C ends it")
         signal.pause()
+
+
+app.command("sieve")(lab_sieve.sieve)

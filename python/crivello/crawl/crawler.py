@@ -19,7 +19,6 @@ from urllib.parse import urljoin
 
 from crivello import _core
 from crivello.collection import Collection
-from crivello.crawl import frontier as frontiers
 from crivello.crawl.address import any_is_private
 from crivello.crawl.convert import CONVERTIBLE, convert
 from crivello.crawl.fetch import Failure, Fetcher, Response
@@ -29,6 +28,7 @@ from crivello.crawl.recorder import Recorder
 from crivello.crawl.report import Report
 from crivello.crawl.robots import MAX_BYTES, MAX_REDIRECTS, Robots
 from crivello.errors import CrawlError, InternalError, InvalidArgument
+from crivello.sieve import open_sieve
 from crivello.store import Outcome, Row
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -122,7 +122,17 @@ class Crawler:
         self.report = Report(state.get("report"))
         self._pages_before = self.report.pages
         self._frontier = Frontier(
-            collection.folder, collection.length(frontiers.NAME), state.get("position", 0)
+            open_sieve(
+                settings.sieve,
+                collection.folder,
+                collection.files,
+                state.get("sieve"),
+                start=state.get("position"),
+                memory=settings.sieve_memory,
+                cache=settings.sieve_cache,
+                capacity=settings.sieve_capacity,
+                error=settings.sieve_error,
+            )
         )
         self._recorder = Recorder(collection, self._user_agent, settings.near_distance)
         self._frontier.add(self._seeds, [pack(0)] * len(self._seeds))
@@ -158,12 +168,14 @@ class Crawler:
                     await self._dispatch(visits)
                     for task in (clock, *self._active):
                         task.cancel()
+            self._frontier.flush()
             self._checkpoint()
+            self._tell()
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None
         finally:
             self._recorder.close()
-        self._tell()
+            self._frontier.close()
 
     def _stop_on_signals(self, loop: asyncio.AbstractEventLoop) -> None:
         def stop() -> None:
@@ -361,8 +373,10 @@ class Crawler:
 
     def _checkpoint(self) -> None:
         self._bring_up_to_date()
-        files = {**self._recorder.sync(), frontiers.NAME: self._frontier.sync()}
+        sieve = self._frontier.checkpoint()
+        files = {**self._recorder.sync(), **sieve.files}
         state = {
+            "sieve": sieve.state,
             "seeds": self._seeds,
             "scope": sorted(self._scope),
             "position": self._frontier.position,

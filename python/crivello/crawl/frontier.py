@@ -11,13 +11,11 @@ import heapq
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import urlsplit
 
-from crivello import _core
 from crivello.crawl.robots import Robots
+from crivello.sieve import Checkpoint, Sieve
 
-NAME = "frontier/urls.log"
 QUEUED = 100_000
 _BATCH = 1000
 
@@ -66,17 +64,17 @@ def host_of(url: str) -> str:
 class Frontier:
     """The sieve and the hosts behind it."""
 
-    def __init__(self, folder: Path, committed: int, start: int) -> None:
-        self._sieve = _core.MemorySieve(folder / NAME, committed, start)
+    def __init__(self, sieve: Sieve) -> None:
+        self._sieve = sieve
         self.hosts: dict[str, Host] = {}
         self._heap: list[tuple[float, int, Host]] = []
         self._sequence = 0
         # In the order of their offsets, because they leave the sieve in that order.
         self._unfinished: dict[int, None] = {}
 
-    def add(self, urls: Sequence[str], tags: Sequence[int]) -> int:
-        """Adds URLs; tells how many were new."""
-        return self._sieve.add(list(urls), list(tags))
+    def add(self, urls: Sequence[str], tags: Sequence[int]) -> None:
+        """Adds URLs, those that were seen before as well."""
+        self._sieve.add(list(urls), list(tags))
 
     def take(self) -> list[Visit]:
         """The next URLs from the sieve, as far as there is room for them in memory."""
@@ -113,9 +111,17 @@ class Frontier:
         """Says that a URL has its row and need not be visited again."""
         del self._unfinished[visit.offset]
 
-    def sync(self) -> int:
-        """Makes the sieve durable; gives the length to commit."""
-        return self._sieve.sync()
+    def flush(self) -> None:
+        """Decides about every URL, so that ``seen`` and ``waiting`` are exact."""
+        self._sieve.flush()
+
+    def checkpoint(self) -> Checkpoint:
+        """Makes the sieve durable; tells what to commit of it."""
+        return self._sieve.checkpoint()
+
+    def close(self) -> None:
+        """Lets go of the sieve's files."""
+        self._sieve.close()
 
     @property
     def position(self) -> int:
@@ -129,7 +135,7 @@ class Frontier:
 
     @property
     def waiting(self) -> int:
-        """How many of them still have to be visited."""
+        """How many of them still have to be visited; those that the sieve did not decide about count too."""
         return self._sieve.waiting + len(self._unfinished)
 
     def _wait(self, host: Host) -> None:

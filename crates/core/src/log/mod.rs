@@ -15,6 +15,7 @@
 //! record that does not match its checksum is an error with its offset, never a value.
 
 mod keyed;
+mod stream;
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Seek, SeekFrom, Write};
@@ -24,11 +25,14 @@ use crate::format::Format;
 use crate::{Error, Pulse, Result, Signature};
 
 pub use keyed::KeyedLog;
+pub use stream::LogStream;
 
 const RECORD_HEADER: usize = 16;
 /// No record is larger than this: a larger length is damage.
 const MAX_PAYLOAD: usize = 1 << 30;
 const BUFFER: usize = 1 << 18;
+/// The bytes of a record's header before the key.
+const BEFORE_KEY: usize = 8;
 
 /// One record of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,11 +52,50 @@ impl Record<'_> {
     }
 }
 
-fn checksum(key: Signature, payload: &[u8]) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&key.0.to_le_bytes());
-    hasher.update(payload);
-    hasher.finalize()
+/// Appends a record about `key`, whose payload comes in `parts`, to `bytes`: exactly as a log keeps it.
+pub fn seal(key: Signature, parts: &[&[u8]], bytes: &mut Vec<u8>) {
+    let start = bytes.len();
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    bytes.extend_from_slice(&(length as u32).to_le_bytes());
+    bytes.extend_from_slice(&[0; 4]);
+    bytes.extend_from_slice(&key.0.to_le_bytes());
+    parts.iter().for_each(|part| bytes.extend_from_slice(part));
+    let checksum = crc32fast::hash(&bytes[start + BEFORE_KEY..]);
+    bytes[start + 4..start + BEFORE_KEY].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// A whole record as it lies in a file, its checksum not yet compared: so it can be copied from log to
+/// log, and whoever opens it at last finds the damage of any step.
+#[derive(Clone, Copy, Debug)]
+pub struct Sealed<'a> {
+    /// Where the record starts in the file.
+    pub offset: u64,
+    /// Header and payload.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Sealed<'a> {
+    /// How long the record is whose first bytes are `header`.
+    fn length(header: &[u8; RECORD_HEADER]) -> usize {
+        RECORD_HEADER + word(header, 0) as usize
+    }
+
+    /// What the record claims to be about.
+    pub fn key(&self) -> Signature {
+        Signature(u64::from(word(self.bytes, 12)) << 32 | u64::from(word(self.bytes, 8)))
+    }
+
+    /// The record, if it matches its checksum; `path` is for the error.
+    pub fn open(&self, path: &Path) -> Result<Record<'a>> {
+        if crc32fast::hash(&self.bytes[BEFORE_KEY..]) != word(self.bytes, 4) {
+            return Err(Error::corrupt(path, self.offset, "a record does not match its checksum"));
+        }
+        Ok(Record { offset: self.offset, key: self.key(), payload: &self.bytes[RECORD_HEADER..] })
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
 /// The writing end of a log.
@@ -60,6 +103,7 @@ pub struct LogWriter {
     path: PathBuf,
     file: BufWriter<File>,
     length: u64,
+    sealed: Vec<u8>,
 }
 
 impl LogWriter {
@@ -76,7 +120,8 @@ impl LogWriter {
             file.set_len(committed).map_err(Error::io(path))?;
         }
         file.seek(SeekFrom::Start(length)).map_err(Error::io(path))?;
-        Ok(LogWriter { path: path.to_path_buf(), file: BufWriter::with_capacity(BUFFER, file), length })
+        let file = BufWriter::with_capacity(BUFFER, file);
+        Ok(LogWriter { path: path.to_path_buf(), file, length, sealed: Vec::new() })
     }
 
     /// Appends a record and gives its offset.
@@ -84,17 +129,34 @@ impl LogWriter {
         if payload.len() > MAX_PAYLOAD {
             return Err(Error::Invalid(format!("a record of {} bytes is too large", payload.len())));
         }
-        let mut header = [0; RECORD_HEADER];
-        header[..4].copy_from_slice(&(payload.len() as u32).to_le_bytes());
-        header[4..8].copy_from_slice(&checksum(key, payload).to_le_bytes());
-        header[8..].copy_from_slice(&key.0.to_le_bytes());
         let offset = self.length;
-        self.file
-            .write_all(&header)
-            .and_then(|()| self.file.write_all(payload))
-            .map_err(Error::io(&self.path))?;
-        self.length += (RECORD_HEADER + payload.len()) as u64;
+        self.sealed.clear();
+        seal(key, &[payload], &mut self.sealed);
+        self.file.write_all(&self.sealed).map_err(Error::io(&self.path))?;
+        self.length += self.sealed.len() as u64;
         Ok(offset)
+    }
+
+    /// Appends whole records, made by [`seal`] or read by a [`LogStream`]; gives the first one's offset.
+    pub fn append_sealed(&mut self, records: &[u8]) -> Result<u64> {
+        let offset = self.length;
+        self.file.write_all(records).map_err(Error::io(&self.path))?;
+        self.length += records.len() as u64;
+        Ok(offset)
+    }
+
+    /// Takes back everything from `length` on.
+    pub fn cut_back(&mut self, length: u64) -> Result<()> {
+        self.flush()?;
+        let cut = self.file.get_ref().set_len(length);
+        cut.and_then(|()| self.file.seek(SeekFrom::Start(length))).map_err(Error::io(&self.path))?;
+        self.length = length;
+        Ok(())
+    }
+
+    /// Another handle of the file, to make durable what was flushed while the log is written to elsewhere.
+    pub fn handle(&self) -> Result<File> {
+        self.file.get_ref().try_clone().map_err(Error::io(&self.path))
     }
 
     /// Hands what was appended to the operating system, so that readers of this process see it.
@@ -155,19 +217,10 @@ impl LogReader {
     /// The record at `offset`.
     pub fn get(&self, offset: u64) -> Result<Record<'_>> {
         let damaged = |reason: &str| Error::corrupt(&self.path, offset, reason);
-        let start = offset as usize;
-        let header = self.map.get(start..start.saturating_add(RECORD_HEADER));
-        let header = header.ok_or_else(|| damaged("a record's header is cut off"))?;
-        let word =
-            |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
-        let body = start + RECORD_HEADER;
-        let payload = self.map.get(body..body.saturating_add(word(0) as usize));
-        let payload = payload.ok_or_else(|| damaged("a record is cut off"))?;
-        let key = Signature(u64::from(word(12)) << 32 | u64::from(word(8)));
-        if checksum(key, payload) != word(4) {
-            return Err(damaged("a record does not match its checksum"));
-        }
-        Ok(Record { offset, key, payload })
+        let rest = self.map.get(offset as usize..).unwrap_or_default();
+        let header = rest.first_chunk().ok_or_else(|| damaged("a record's header is cut off"))?;
+        let bytes = rest.get(..Sealed::length(header)).ok_or_else(|| damaged("a record is cut off"))?;
+        Sealed { offset, bytes }.open(&self.path)
     }
 
     /// The records from `offset` on (0: all).

@@ -1,0 +1,152 @@
+//! The sieves that decide at once: a set of signatures in memory, and the queue on disk.
+//!
+//! With a [`SignatureSet`](super::SignatureSet) this is the kind `memory`, exact but for collisions; with a
+//! Bloom filter it is `bloom` or `blocked-bloom`, in constant memory: a false positive is a URL that never
+//! comes out. Opening rebuilds the set from the queue's keys, so nothing but the queue is on disk (a false
+//! positive had all its bits set already, so a filter comes back as it was).
+
+use super::files::NumberedFiles;
+use super::queue::{self, Queue};
+use super::{Batch, Checkpoint, Entries, FilterError, Opening, Sieve, Stats};
+use crate::filter::Filter;
+use crate::log::{LogStream, LogWriter};
+use crate::{Pulse, Result, Signature, fault};
+
+/// A set of signatures, exact or not.
+pub trait Membership: Send + Sync {
+    /// Adds signatures in their order, and answers for each whether it was there, or seems to have been.
+    fn insert_all(&mut self, signatures: &[Signature], seen: &mut [bool], pulse: &Pulse) -> Result<()>;
+
+    /// How many bytes of memory the set has.
+    fn bytes(&self) -> usize;
+
+    /// How often it errs, if it does.
+    fn error(&self) -> Option<FilterError> {
+        None
+    }
+}
+
+impl<F: Filter> Membership for F {
+    fn insert_all(&mut self, signatures: &[Signature], seen: &mut [bool], pulse: &Pulse) -> Result<()> {
+        self.add(signatures, seen, pulse)
+    }
+
+    fn bytes(&self) -> usize {
+        self.bits().div_ceil(8) as usize
+    }
+
+    fn error(&self) -> Option<FilterError> {
+        Some(FilterError { fill: self.fill(), false_positive_rate: self.expected_error() })
+    }
+}
+
+/// How many signatures of the queue go into the set at once.
+const TOGETHER: usize = 1 << 13;
+
+/// A sieve that decides with a set in memory.
+pub struct DirectSieve<Set> {
+    set: Set,
+    /// The set's answers for a batch.
+    seen: Vec<bool>,
+    queue: Queue,
+    writer: LogWriter,
+    files: NumberedFiles,
+}
+
+impl<Set: Membership> DirectSieve<Set> {
+    /// Opens the sieve as it was committed, with an empty set to fill.
+    pub fn open(opening: Opening, mut set: Set, pulse: &Pulse) -> Result<Self> {
+        let (queue, writer) = Queue::open(opening)?;
+        let path = opening.folder.join(queue::NAME);
+        let mut records = LogStream::open(&path, queue::FORMAT, 0, queue.length())?;
+        let (mut signatures, mut seen) = (Vec::with_capacity(TOGETHER), vec![false; TOGETHER]);
+        loop {
+            while signatures.len() < TOGETHER
+                && let Some(sealed) = records.advance()?
+            {
+                signatures.push(sealed.open(&path)?.key);
+            }
+            if signatures.is_empty() {
+                break;
+            }
+            set.insert_all(&signatures, &mut seen[..signatures.len()], pulse)?;
+            signatures.clear();
+            pulse.beat()?;
+        }
+        Ok(DirectSieve { set, seen, queue, writer, files: NumberedFiles::new(opening) })
+    }
+}
+
+impl<Set: Membership> Sieve for DirectSieve<Set> {
+    fn add(&mut self, batch: &Batch, pulse: &Pulse) -> Result<()> {
+        self.seen.clear();
+        self.seen.resize(batch.len(), false);
+        self.set.insert_all(batch.signatures(), &mut self.seen, pulse)?;
+        let mut fresh = 0;
+        for (index, _) in self.seen.iter().enumerate().filter(|(_, seen)| !**seen) {
+            self.writer.append_sealed(batch.records(index, index + 1))?;
+            fresh += 1;
+            fault::point("direct.add.between-records");
+        }
+        let length = self.writer.flush()?;
+        self.queue.publish(length, fresh);
+        Ok(())
+    }
+
+    fn take(&mut self, n: usize, _: &Pulse) -> Result<Entries> {
+        self.queue.take(n)
+    }
+
+    fn flush(&mut self, _: &Pulse) -> Result<()> {
+        Ok(())
+    }
+
+    fn checkpoint(&mut self) -> Result<Checkpoint> {
+        fault::point("direct.checkpoint.before-sync");
+        let checkpoint = self.files.checkpoint(&self.queue, Vec::new())?;
+        fault::point("direct.checkpoint.after-sync");
+        Ok(checkpoint)
+    }
+
+    fn next(&self) -> u64 {
+        self.queue.next()
+    }
+
+    fn stats(&self) -> Stats {
+        Stats {
+            seen: self.queue.appended(),
+            waiting: self.queue.waiting(),
+            bytes: self.set.bytes(),
+            ..Stats::default()
+        }
+    }
+
+    fn error(&self) -> Option<FilterError> {
+        self.set.error()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{SignatureSet, contract};
+    use super::*;
+    use crate::filter::{BlockedBloom, Bloom, Size};
+
+    /// So that the few URLs of a test see no false positive.
+    const SIZE: Size = Size::Keys { capacity: 10_000, error: 1e-8 };
+
+    contract::test!(memory, |opening| {
+        let set = SignatureSet::default();
+        Box::new(DirectSieve::open(opening, set, &Pulse::STEADY).unwrap())
+    });
+
+    contract::test!(bloom, |opening| {
+        let set = Bloom::new(SIZE).unwrap();
+        Box::new(DirectSieve::open(opening, set, &Pulse::STEADY).unwrap())
+    });
+
+    contract::test!(blocked_bloom, |opening| {
+        let set = BlockedBloom::new(SIZE).unwrap();
+        Box::new(DirectSieve::open(opening, set, &Pulse::STEADY).unwrap())
+    });
+}

@@ -1,0 +1,74 @@
+//! The files that a sieve writes under a new number each time, and the manifest's rule about them.
+//!
+//! A file that the last checkpoint named must stay until the next one is committed; one that no checkpoint
+//! ever named can go as soon as it is not needed.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Checkpoint, Opening, queue::Queue};
+use crate::{Error, Result};
+
+const FOLDER: &str = "frontier";
+const PREFIX: &str = "frontier/sieve-";
+
+/// The numbered files of one sieve.
+pub struct NumberedFiles {
+    folder: PathBuf,
+    /// What the last checkpoint named, or the commit with which the sieve was opened.
+    named: HashSet<String>,
+}
+
+impl NumberedFiles {
+    /// The files of a sieve, with those that are committed.
+    pub fn new(opening: Opening) -> NumberedFiles {
+        let named = opening.files.keys().filter(|name| name.starts_with(PREFIX)).cloned().collect();
+        NumberedFiles { folder: opening.folder.to_path_buf(), named }
+    }
+
+    /// The name of a file in the collection.
+    pub fn name(what: &str, number: u64) -> String {
+        format!("{PREFIX}{what}-{number:06}")
+    }
+
+    /// Whether a checkpoint was made, now or before the sieve was opened.
+    pub fn has_checkpoints(&self) -> bool {
+        !self.named.is_empty()
+    }
+
+    /// Where a file is.
+    pub fn path(&self, what: &str, number: u64) -> PathBuf {
+        self.folder.join(Self::name(what, number))
+    }
+
+    /// Removes a file that is no longer needed, unless a commit may still ask for it.
+    pub fn retire(&self, what: &str, number: u64) -> Result<()> {
+        if self.named.contains(&Self::name(what, number)) {
+            return Ok(());
+        }
+        let path = self.path(what, number);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(path)(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The checkpoint that names these numbered files and the queue, and drops those named before.
+    pub fn checkpoint(&mut self, queue: &Queue, live: Vec<(String, u64)>) -> Result<Checkpoint> {
+        queue.sync()?;
+        sync_folder(&self.folder.join(FOLDER))?;
+        let now: HashSet<String> = live.iter().map(|(name, _)| name.clone()).collect();
+        let mut files = vec![(super::queue::NAME.to_owned(), Some(queue.length()))];
+        files.extend(self.named.difference(&now).map(|name| (name.clone(), None)));
+        files.extend(live.into_iter().map(|(name, length)| (name, Some(length))));
+        self.named = now;
+        Ok(Checkpoint { files, state: queue.state() })
+    }
+}
+
+/// Makes the names in a folder durable.
+fn sync_folder(folder: &Path) -> Result<()> {
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::io(folder))
+}

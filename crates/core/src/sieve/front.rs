@@ -1,0 +1,123 @@
+//! What stands before every sieve: the batch that is being put together, and the cache of recent
+//! signatures, whose hits go no further.
+//!
+//! Being in the cache means having been added, since the process began: after a crash the cache is empty.
+
+use super::{
+    Batch, Checkpoint, DirectSieve, Entries, FilterError, MercatorSieve, OfflineSieve, Opening,
+    RecentSignatures, Sieve, SignatureSet, Stats,
+};
+use crate::filter::{BlockedBloom, Bloom, Size};
+use crate::{Error, Pulse, Result, Signature};
+
+/// How a sieve is to be made.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The bytes of memory of `mercator` and `offline`.
+    pub memory: usize,
+    /// How many recent signatures are kept.
+    pub cache: usize,
+    /// How many URLs the filter of `bloom` and `blocked-bloom` is made for.
+    pub capacity: u64,
+    /// How often that filter may err when it has so many.
+    pub error: f64,
+}
+
+/// Opens the sieve of the given kind as it was committed.
+pub fn open(kind: &str, opening: Opening, options: Options, pulse: &Pulse) -> Result<Front> {
+    let Options { memory, cache, capacity, error } = options;
+    let size = Size::Keys { capacity, error };
+    let sieve: Box<dyn Sieve> = match kind {
+        "memory" => Box::new(DirectSieve::open(opening, SignatureSet::default(), pulse)?),
+        "bloom" => Box::new(DirectSieve::open(opening, Bloom::new(size)?, pulse)?),
+        "blocked-bloom" => Box::new(DirectSieve::open(opening, BlockedBloom::new(size)?, pulse)?),
+        "mercator" => Box::new(MercatorSieve::open(opening, memory, pulse)?),
+        "offline" => Box::new(OfflineSieve::open(opening, memory)?),
+        _ => return Err(Error::Invalid(format!("there is no sieve of the kind {kind}"))),
+    };
+    Ok(Front::new(sieve, cache))
+}
+
+/// A sieve with its cache.
+pub struct Front {
+    sieve: Box<dyn Sieve>,
+    cache: RecentSignatures,
+    batch: Batch,
+}
+
+impl Front {
+    /// Puts a cache of so many signatures before a sieve.
+    pub fn new(sieve: Box<dyn Sieve>, cache: usize) -> Front {
+        Front { sieve, cache: RecentSignatures::new(cache), batch: Batch::default() }
+    }
+
+    /// Puts a URL into the batch, unless it is a recent one.
+    #[inline]
+    pub fn offer(&mut self, url: &str, tag: u32) {
+        let bytes = url.as_bytes();
+        let (signature, check) = (Signature::of(bytes), Signature::check(bytes));
+        if !self.cache.touch(signature, check) {
+            self.batch.push(signature, check, tag, bytes);
+        }
+    }
+
+    /// Puts a bare signature into the batch, with an empty URL: for measuring.
+    #[inline]
+    pub fn offer_signature(&mut self, signature: Signature) {
+        if !self.cache.touch(signature, 0) {
+            self.batch.push(signature, 0, 0, b"");
+        }
+    }
+
+    /// Adds the batch.
+    pub fn settle(&mut self, pulse: &Pulse) -> Result<()> {
+        let settled = self.sieve.add(&self.batch, pulse);
+        if settled.is_err() {
+            self.give_up();
+        }
+        self.batch.clear();
+        settled
+    }
+
+    /// Drops the batch, and the cache, to which it seems to have been added already.
+    pub fn give_up(&mut self) {
+        self.batch.clear();
+        self.cache.clear();
+    }
+
+    /// See [`Sieve::take`].
+    pub fn take(&mut self, n: usize, pulse: &Pulse) -> Result<Entries> {
+        self.sieve.take(n, pulse)
+    }
+
+    /// See [`Sieve::flush`].
+    pub fn flush(&mut self, pulse: &Pulse) -> Result<()> {
+        self.sieve.flush(pulse)
+    }
+
+    /// See [`Sieve::checkpoint`].
+    pub fn checkpoint(&mut self) -> Result<Checkpoint> {
+        self.sieve.checkpoint()
+    }
+
+    /// See [`Sieve::next`].
+    pub fn next(&self) -> u64 {
+        self.sieve.next()
+    }
+
+    /// How the sieve stands, with the collisions that the cache saw.
+    pub fn stats(&self) -> Stats {
+        let stats = self.sieve.stats();
+        Stats { collisions: stats.collisions + self.cache.collisions(), ..stats }
+    }
+
+    /// See [`Sieve::error`].
+    pub fn error(&self) -> Option<FilterError> {
+        self.sieve.error()
+    }
+
+    /// The cache.
+    pub fn cache(&self) -> &RecentSignatures {
+        &self.cache
+    }
+}

@@ -1,0 +1,75 @@
+//! The two sequential passes by which `mercator` and `offline` decide: sorted entries against the sorted
+//! file of everything seen, then the auxiliary file into the queue.
+
+use super::words::{WordFile, WordReader, WordWriter};
+use crate::log::{LogStream, LogWriter};
+use crate::{Pulse, Result, fault};
+
+/// Merges entries (signature, ordinal), sorted by both, with the sorted signatures `seen` into `target`.
+///
+/// `fresh` hears the first ordinal of each signature that was not seen, and `again` that and each
+/// further one of the same signature.
+pub fn merge(
+    entries: impl Iterator<Item = Result<[u64; 2]>>,
+    mut seen: Option<WordReader>,
+    mut target: WordWriter,
+    pulse: &Pulse,
+    mut fresh: impl FnMut(u64) -> Result<()>,
+    mut again: impl FnMut(u64, u64),
+) -> Result<WordFile> {
+    let mut previous = None;
+    for entry in entries {
+        let [signature, ordinal] = entry?;
+        if let Some((last, first)) = previous
+            && last == signature
+        {
+            again(first, ordinal);
+            continue;
+        }
+        previous = Some((signature, ordinal));
+        let known = match &mut seen {
+            Some(seen) => seen.copy_below(signature, &mut target, pulse)?,
+            None => false,
+        };
+        if !known {
+            target.push(signature)?;
+            fresh(ordinal)?;
+        }
+    }
+    if let Some(seen) = &mut seen {
+        seen.copy_rest(&mut target, pulse)?;
+    }
+    fault::point("flush.after-merge");
+    target.finish()
+}
+
+/// Appends the records of `auxiliary` with these ordinals, which ascend, to the queue; tells how many.
+pub fn copy_fresh(
+    mut auxiliary: LogStream,
+    ordinals: impl Iterator<Item = Result<u64>>,
+    queue: &mut LogWriter,
+    pulse: &Pulse,
+) -> Result<u64> {
+    let path = auxiliary.path().to_path_buf();
+    let (mut at, mut copied) = (0, 0u64);
+    for ordinal in ordinals {
+        let ordinal = ordinal?;
+        while at < ordinal && auxiliary.advance()?.is_some() {
+            at += 1;
+        }
+        if let Some(sealed) = auxiliary.advance()? {
+            // Damage is to be named here, where it is, and not later in the queue.
+            sealed.open(&path)?;
+            queue.append_sealed(sealed.bytes)?;
+        }
+        at += 1;
+        copied += 1;
+        fault::point("flush.copying");
+        if copied.is_multiple_of(1 << 12) {
+            pulse.beat()?;
+        }
+    }
+    queue.flush()?;
+    fault::point("flush.after-copy");
+    Ok(copied)
+}

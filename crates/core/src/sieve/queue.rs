@@ -1,0 +1,119 @@
+//! The queue of a sieve: every URL that was found new, in first-seen order, in one append-only log.
+//!
+//! It is the frontier, the order of the visit and, for the kinds that keep their set in memory, what that
+//! set is rebuilt from. An entry costs 20 bytes beside its URL. The reading end takes entries up to a
+//! length that the writing end *published*; so a flush can append for a while, and what it wrote either
+//! counts as a whole or, after a crash, not at all.
+
+use std::fs::File;
+use std::path::Path;
+
+use super::batch::{Entries, unpack};
+use super::{Opening, State};
+use crate::format::Format;
+use crate::log::{LogStream, LogWriter};
+use crate::{Error, Result};
+
+/// The queue's name in a collection.
+pub const NAME: &str = "frontier/urls.log";
+
+/// The format of the queue, and of every file of entries.
+pub const FORMAT: Format = Format { kind: *b"URLS", version: 1 };
+
+/// The reading end.
+pub struct Queue {
+    stream: LogStream,
+    handle: File,
+    /// How long the queue is as far as it may be read.
+    length: u64,
+    appended: u64,
+    taken: u64,
+}
+
+impl Queue {
+    /// Opens both ends of the queue.
+    pub fn open(opening: Opening) -> Result<(Queue, LogWriter)> {
+        let path = opening.folder.join(NAME);
+        let committed = opening.files.get(NAME).copied().unwrap_or(0);
+        let mut writer = LogWriter::open(&path, FORMAT, committed)?;
+        let length = writer.flush()?;
+        let next = opening.remembered("next")?.max(Format::HEADER as u64);
+        let (appended, mut taken) = (opening.remembered("seen")?, opening.remembered("taken")?);
+        let start = opening.start.unwrap_or(next).max(Format::HEADER as u64);
+        let mut again = LogStream::open(&path, FORMAT, start, next.max(start).min(length))?;
+        while again.position() < next {
+            taken = taken.checked_sub(1).ok_or_else(|| misplaced(&path, start))?;
+            // Reading from within a record fails here: what is read matches no checksum.
+            again.advance()?.ok_or_else(|| misplaced(&path, start))?.open(&path)?;
+        }
+        if again.position() != next {
+            return Err(misplaced(&path, start));
+        }
+        let stream = LogStream::open(&path, FORMAT, start, length)?;
+        Ok((Queue { stream, handle: writer.handle()?, length, appended, taken }, writer))
+    }
+
+    /// Takes at most `n` entries.
+    pub fn take(&mut self, n: usize) -> Result<Entries> {
+        let mut entries = Entries::default();
+        let path = self.stream.path().to_path_buf();
+        while entries.len() < n
+            && let Some(sealed) = self.stream.advance()?
+        {
+            let record = sealed.open(&path)?;
+            let (tag, url) =
+                unpack(record.payload).map_err(|reason| Error::corrupt(&path, record.offset, reason))?;
+            entries.push(record.offset, tag, url);
+        }
+        self.taken += entries.len() as u64;
+        Ok(entries)
+    }
+
+    /// Lets what was appended, `fresh` entries up to `length`, be taken.
+    pub fn publish(&mut self, length: u64, fresh: u64) {
+        self.length = length;
+        self.appended += fresh;
+        self.stream.extend(length);
+    }
+
+    /// Makes what was published durable.
+    pub fn sync(&self) -> Result<()> {
+        self.handle.sync_data().map_err(Error::io(self.stream.path()))
+    }
+
+    /// Whether everything published was taken.
+    pub fn is_exhausted(&self) -> bool {
+        self.taken == self.appended
+    }
+
+    /// What the manifest has to remember of the queue.
+    pub fn state(&self) -> State {
+        [("next", self.next()), ("seen", self.appended), ("taken", self.taken)]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into()
+    }
+
+    /// Where the next entry to take stands, or will stand.
+    pub fn next(&self) -> u64 {
+        self.stream.position()
+    }
+
+    /// How long the queue is as far as it was published.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// How many entries were ever published.
+    pub fn appended(&self) -> u64 {
+        self.appended
+    }
+
+    /// How many of them were not taken.
+    pub fn waiting(&self) -> u64 {
+        self.appended - self.taken
+    }
+}
+
+fn misplaced(path: &Path, offset: u64) -> Error {
+    Error::corrupt(path, offset, "no URL of the queue starts where the visit stands")
+}

@@ -1,0 +1,112 @@
+//! The queue and the cache for a sieve whose set lives elsewhere: `lsm`, on RocksDB.
+//!
+//! Adding has two steps: [`ScreenedQueue::screen`] tells the signatures to look up, and
+//! [`ScreenedQueue::accept`] is told which of them are new.
+
+use std::collections::HashSet;
+
+use super::files::NumberedFiles;
+use super::queue::Queue;
+use super::{Batch, Checkpoint, Entries, Opening, RecentSignatures, Stats};
+use crate::log::LogWriter;
+use crate::{Error, Result, Signature};
+
+/// A queue that somebody else decides for.
+pub struct ScreenedQueue {
+    cache: RecentSignatures,
+    batch: Batch,
+    /// The first of each signature in the batch.
+    candidates: Vec<usize>,
+    queue: Queue,
+    writer: LogWriter,
+    files: NumberedFiles,
+}
+
+impl ScreenedQueue {
+    /// Opens the queue as it was committed, with a cache of so many signatures.
+    pub fn open(opening: Opening, cache: usize) -> Result<ScreenedQueue> {
+        let (queue, writer) = Queue::open(opening)?;
+        Ok(ScreenedQueue {
+            cache: RecentSignatures::new(cache),
+            batch: Batch::default(),
+            candidates: Vec::new(),
+            queue,
+            writer,
+            files: NumberedFiles::new(opening),
+        })
+    }
+
+    /// Puts a URL into the batch, unless it is a recent one.
+    pub fn offer(&mut self, url: &str, tag: u32) {
+        let bytes = url.as_bytes();
+        let (signature, check) = (Signature::of(bytes), Signature::check(bytes));
+        if !self.cache.touch(signature, check) {
+            self.batch.push(signature, check, tag, bytes);
+        }
+    }
+
+    /// The different signatures of the batch, with the checks of their URLs.
+    pub fn screen(&mut self) -> Vec<(Signature, u16)> {
+        let mut met = HashSet::with_capacity(self.batch.len());
+        let (signatures, checks) = (self.batch.signatures(), self.batch.checks());
+        self.candidates.clear();
+        self.candidates.extend((0..signatures.len()).filter(|&index| met.insert(signatures[index])));
+        self.candidates.iter().map(|&index| (signatures[index], checks[index])).collect()
+    }
+
+    /// Appends those of the screened URLs that are new; gives the offsets of these.
+    pub fn accept(&mut self, is_new: &[bool]) -> Result<Vec<u64>> {
+        if is_new.len() != self.candidates.len() {
+            return Err(Error::Invalid("as many answers are needed as there were questions".to_owned()));
+        }
+        let mut offsets = Vec::new();
+        for (&index, _) in self.candidates.iter().zip(is_new).filter(|(_, is_new)| **is_new) {
+            offsets.push(self.writer.append_sealed(self.batch.records(index, index + 1))?);
+        }
+        self.queue.publish(self.writer.flush()?, offsets.len() as u64);
+        self.discard();
+        Ok(offsets)
+    }
+
+    /// Drops a batch that was answered.
+    fn discard(&mut self) {
+        self.batch.clear();
+        self.candidates.clear();
+    }
+
+    /// Forgets a batch that could not be decided about, and the cache, which already knows it.
+    pub fn give_up(&mut self) {
+        self.discard();
+        self.cache.clear();
+    }
+
+    /// See [`super::Sieve::take`].
+    pub fn take(&mut self, n: usize) -> Result<Entries> {
+        self.queue.take(n)
+    }
+
+    /// Makes the queue durable, and tells what to commit.
+    pub fn checkpoint(&mut self) -> Result<Checkpoint> {
+        self.files.checkpoint(&self.queue, Vec::new())
+    }
+
+    /// See [`super::Sieve::next`].
+    pub fn next(&self) -> u64 {
+        self.queue.next()
+    }
+
+    /// How the queue and the cache stand.
+    pub fn stats(&self) -> Stats {
+        Stats {
+            seen: self.queue.appended(),
+            waiting: self.queue.waiting(),
+            collisions: self.cache.collisions(),
+            ..Stats::default()
+        }
+    }
+
+    /// The cache.
+    pub fn cache(&self) -> &RecentSignatures {
+        &self.cache
+    }
+}

@@ -1,0 +1,116 @@
+"""The sieve: URLs go in as often as they turn up, and each comes out exactly once, in first-seen order.
+
+``open_sieve`` opens one of the ``KINDS``, all behind the same contract, ``Sieve``; docs/sieve.md tells
+what each costs. Opening, and ``checkpoint()``, follow the rule of ``crivello.manifest``: what a commit
+names is what comes back after any crash.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from crivello.errors import InvalidArgument
+
+Kind = Literal["mercator", "memory", "offline", "lsm", "bloom", "blocked-bloom"]
+KINDS: tuple[Kind, ...] = typing.get_args(Kind)
+
+QUEUE = "frontier/urls.log"
+MEMORY = 64 * 2**20
+CACHE = 65_536
+CAPACITY = 10_000_000
+ERROR = 1e-4
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What to commit: files that are durable with their lengths (None: to be dropped), and a state."""
+
+    files: dict[str, int | None]
+    state: dict[str, Any] = field(default_factory=dict)
+
+
+class Sieve(Protocol):
+    """Of the URLs added, with their tags, each is given out once, in the order of its first addition and
+    with the tag of that one."""
+
+    @property
+    def kind(self) -> Kind:
+        """Which of the kinds it is."""
+
+    def add(self, urls: list[str], tags: list[int] | None = None) -> None:
+        """Adds URLs, each with a 32-bit number that comes out with it (0 where there are none)."""
+
+    def take(self, n: int) -> list[tuple[int, int, str]]:
+        """At most ``n`` entries (offset, tag, URL); none only when nothing that was added is left."""
+
+    def flush(self) -> None:
+        """Decides about everything that was added."""
+
+    def checkpoint(self) -> Checkpoint:
+        """Makes everything durable, and tells what to commit."""
+
+    def stats(self) -> dict[str, Any]:
+        """How the sieve stands: see docs/sieve.md."""
+
+    def close(self) -> None:
+        """Lets go of the files; what was not committed is lost."""
+
+    @property
+    def next(self) -> int:
+        """The offset of the entry that comes out next."""
+
+    @property
+    def waiting(self) -> int:
+        """How many URLs were not given out; those that were not yet decided about count too."""
+
+    def __len__(self) -> int:
+        """How many different URLs were found so far."""
+
+
+def open_sieve(
+    kind: str,
+    folder: str | Path,
+    files: Mapping[str, int] | None = None,
+    state: Mapping[str, Any] | None = None,
+    *,
+    start: int | None = None,
+    memory: int = MEMORY,
+    cache: int = CACHE,
+    capacity: int = CAPACITY,
+    error: float = ERROR,
+) -> Sieve:
+    """Opens a sieve in a collection's folder with what was last committed of it (nothing: a new one).
+
+    Giving out goes on at ``start``, an offset that an entry carried (None: where the commit left off).
+    ``memory`` is for mercator, offline and lsm, ``capacity`` and ``error`` are for the filters; all of them
+    may be others whenever the sieve is opened.
+    """
+    from crivello.sieve.lsm import LsmSieve
+    from crivello.sieve.native import NativeSieve
+
+    if kind not in KINDS:
+        raise InvalidArgument(f"there is no sieve of the kind {kind}", hint=f"there are {', '.join(KINDS)}")
+    folder, files, state = Path(folder), dict(files or {}), dict(state or {})
+    made_as = state.pop("kind", kind)
+    if made_as != kind:
+        raise InvalidArgument(
+            f"the sieve in {folder} was made as {made_as} and cannot be opened as {kind}",
+            hint=f"leave the setting out, or say --sieve {made_as}",
+        )
+    if kind == "lsm":
+        return LsmSieve(folder, files, state, start=start, memory=memory, cache=cache)
+    return NativeSieve(
+        kind,
+        folder,
+        files,
+        state,
+        start=start,
+        memory=memory,
+        cache=cache,
+        capacity=capacity,
+        error=error,
+    )

@@ -1,0 +1,77 @@
+"""The sieves of the native core."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from crivello import _core
+from crivello.sieve import Checkpoint, Kind
+
+
+class NativeSieve:
+    """See ``crivello.sieve.Sieve``."""
+
+    def __init__(
+        self,
+        kind: Kind,
+        folder: Path,
+        files: dict[str, int],
+        state: dict[str, int],
+        *,
+        start: int | None,
+        memory: int,
+        cache: int,
+        capacity: int,
+        error: float,
+    ) -> None:
+        self.kind = kind
+        self._core = _core.Sieve(
+            kind,
+            folder,
+            files,
+            state,
+            start,
+            memory=memory,
+            cache=cache,
+            capacity=capacity,
+            error=error,
+        )
+        self.add = self._core.add
+        self.take = self._core.take
+        self.flush = self._core.flush
+        # Bare 64-bit signatures from any buffer of them, with empty URLs: for measuring.
+        self.add_signatures = self._core.add_signatures
+
+    def checkpoint(self) -> Checkpoint:
+        files, state = self._core.checkpoint()
+        return Checkpoint(files, {"kind": self.kind, **state})
+
+    def stats(self) -> dict[str, Any]:
+        return complete_stats(self.kind, self._core.stats())
+
+    def close(self) -> None:
+        del self.add, self.take, self.flush, self.add_signatures, self._core
+
+    @property
+    def next(self) -> int:
+        return self._core.next
+
+    @property
+    def waiting(self) -> int:
+        return self._core.waiting
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+
+def complete_stats(kind: Kind, counted: dict[str, Any]) -> dict[str, Any]:
+    """What was counted, with what follows from it."""
+    stats = dict(counted)
+    lookups, hits = stats.pop("cache_lookups"), stats.pop("cache_hits")
+    return {
+        "kind": kind,
+        **stats,
+        "cache_hit_rate": hits / lookups if lookups else 0.0,
+        "expected_collisions": stats["seen"] ** 2 / 2**65,
+    }
