@@ -9,6 +9,7 @@ BIN := $(VENV)/bin
 CORE := python/crivello/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 DEBIAN := $(BIN)/python -m tests.debian
+export PIP_QUIET := 2
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

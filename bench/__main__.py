@@ -17,7 +17,9 @@ from bench import Measurement
 
 def parts() -> list[str]:
     """The parts that can be measured."""
-    return sorted(module.name for module in pkgutil.iter_modules(bench.__path__) if not module.name.startswith("_"))
+    return sorted(
+        module.name for module in pkgutil.iter_modules(bench.__path__) if not module.name.startswith("_")
+    )
 
 
 def shown(value: float) -> str:
@@ -27,7 +29,9 @@ def shown(value: float) -> str:
 def run(part: str, console: Console) -> None:
     table = Table(title=part, title_justify="left", box=None, padding=(0, 2, 0, 0))
     for column in ("what", "ours", "peer", "theirs", "unit", "ratio", "asked", ""):
-        table.add_column(column, justify="right" if column in ("ours", "theirs", "ratio", "asked") else "left")
+        table.add_column(
+            column, justify="right" if column in ("ours", "theirs", "ratio", "asked") else "left"
+        )
     measured: list[Measurement] = []
     with console.status(f"measuring {part} …"):
         for one in importlib.import_module(f"bench.{part}").measure():
@@ -35,7 +39,9 @@ def run(part: str, console: Console) -> None:
             asked = "" if one.asked is None else f"{'≤' if one.smaller_is_better else '≥'} {one.asked:g}×"
             verdict = {None: "", True: "yes", False: "NO"}[one.reached]
             ratio = f"{one.ratio:.2f}×"
-            table.add_row(one.what, shown(one.ours), one.peer, shown(one.theirs), one.unit, ratio, asked, verdict)
+            table.add_row(
+                one.what, shown(one.ours), one.peer, shown(one.theirs), one.unit, ratio, asked, verdict
+            )
     console.print(table)
     results = Path(__file__).parent / "results"
     results.mkdir(exist_ok=True)

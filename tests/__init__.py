@@ -1,0 +1,1 @@
+"""The Python tests; the Rust tests live beside the Rust code."""

@@ -84,7 +84,7 @@ def test_a_second_writer_is_kept_out_and_readers_are_free(tmp_path: Path) -> Non
     Collection.write(tmp_path / "c").close()
 
 
-def _hold(folder: Path, ready: multiprocessing.synchronize.Event) -> None:  # type: ignore[name-defined]
+def _hold(folder: Path, ready: multiprocessing.synchronize.Event) -> None:
     Collection.write(folder)
     ready.set()
     signal.pause()
@@ -138,7 +138,7 @@ def test_what_is_no_collection_is_said(tmp_path: Path) -> None:
 def test_a_broken_manifest_is_damage(tmp_path: Path, content: str) -> None:
     Collection.write(tmp_path / "c", create=True).close()
     (tmp_path / "c" / manifest.NAME).write_text(content)
-    with pytest.raises(CorruptFile, match="manifest.json is damaged"):
+    with pytest.raises(CorruptFile, match=r"manifest\.json is damaged"):
         Collection(tmp_path / "c")
 
 
@@ -151,7 +151,7 @@ def test_a_newer_manifest_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_refuses_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="Not a directory|Permission denied|No such"):
+    with pytest.raises(StorageError, match=r"Not a directory|Permission denied|No such"):
         Collection.write("/proc/nowhere/c", create=True)
     with Collection.write(tmp_path / "c", create=True) as collection:
         before = manifest.read(collection.folder)

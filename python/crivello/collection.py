@@ -15,14 +15,17 @@ from typing import Any, Self
 from crivello import manifest as manifests
 from crivello import settings as all_settings
 from crivello.errors import CollectionError, StorageError
-from crivello.lock import Lock
+from crivello.graph import ranks_name
+from crivello.index import Segment
+from crivello.lock import Lock, is_held
 from crivello.manifest import Manifest
+from crivello.parse import parse
 from crivello.search import Results
 from crivello.search.searcher import Search
 from crivello.settings import Settings
-from crivello.store import Archive, Row, Table
+from crivello.store import Archive, Record, Row, Table
 from crivello.store import table as tables
-from crivello.summary import Summary
+from crivello.summary import State, Summary
 
 SETTINGS = "crivello.toml"
 
@@ -104,6 +107,7 @@ class Collection:
             manifests.write(self.folder, manifest)
             self._manifest = manifest
             self._stamp = self._manifest_stamp()
+            self._table = None
             for name, length in files.items():
                 if length is None:
                     (self.folder / name).unlink(missing_ok=True)
@@ -132,31 +136,63 @@ class Collection:
 
     def pages(self) -> Iterator[Row]:
         """What became of each URL."""
-        return iter(self.table) if self.length(tables.NAME) else iter(())
+        return iter(self.table) if self.has_pages else iter(())
 
     def page(self, url: str) -> Row | None:
         """What became of one URL."""
-        return self.table.get(url) if self.length(tables.NAME) else None
+        return self.table.get(url) if self.has_pages else None
+
+    @property
+    def has_pages(self) -> bool:
+        """Whether anything was crawled."""
+        return self.length(tables.NAME) > 0
+
+    def record(self, row: Row) -> Record:
+        """A page as the server sent it."""
+        return self.archive.read(row.file, row.offset, row.length)
+
+    def text(self, row: Row) -> str:
+        """The text of a page; empty where it has none."""
+        if row.text_length:
+            return self.archive.read(row.text_file, row.text_offset, row.text_length).body.decode()
+        record = self.record(row)
+        parsed = parse(record.url, record.headers.get, record.body, self.settings.crawl.max_bytes)
+        return parsed.text if parsed else ""
+
+    @property
+    def segments(self) -> list[Segment]:
+        """The committed segments of the index, from the oldest to the newest."""
+        return [(name, self.length(f"index/{name}")) for name in self.state("index").get("segments", [])]
 
     def search(self, query: str, *, top: int = 10, offset: int = 0) -> Results:
         """The best pages for a query: words, ``AND``, ``OR``, ``NOT``, ``+``, ``-``, "phrases", parentheses."""
-        return self._searcher().search(query, top=top, offset=offset)
+        return self.searcher().search(query, top=top, offset=offset)
 
     def summary(self) -> Summary:
         """How the collection stands, in a few numbers."""
-        self.refresh()
-        searcher = self._searcher()
-        crawl = self.state("crawl")
+        searcher = self.searcher()
         updated = datetime.fromtimestamp(self._stamp[1] / 1e9, UTC)
-        state = "crawling" if crawl.get("running") else "ready" if searcher.documents else "empty"
-        return Summary(searcher.documents, len(crawl.get("hosts", {})), searcher.terms, updated, state)
+        state: State = "crawling" if is_held(self.folder) else "ready" if searcher.documents else "empty"
+        return Summary(
+            searcher.documents, self.state("crawl").get("hosts", 0), searcher.terms, updated, state
+        )
 
-    def _searcher(self) -> Search:
+    def verify(self) -> None:
+        """Reads the whole index and checks every checksum."""
+        self.searcher().verify()
+
+    def searcher(self) -> Search:
+        """The index as it was committed last, open for searching."""
         with self._changing:
             self.refresh()
-            if self._search is None or self._search.is_older_than(self._manifest):
-                self._search = Search(self.folder, self._manifest, self.settings.search)
+            ranks = self._ranks()
+            if self._search is None or self._search.snapshot != (self.segments, ranks):
+                self._search = Search(self.folder / "index", self.segments, ranks, self.settings.search)
             return self._search
+
+    def _ranks(self) -> tuple[Path, int] | None:
+        number = self.state("graph").get("number")
+        return (self.folder / ranks_name(number), self.length(ranks_name(number))) if number else None
 
 
 def _make(folder: Path, settings: Settings) -> None:

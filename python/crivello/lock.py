@@ -33,3 +33,18 @@ class Lock:
     def release(self) -> None:
         """Lets the next writer in."""
         os.close(self._descriptor)
+
+
+def is_held(folder: Path) -> bool:
+    """Whether someone is writing to a collection."""
+    try:
+        descriptor = os.open(folder / "lock", os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)

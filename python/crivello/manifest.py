@@ -7,6 +7,7 @@ writing cuts every file back to what the manifest says, so whatever a crash left
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +19,7 @@ from crivello.errors import CorruptFile, NewerFormat, NotACollection, StorageErr
 
 NAME = "manifest.json"
 FORMAT = 1
-PARTS = ("frontier", "archive", "table", "index", "graph", "log")
+PARTS = ("frontier", "archive", "table", "index", "graph")
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -75,7 +76,8 @@ def write_whole(file: Path, content: bytes) -> None:
         temporary.replace(file)
         sync_folder(file.parent)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         raise StorageError.of(error, file) from None
 
 

@@ -243,7 +243,7 @@ def load(
         else:
             continue
         values[setting.section][setting.name] = value
-    return Settings(**{name: struct(**values[name]) for name, struct in sections().items()})
+    return msgspec.convert(values, Settings)
 
 
 def read_toml(file: Path) -> dict[str, dict[str, Any]]:

@@ -3,16 +3,25 @@
 //! Every module is one part of the flow in `docs/architecture.md` and opens with what it promises,
 //! what it costs and where the idea comes from.
 
+pub mod analysis;
+pub mod code;
 pub mod error;
 pub mod filter;
 pub mod format;
 pub mod graph;
+pub mod html;
+pub mod index;
+
 pub mod log;
 mod new_file;
+pub mod neardup;
 pub mod pulse;
+pub mod query;
+
 pub mod sieve;
 pub mod signature;
 pub mod store;
+pub mod url;
 
 pub use error::{Error, Result};
 pub use pulse::Pulse;

@@ -76,7 +76,7 @@ impl Graph {
 
 /// The ranks of the pages.
 #[pyclass(module = "crivello._core", frozen)]
-struct Ranks(graph::Ranks);
+pub struct Ranks(pub graph::Ranks);
 
 #[pymethods]
 impl Ranks {

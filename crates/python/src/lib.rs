@@ -6,7 +6,10 @@
 mod enter;
 mod filter;
 mod graph;
+mod index;
 mod log;
+mod parse;
+mod search;
 mod sieve;
 mod signature;
 mod store;
@@ -18,7 +21,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     enter::register(module)?;
     filter::register(module)?;
     graph::register(module)?;
+    index::register(module)?;
     log::register(module)?;
+    parse::register(module)?;
+    search::register(module)?;
     sieve::register(module)?;
     signature::register(module)?;
     store::register(module)

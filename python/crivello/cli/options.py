@@ -48,7 +48,7 @@ def _parameter(setting: Setting) -> inspect.Parameter:
     shown = f"{setting.description} [default: {_shown(setting.default)}]"
     if base is bool:
         names = f"{setting.flag}/--no-{setting.flag.removeprefix('--')}"
-        kind = Annotated[bool | None, typer.Option(names, help=shown, show_default=False)]
+        kind: Any = Annotated[bool | None, typer.Option(names, help=shown, show_default=False)]
     else:
         metavar = {int: "N", float: "X", str: "TEXT"}.get(base, "")
         if typing.get_origin(base) is Literal:
@@ -56,7 +56,7 @@ def _parameter(setting: Setting) -> inspect.Parameter:
         # Every value comes as text, so that the settings' own check speaks and no other.
         kind = Annotated[
             str | None, typer.Option(setting.flag, metavar=metavar, help=shown, show_default=False)
-        ]  # type: ignore[misc]
+        ]
     return inspect.Parameter(setting.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
 
 

@@ -29,7 +29,7 @@ def stderr_console() -> Console:
     """Rich on standard error; plain where that is not a terminal."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def print_table(title: str, rows: Iterable[tuple[str, str]]) -> None:

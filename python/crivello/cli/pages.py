@@ -38,28 +38,25 @@ def pages(
     if raw and not url:
         raise InvalidArgument("--raw shows one page", hint="name it with --url URL")
     if not url:
-        count = 0
-        for count, row in enumerate(collection.pages(), 1):
+        if not collection.has_pages:
+            say(f"{folder} has no pages yet")
+            raise typer.Exit(NOTHING)
+        for row in collection.pages():
             if json:
                 print_json(row.to_dict())
             else:
-                print(
-                    f"{row.status or '---'}  {row.url}  {'' if row.status == 200 else f'({row.outcome})'}".rstrip()
-                )
-        if not count:
-            say(f"{folder} has no pages yet")
-            raise typer.Exit(NOTHING)
+                print(f"{row.status or '---'}  {row.url}{'' if row.status == 200 else f'  ({row.outcome})'}")
         return
-    row = collection.page(url)
-    if row is None:
+    found = collection.page(url)
+    if found is None:
         say(f"{url} is not in {folder}")
         raise typer.Exit(NOTHING)
     if json:
-        print_json(row.to_dict())
-    elif not row.length:
-        say(f"{url}: {row.outcome}; nothing was stored")
+        print_json(found.to_dict())
+    elif not found.length:
+        say(f"{url}: {found.outcome}; nothing was stored")
         raise typer.Exit(NOTHING)
     elif raw:
-        sys.stdout.buffer.write(collection.record(row).body)
+        sys.stdout.buffer.write(collection.record(found).body)
     else:
-        print(collection.text(row))
+        print(collection.text(found))

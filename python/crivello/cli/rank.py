@@ -49,17 +49,19 @@ def rank(
     from crivello.collection import Collection
     from crivello.errors import InvalidArgument
     from crivello.graph import rank_edge_list
-    from crivello.graph.update import best_pages
+    from crivello.graph.update import best_pages, update_ranks
 
     if bool(folder) == bool(graph):
         raise InvalidArgument(
             "name either a collection or an edge list", hint="crivello rank DIR, or --graph FILE"
         )
-    del measure  # there is one so far
-    if graph:
-        ranked = rank_edge_list(graph, damping=damping)[:top]
-    else:
-        ranked = best_pages(Collection(folder), top, damping=damping)
+    match measure:
+        case Measure.PAGERANK if graph:
+            ranked = rank_edge_list(graph, damping=damping)[:top]
+        case Measure.PAGERANK:
+            with Collection.write(folder) as collection:
+                update_ranks(collection, damping=damping)
+                ranked = best_pages(collection, top)
     if not ranked:
         say("there is nothing to rank yet")
         raise typer.Exit(NOTHING)

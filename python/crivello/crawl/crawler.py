@@ -61,14 +61,30 @@ def crawl(
 
     Ctrl-C ends it with a checkpoint and raises KeyboardInterrupt.
     """
-    import uvloop
-
     crawler = Crawler(collection, urls, on_progress=on_progress)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(crawler.run())
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        _run(crawler)
+    else:
+        # A notebook's thread has a loop of its own that must go on: the crawl gets a thread.
+        with ThreadPoolExecutor(1, thread_name_prefix="crawl") as threads:
+            running = threads.submit(_run, crawler)
+            try:
+                running.result()
+            except KeyboardInterrupt:
+                crawler.stop()
+                raise
     if crawler.interrupted:
         raise KeyboardInterrupt
     return crawler.report
+
+
+def _run(crawler: Crawler) -> None:
+    import uvloop
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(crawler.run())
 
 
 class Crawler:
@@ -104,40 +120,43 @@ class Crawler:
         self._attempts: dict[int, int] = {}
         self._active: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = False
         self.interrupted = False
 
     def stop(self) -> None:
-        """Ends the crawl, after a checkpoint."""
+        """Ends the crawl, after a checkpoint; any thread may call it."""
         self._stopping = True
-        self._changed.set()
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._changed.set)
 
     async def run(self) -> None:
         """Crawls until there is nothing left to visit, or a limit or Ctrl-C ends it."""
         settings = self._settings
-        self._stop_on_signals()
-        fetcher = Fetcher(
-            user_agent=self._user_agent,
-            timeout=settings.timeout,
-            max_bytes=settings.max_bytes,
-            connections=settings.connections,
-            allow_private=await self._may_be_private(),
-        )
-        with ThreadPoolExecutor(_PARSERS, thread_name_prefix="parse") as self._parsers:
-            try:
-                async with fetcher as self._fetcher, asyncio.TaskGroup() as visits:
+        self._loop = asyncio.get_running_loop()
+        self._stop_on_signals(self._loop)
+        try:
+            self._fetcher = Fetcher(
+                user_agent=self._user_agent,
+                timeout=settings.timeout,
+                max_bytes=settings.max_bytes,
+                connections=settings.connections,
+                allow_private=await self._may_be_private(),
+            )
+            with ThreadPoolExecutor(_PARSERS, thread_name_prefix="parse") as self._parsers:
+                async with self._fetcher, asyncio.TaskGroup() as visits:
                     clock = visits.create_task(self._keep_time())
                     await self._dispatch(visits)
                     for task in (clock, *self._active):
                         task.cancel()
-                self._checkpoint()
-            except BaseExceptionGroup as group:
-                raise group.exceptions[0] from None
-            finally:
-                self._recorder.close()
+            self._checkpoint()
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
+        finally:
+            self._recorder.close()
         self._tell()
 
-    def _stop_on_signals(self) -> None:
+    def _stop_on_signals(self, loop: asyncio.AbstractEventLoop) -> None:
         def stop() -> None:
             self.interrupted = True
             self.stop()
@@ -145,7 +164,7 @@ class Crawler:
         for number in (signal.SIGINT, signal.SIGTERM):
             # Only the main thread may listen to signals; elsewhere the caller does.
             with contextlib.suppress(ValueError, RuntimeError):
-                asyncio.get_running_loop().add_signal_handler(number, stop)
+                loop.add_signal_handler(number, stop)
 
     async def _may_be_private(self) -> bool:
         """Whether private addresses may be fetched from: who starts at one means that network.
@@ -175,13 +194,17 @@ class Crawler:
             while self._has_room() and (host := self._frontier.next_host(time.monotonic())):
                 task = visits.create_task(self._visit(host))
                 self._active.add(task)
-                task.add_done_callback(self._active.discard)
+                task.add_done_callback(self._end_visit)
             moment = self._frontier.next_moment()
             if not self._active and (moment is None or not self._has_room()):
                 return
             wait = moment - time.monotonic() if moment is not None and self._has_room() else None
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), wait)
+
+    def _end_visit(self, task: asyncio.Task[None]) -> None:
+        self._active.discard(task)
+        self._changed.set()
 
     def _has_room(self) -> bool:
         limit = self._settings.max_pages
@@ -203,7 +226,6 @@ class Crawler:
         else:
             wait = await self._next_page(host, host.robots)
         self._frontier.give_back(host, time.monotonic() + wait)
-        self._changed.set()
 
     async def _ask_for_rules(self, host: Host) -> float:
         if not self._settings.obey_robots:

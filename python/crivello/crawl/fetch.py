@@ -11,9 +11,11 @@ from typing import Self
 from urllib.parse import urlsplit
 
 import aiohttp
+from yarl import URL
 
 from crivello import _core
 from crivello.crawl.address import PrivateAddress, Resolver, is_private, literal
+from crivello.parse import media_type
 from crivello.store import Outcome
 
 _CHUNK = 1 << 16
@@ -37,8 +39,7 @@ class Response:
     @property
     def content_type(self) -> str | None:
         """The type without its parameters."""
-        value = self.header("content-type")
-        return value.split(";")[0].strip().lower() if value else None
+        return media_type(self.header("content-type"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class Fetcher:
         if address and not self._allow_private and is_private(address):
             return Failure(Outcome.PRIVATE, f"{address} is on a private network", False)
         try:
-            async with self._session.get(url, allow_redirects=False) as answer:
+            async with self._session.get(URL(url, encoded=True), allow_redirects=False) as answer:
                 peer = answer.connection.transport if answer.connection else None
                 name = peer.get_extra_info("peername") if peer else None
                 body = await _read(answer.content, limit)

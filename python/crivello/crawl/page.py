@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from crivello import _core
 from crivello.crawl.convert import Converted
 from crivello.crawl.fetch import Response
 from crivello.errors import InvalidArgument
-from crivello.store import Record
+from crivello.parse import parse
 from crivello.store.archive import conversion_record, response_record
-
-HTML = frozenset({"text/html", "application/xhtml+xml"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,29 +28,13 @@ def make_page(response: Response, when: float, limit: int, converted: Converted 
     status = f"{response.status} {response.reason}".strip()
     record = response_record(response.url, when, response.address, status, response.headers, response.body)
     if converted is not None:
-        parsed = _core.parse_text(converted.text)
+        parsed = _core.parse_text(converted.text.encode(), "text/plain; charset=utf-8")
         title = converted.title.strip() or response.url.rsplit("/", 1)[-1]
         return Page(record, conversion_record(response.url, when, converted.text), parsed, title)
     if response.status != 200:
         return Page(record, None, None, "")
     try:
-        found = _parse(response.url, response.header, response.body, limit)
+        found = parse(response.url, response.header, response.body, limit)
     except InvalidArgument:
         return Page(record, None, None, "", undecodable=True)
     return Page(record, None, found, found.title if found else "")
-
-
-def parse_record(record: Record, limit: int) -> _core.ParsedPage | None:
-    """What parsing finds in a response of the archive."""
-    return _parse(record.url, record.headers.get, record.body, limit)
-
-
-def _parse(url: str, header: Callable[[str], str | None], body: bytes, limit: int) -> _core.ParsedPage | None:
-    declared = header("content-type")
-    content_type = declared.split(";")[0].strip().lower() if declared else "text/html"
-    if content_type not in HTML and content_type != "text/plain":
-        return None
-    decoded = _core.decode_body(body, header("content-encoding") or "", limit)
-    if content_type == "text/plain":
-        return _core.parse_text(_core.decode_text(decoded, declared))
-    return _core.parse_html(decoded, url, declared)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from crivello import _core
 from crivello.collection import Collection
@@ -77,7 +78,7 @@ class Recorder:
         self._archive.close()
 
     def _row(
-        self, visit: Visit, when: float, response: Response, page: Page, outcome: Outcome, **known: object
+        self, visit: Visit, when: float, response: Response, page: Page, outcome: Outcome, **known: Any
     ) -> Row:
         number, offset = self._archive.append(page.record)
         if page.conversion is not None:
@@ -87,7 +88,7 @@ class Recorder:
                 "text_offset": text_offset,
                 "text_length": len(page.conversion),
             }
-        return Row(  # type: ignore[misc]
+        return Row(
             visit.url,
             outcome,
             visit.depth,

@@ -45,20 +45,12 @@ def update_ranks(collection: Collection, *, damping: float = 0.85) -> Ranking:
     return Ranking(graph.nodes, graph.arcs, graph.bits_per_link, ranked.iterations)
 
 
-def open_ranks(collection: Collection) -> Ranks | None:
-    """The ranks that were committed last."""
-    number = collection.state("graph").get("number")
-    if number is None:
-        return None
-    name = ranks_name(number)
-    return Ranks(collection.folder / name, collection.length(name))
-
-
 def best_pages(collection: Collection, top: int) -> list[tuple[str, float]]:
     """The URLs of the pages with the highest rank (1 is the mean), best first."""
-    ranks = open_ranks(collection)
-    if ranks is None:
+    number = collection.state("graph").get("number")
+    if number is None:
         return []
+    ranks = Ranks(collection.folder / ranks_name(number), collection.length(ranks_name(number)))
     best: list[tuple[float, str]] = []
     for rows, _ in collection.table.batches():
         values = ranks.get([_core.signature(row.url) for row in rows])

@@ -1,5 +1,5 @@
 """From a query to ranked answers."""
 
-from crivello.search.results import Hit, Results, Snippet
+from crivello.search.results import Hit, Results, Snippet, results
 
-__all__ = ["Hit", "Results", "Snippet"]
+__all__ = ["Hit", "Results", "Snippet", "results"]

@@ -76,3 +76,15 @@ class Results:
             for hit in self.hits
         ]
         return {"query": self.query, "matches": self.matches, "microseconds": self.microseconds, "hits": hits}
+
+
+def results(
+    query: str, answer: tuple[int, int, list[tuple[float, str, str, list[tuple[str, bool]]]]], offset: int = 0
+) -> Results:
+    """What the core's ``Searcher`` answered, as results; the first hit is the one after ``offset``."""
+    matches, microseconds, hits = answer
+    ranked = (
+        Hit(rank, score, url, title, Snippet(tuple(fragments)))
+        for rank, (score, url, title, fragments) in enumerate(hits, start=offset + 1)
+    )
+    return Results(query, matches, microseconds, tuple(ranked))

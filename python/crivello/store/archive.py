@@ -99,7 +99,10 @@ class ArchiveWriter:
     def close(self) -> None:
         """Lets go of the file."""
         if self._out is not None:
-            self._out.close()
+            try:
+                self._out.close()
+            except OSError as error:
+                raise StorageError.of(error, self._file) from None
 
     @property
     def _file(self) -> Path:

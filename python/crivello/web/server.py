@@ -60,6 +60,10 @@ class Server:
     ) -> None:
         self.stop()
 
+    def wait(self) -> None:
+        """Wait until the server ends, or Ctrl-C comes."""
+        self._thread.join()
+
     def stop(self) -> None:
         """Answer what was asked already, then free the port; stopping twice is harmless."""
         self._uvicorn.should_exit = True

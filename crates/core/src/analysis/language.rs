@@ -1,0 +1,79 @@
+//! Which language a text is in, as far as analysis cares: its stemmer, and whether articles are elided.
+//!
+//! The stemmers are Snowball's (Porter, *Snowball: a language for stemming algorithms*, 2001). A text whose
+//! language nobody knows is taken for English, because that is also the default of a query; a language that
+//! is known and has no stemmer is not stemmed.
+
+use snowball_stemmers_rs::Algorithm;
+
+/// The language of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Language {
+    pub(super) algorithm: Option<Algorithm>,
+    /// Whether the apostrophe ends a word (`l'acqua`, `d'accord`), as in the Romance languages that elide.
+    pub(super) elides: bool,
+}
+
+impl Language {
+    /// The language of a tag such as `it`, `pt-BR` or `zh_TW`; `None`, the empty tag and `und` mean that
+    /// nobody knows.
+    pub fn of(tag: Option<&str>) -> Language {
+        let tag = tag.unwrap_or_default();
+        let primary = tag.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+        let elides = matches!(primary.as_str(), "it" | "fr" | "ca");
+        Language { algorithm: algorithm(&primary), elides }
+    }
+}
+
+fn algorithm(primary: &str) -> Option<Algorithm> {
+    Some(match primary {
+        "" | "und" | "en" => Algorithm::English,
+        "ar" => Algorithm::Arabic,
+        "ca" => Algorithm::Catalan,
+        "cs" => Algorithm::Czech,
+        "da" => Algorithm::Danish,
+        "de" => Algorithm::German,
+        "el" => Algorithm::Greek,
+        "eo" => Algorithm::Esperanto,
+        "es" => Algorithm::Spanish,
+        "et" => Algorithm::Estonian,
+        "eu" => Algorithm::Basque,
+        "fa" => Algorithm::Persian,
+        "fi" => Algorithm::Finnish,
+        "fr" => Algorithm::French,
+        "ga" => Algorithm::Irish,
+        "hi" => Algorithm::Hindi,
+        "hu" => Algorithm::Hungarian,
+        "hy" => Algorithm::Armenian,
+        "id" => Algorithm::Indonesian,
+        "it" => Algorithm::Italian,
+        "lt" => Algorithm::Lithuanian,
+        "ne" => Algorithm::Nepali,
+        "nl" => Algorithm::Dutch,
+        "nb" | "nn" | "no" => Algorithm::Norwegian,
+        "pl" => Algorithm::Polish,
+        "pt" => Algorithm::Portuguese,
+        "ro" => Algorithm::Romanian,
+        "ru" => Algorithm::Russian,
+        "sr" => Algorithm::Serbian,
+        "sv" => Algorithm::Swedish,
+        "ta" => Algorithm::Tamil,
+        "tr" => Algorithm::Turkish,
+        "uk" => Algorithm::Ukrainian,
+        "yi" => Algorithm::Yiddish,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_primary_subtag() {
+        assert_eq!(Language::of(Some("pt-BR")), Language::of(Some("PT")));
+        assert_eq!(Language::of(None), Language::of(Some("en_GB")));
+        assert_eq!(Language::of(Some("ja")).algorithm, None);
+        assert!(Language::of(Some("it-IT")).elides);
+    }
+}

@@ -1,0 +1,152 @@
+//! Which language a page is in, as an ISO 639-1 code of two letters.
+//!
+//! What the page declares counts, since its author knows; a guess from the trigrams of the text (whatlang)
+//! fills in where nothing is declared, and only when it is reliable. The guess reads the first 4 KB: more
+//! text changes few answers and costs as much as the whole of the parsing.
+
+use whatlang::{Lang, Script, detect, detect_script};
+
+use super::flow::prefix;
+
+/// How much of the text a guess is made from.
+const GUESS: usize = 4096;
+
+/// Every code of ISO 639-1.
+const CODES: &str = "\
+    aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de \
+    dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id \
+    ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu \
+    lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu \
+    rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr \
+    ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu";
+
+/// The language of a text whose page declares `declared`.
+pub fn language(declared: Option<&str>, text: &str) -> Option<String> {
+    let start = prefix(text, GUESS);
+    declared.and_then(primary).filter(|code| is_plausible(code, start)).or_else(|| guess(start))
+}
+
+/// The primary subtag of a language tag: `pt` of `pt-BR`.
+fn primary(tag: &str) -> Option<String> {
+    let subtag = tag.trim().split(['-', '_']).next()?.to_ascii_lowercase();
+    (subtag.len() == 2 && CODES.split(' ').any(|code| code == subtag)).then_some(subtag)
+}
+
+/// Templates declare English and are then filled in any language; where the script says so, it is seen.
+fn is_plausible(code: &str, text: &str) -> bool {
+    code != "en" || detect_script(text).is_none_or(|script| script == Script::Latin)
+}
+
+fn guess(text: &str) -> Option<String> {
+    let found = detect(text).filter(|found| found.is_reliable())?;
+    Some(code(found.lang()).to_owned())
+}
+
+fn code(language: Lang) -> &'static str {
+    match language {
+        Lang::Afr => "af",
+        Lang::Aka => "ak",
+        Lang::Amh => "am",
+        Lang::Ara => "ar",
+        Lang::Aze => "az",
+        Lang::Bel => "be",
+        Lang::Ben => "bn",
+        Lang::Bul => "bg",
+        Lang::Cat => "ca",
+        Lang::Ces => "cs",
+        Lang::Cmn => "zh",
+        Lang::Cym => "cy",
+        Lang::Dan => "da",
+        Lang::Deu => "de",
+        Lang::Ell => "el",
+        Lang::Eng => "en",
+        Lang::Epo => "eo",
+        Lang::Est => "et",
+        Lang::Fin => "fi",
+        Lang::Fra => "fr",
+        Lang::Guj => "gu",
+        Lang::Heb => "he",
+        Lang::Hin => "hi",
+        Lang::Hrv => "hr",
+        Lang::Hun => "hu",
+        Lang::Hye => "hy",
+        Lang::Ind => "id",
+        Lang::Ita => "it",
+        Lang::Jav => "jv",
+        Lang::Jpn => "ja",
+        Lang::Kan => "kn",
+        Lang::Kat => "ka",
+        Lang::Khm => "km",
+        Lang::Kor => "ko",
+        Lang::Lat => "la",
+        Lang::Lav => "lv",
+        Lang::Lit => "lt",
+        Lang::Mal => "ml",
+        Lang::Mar => "mr",
+        Lang::Mkd => "mk",
+        Lang::Mya => "my",
+        Lang::Nep => "ne",
+        Lang::Nld => "nl",
+        Lang::Nob => "nb",
+        Lang::Ori => "or",
+        Lang::Pan => "pa",
+        Lang::Pes => "fa",
+        Lang::Pol => "pl",
+        Lang::Por => "pt",
+        Lang::Ron => "ro",
+        Lang::Rus => "ru",
+        Lang::Sin => "si",
+        Lang::Slk => "sk",
+        Lang::Slv => "sl",
+        Lang::Sna => "sn",
+        Lang::Spa => "es",
+        Lang::Srp => "sr",
+        Lang::Swe => "sv",
+        Lang::Tam => "ta",
+        Lang::Tel => "te",
+        Lang::Tgl => "tl",
+        Lang::Tha => "th",
+        Lang::Tuk => "tk",
+        Lang::Tur => "tr",
+        Lang::Ukr => "uk",
+        Lang::Urd => "ur",
+        Lang::Uzb => "uz",
+        Lang::Vie => "vi",
+        Lang::Yid => "yi",
+        Lang::Zul => "zu",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ITALIAN: &str = "Il crivello prende gli indirizzi ogni volta che si presentano e li restituisce \
+        una volta sola, nell'ordine in cui sono stati visti per la prima volta.";
+    const RUSSIAN: &str = "Это страница на русском языке, написанная для проверки.";
+
+    #[test]
+    fn believes_what_is_declared() {
+        assert_eq!(language(Some("pt-BR"), ITALIAN).as_deref(), Some("pt"));
+        assert_eq!(language(Some(" EN_us "), "").as_deref(), Some("en"));
+    }
+
+    #[test]
+    fn guesses_where_the_declaration_is_nonsense() {
+        for declared in [None, Some(""), Some("xx"), Some("*"), Some("italiano"), Some("{{ lang }}")] {
+            assert_eq!(language(declared, ITALIAN).as_deref(), Some("it"), "{declared:?}");
+        }
+        assert_eq!(language(Some("en"), RUSSIAN).as_deref(), Some("ru"));
+    }
+
+    #[test]
+    fn says_nothing_when_unsure() {
+        assert_eq!(language(None, "ok"), None);
+        assert_eq!(language(None, ""), None);
+    }
+
+    #[test]
+    fn every_guess_is_a_code() {
+        assert!(Lang::all().iter().all(|language| primary(code(*language)).is_some()));
+    }
+}

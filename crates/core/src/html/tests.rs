@@ -1,0 +1,174 @@
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use super::*;
+
+const URL: &str = "http://example.com/2024/05/";
+
+fn page(html: &str) -> Page {
+    parse(html.as_bytes(), URL, Some("text/html; charset=utf-8"))
+}
+
+#[test]
+fn text_is_what_a_reader_sees() {
+    let cases = [
+        ("<p>one</p><p>two</p>", "one\ntwo"),
+        ("un<b>brok</b>en <i>wor</i>d<wbr>s", "unbroken words"),
+        ("a<br>b<div>c<div>d</div></div>e", "a\nb\nc\nd\ne"),
+        ("  a \n\t b&nbsp;&amp; c &eacute;&#x20AC; ", "a b & c é€"),
+        ("<table><tr><td>1<td>2<tr><td>3</table>", "1 2\n3"),
+        ("a<!-- comment -->b", "ab"),
+        ("soft\u{ad}hyphen &shy;", "softhyphen"),
+        ("a<script>if (1 < 2) '<p>x'</script><style>p {}</style><noscript><p>x</noscript>b", "ab"),
+        ("a<template>x<template>y</template>z<script></template></script></template>b", "ab"),
+        ("a<svg><title>x</title><style/><text>y</text><svg/></svg>b", "ab"),
+        ("a<svg><path><p>b", "a\nb"),
+        ("<title>t</title><body>a<title>u</title>b", "ab"),
+        ("<head><title>t</title>in the head", "in the head"),
+        ("<nav>menu</nav>body<footer>foot</footer>", "menu\nbody\nfoot"),
+        ("<textarea>a<b></textarea> c", "a<b> c"),
+        ("<p>a</p", "a"),
+        ("</svg></p></h1></a></template>a", "a"),
+        ("", ""),
+    ];
+    for (html, text) in cases {
+        assert_eq!(page(html).text, text, "{html}");
+    }
+}
+
+#[test]
+fn zones_are_apart() {
+    let found = page(
+        "<html lang=IT-it><title> A &lt;b&gt;\n title </title><title>second</title>\
+         <h1>First<br>heading</h1><p>text</p><h3></h3><h6>last <a href=/x>one</a>",
+    );
+    assert_eq!(found.title, "A <b> title");
+    assert_eq!(found.headings, ["First heading", "last one"]);
+    assert_eq!(found.text, "First\nheading\ntext\nlast one");
+    assert_eq!(found.language.as_deref(), Some("it"));
+}
+
+#[test]
+fn an_open_heading_does_not_swallow_the_page() {
+    let found = page(&format!("<h1>one<p>{}<h2>two", "word ".repeat(1000)));
+    assert_eq!(found.headings.len(), 2);
+    assert!(found.headings[0].len() <= 1024);
+    assert_eq!(found.headings[1], "two");
+}
+
+#[test]
+fn links_come_once_in_order_with_their_first_name() {
+    let found = page(
+        "<a href='../06/'> <img src=i alt=''> </a><a href=b#x>B <img alt=picture>!</a>\
+         <a href='/2024/06/#later'>next\n<b>mon</b>th</a><a name=x>no link</a>\
+         <map><area href=/area alt='an  area'></map><iframe src=/frame>x</iframe><frame src='/frame2'>\
+         <a href=mailto:a@b.example>mail</a><a rel='x NoFollow' href=/secret>s</a><a href=/open>left <p>open",
+    );
+    let base = "http://example.com";
+    let paths: Vec<&str> = found.links.iter().filter_map(|link| link.strip_prefix(base)).collect();
+    assert_eq!(paths, ["/2024/06/", "/2024/05/b", "/area", "/frame", "/frame2", "/open"]);
+    assert_eq!(found.anchors, ["next month", "B picture !", "an area", "", "", "left open"]);
+    assert_eq!(found.same_shape, [true, false, false, false, false, false]);
+}
+
+#[test]
+fn the_head_has_its_say() {
+    let found = page(
+        "<base href=//other.example/dir/><base href=/ignored/><link rel='x Canonical' href=page?a=1#b>\
+         <meta http-equiv=Refresh content=\"0; URL = 'next'\"><a href=c>c</a>",
+    );
+    assert_eq!(found.canonical.as_deref(), Some("http://other.example/dir/page?a=1"));
+    assert_eq!(found.links, ["http://other.example/dir/next", "http://other.example/dir/c"]);
+    assert!(!found.noindex && !found.nofollow);
+}
+
+#[test]
+fn robots_are_told() {
+    let cases = [
+        ("NoIndex", true, false),
+        ("index, nofollow", false, true),
+        ("none", true, true),
+        ("noindexing", false, false),
+    ];
+    for (content, noindex, nofollow) in cases {
+        let found = page(&format!("<a href=x>x</a><meta name=ROBOTS content='{content}'>"));
+        assert_eq!((found.noindex, found.nofollow), (noindex, nofollow), "{content}");
+        assert_eq!(found.links.is_empty(), nofollow);
+    }
+}
+
+#[test]
+fn there_are_no_more_links_than_allowed() {
+    let html: String = (0..MAX_LINKS + 5).map(|number| format!("<a href=/{number}>x</a>")).collect();
+    assert_eq!(page(&html).links.len(), MAX_LINKS);
+}
+
+#[test]
+fn the_digest_is_of_the_words() {
+    let digest = |html: &str| page(html).digest;
+    let one = digest("<title>T</title><p>Some  text</p><p>here</p>");
+    assert_eq!(one, digest("<TITLE>t</TITLE><div class=x>some <b>text</b>\nHERE"));
+    assert_ne!(one, digest("<title>T</title><p>other text</p><p>here</p>"));
+    assert_ne!(one, digest("<title>U</title><p>Some text</p><p>here</p>"));
+    assert_ne!(digest("<img src=a>"), digest("<img src=b>"));
+}
+
+#[test]
+fn converted_text_is_a_page_without_links() {
+    let found = parse_text(b"  One   line \r\n\r\n\x0canother\n", None);
+    assert_eq!(found.text, "One line\nanother");
+    assert_eq!(found.digest, page("<p>one line<p>another").digest);
+    assert_eq!(found.simhash, page("<p>one line<p>another").simhash);
+    assert!(found.links.is_empty());
+}
+
+#[test]
+fn undeclared_accents_are_right() {
+    let found = parse(b"<title>Universit\xe0</title>Perch\xe9 no", URL, None);
+    assert_eq!((&*found.title, &*found.text), ("Università", "Perché no"));
+}
+
+#[test]
+fn a_page_without_an_address_keeps_its_absolute_links() {
+    for url in ["", "nonsense", "foo://BAR.É/"] {
+        let found = parse("<a href=/x>é</a><a href=http://b.example>".as_bytes(), url, None);
+        assert_eq!(found.links, ["http://b.example/"]);
+    }
+}
+
+/// A quadratic step would take hours here, and recursion would overflow the stack.
+#[test]
+fn monstrous_pages_take_linear_time() {
+    let start = Instant::now();
+    for piece in
+        ["<div>", "<a href=x>", "<svg>", "<template>", "<h1>x", "<a b='", "&amp", "<!--", "<![CDATA[", "</"]
+    {
+        page(&piece.repeat((4 << 20) / piece.len()));
+    }
+    assert!(start.elapsed() < Duration::from_secs(60));
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_a_page(body in prop::collection::vec(any::<u8>(), 0..300), content_type in ".{0,20}") {
+        parse(&body, URL, Some(&content_type));
+        parse(&body, URL, None);
+    }
+
+    #[test]
+    fn any_markup_is_a_page_in_order(pieces in prop::collection::vec(prop::sample::select(vec![
+        "<p>", "</p>", "<a href=/1>", "</a>", "<h2>", "</h2>", "<svg>", "</svg>", "<template>", "</template>",
+        "<title>", "</title>", "<script>", "</script>", "word", " ", "é漢", "\u{ad}", "&lt;", "<", ">",
+        "<img alt=x>", "\0", "<!--", "-->",
+    ]), 0..40)) {
+        let found = page(&pieces.concat());
+        prop_assert_eq!(found.links.len(), found.anchors.len());
+        prop_assert_eq!(found.links.len(), found.same_shape.len());
+        let anchors = found.anchors.iter().map(String::as_str);
+        for text in found.text.lines().chain([&*found.title]).chain(anchors) {
+            prop_assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), text);
+        }
+        prop_assert_eq!(parse_text(found.text.as_bytes(), Some("text/plain; charset=utf-8")).text, found.text);
+    }
+}

@@ -1,0 +1,41 @@
+"""When to merge segments, and which.
+
+Segments fall into tiers by their length: a tier is ``fan_in`` times as large as the one below. A segment
+that has a larger one after it counts as of that one's tier, so tiers only fall from the oldest segment to
+the newest, and those of a tier are neighbours. When there are ``fan_in`` of a tier they become one.
+
+So n documents are in fewer than ``fan_in`` segments a tier, with a logarithm of tiers, and documents that
+come in equal batches are copied once a tier. Only neighbours are merged: the order of the segments says
+which document is the newer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+Segment = tuple[str, int]
+"""The name of a segment's file, and its length."""
+
+FAN_IN = 8
+SMALLEST_TIER = 1 << 20
+
+
+def tier(length: int, fan_in: int = FAN_IN) -> int:
+    """The tier of a segment of ``length`` bytes; everything below a mebibyte is of tier 0."""
+    found = 0
+    while length >= SMALLEST_TIER:
+        length //= fan_in
+        found += 1
+    return found
+
+
+def choose(segments: Sequence[Segment], fan_in: int = FAN_IN) -> slice | None:
+    """The neighbours to merge next, the newest first, or None when nothing needs merging."""
+    highest, end = 0, len(segments)
+    for start in range(len(segments) - 1, -1, -1):
+        own = tier(segments[start][1], fan_in)
+        if own > highest:
+            if end - (start + 1) >= fan_in:
+                return slice(start + 1, end)
+            highest, end = own, start + 1
+    return slice(0, end) if end >= fan_in else None

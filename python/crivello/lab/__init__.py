@@ -1,0 +1,1 @@
+"""Experiments: what the theory derives on paper, measured on data."""

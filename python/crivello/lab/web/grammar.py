@@ -1,0 +1,36 @@
+"""A small grammar for sentences that vary.
+
+``[a|b]`` is one of its alternatives, ``{100..200/10}`` a number of that range in steps of ten, and
+``{name}`` the word bound to that name, capitalised when the name is (``{Name}``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from random import Random
+
+_SLOT = re.compile(
+    r"\[(?P<choice>[^\]]*)\]"
+    r"|\{(?P<low>\d+)\.\.(?P<high>\d+)(?:/(?P<step>\d+))?\}"
+    r"|\{(?P<name>\w+)\}"
+)
+
+
+def expand(template: str, words: Mapping[str, str], random: Random) -> str:
+    """One sentence of the template."""
+
+    def fill(slot: re.Match[str]) -> str:
+        if (choice := slot["choice"]) is not None:
+            return expand(random.choice(choice.split("|")), words, random)
+        if slot["low"] is not None:
+            return str(random.randrange(int(slot["low"]), int(slot["high"]) + 1, int(slot["step"] or 1)))
+        name = slot["name"]
+        return words[name] if name.islower() else capitalised(words[name.lower()])
+
+    return _SLOT.sub(fill, template)
+
+
+def capitalised(phrase: str) -> str:
+    """The phrase with its first letter in upper case, and the others as they are."""
+    return phrase[:1].upper() + phrase[1:]
