@@ -13,6 +13,7 @@ mod search;
 mod sieve;
 mod signature;
 mod store;
+mod stream;
 
 use pyo3::prelude::*;
 
@@ -27,5 +28,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     search::register(module)?;
     sieve::register(module)?;
     signature::register(module)?;
-    store::register(module)
+    store::register(module)?;
+    stream::register(module)
 }

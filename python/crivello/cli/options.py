@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import typing
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from enum import StrEnum
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
+from crivello.errors import InvalidArgument
 from crivello.settings import Setting, settings_of
 
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="the collection's folder", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
+Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def with_settings(*sections: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -64,3 +68,27 @@ def _shown(default: Any) -> str:
     if isinstance(default, bool):
         return "on" if default else "off"
     return f"{default:,}" if isinstance(default, int) else str(default) or "none"
+
+
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+def size(text: str, flag: str) -> int:
+    """Bytes from text like ``16M``: a number, and k, M, G or T for powers of 1024."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
+    found_bytes = int(float(found[1]) * _UNITS[found[2]]) if found else 0
+    if found_bytes < 1:
+        raise InvalidArgument(
+            f"{flag}: {text!r} is not a size", hint="give bytes, or something like 16M or 2G"
+        )
+    return found_bytes
+
+
+def choice(choices: type[Choice], text: str, flag: str) -> Choice:
+    """The member of an enumeration that ``text`` names."""
+    try:
+        return choices(text)
+    except ValueError:
+        raise InvalidArgument(
+            f"{flag}: {text!r} is not among the choices", hint=f"take one of {', '.join(choices)}"
+        ) from None
