@@ -45,7 +45,7 @@ def duplicates(
     k: Annotated[str, typer.Option("--k", metavar="LIST", help="K: hash functions")] = "2,4,6,8",
     p: Annotated[
         str, typer.Option("--p", metavar="LIST", help="P: cells to decrement; may be empty")
-    ] = "1,4,16",
+    ] = "1,4,10",
     maximum: Annotated[str, typer.Option("--max", metavar="LIST", help="Max: what cells are set to")] = "1,3",
     fps: Annotated[
         str,

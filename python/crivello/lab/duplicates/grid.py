@@ -39,7 +39,7 @@ class Grid:
 
     cells: tuple[int, ...] = (500_000, 1_000_000, 5_000_000, 10_000_000, 40_000_000)
     k: tuple[int, ...] = (2, 4, 6, 8)
-    p: tuple[int, ...] = (1, 4, 16)
+    p: tuple[int, ...] = (1, 4, 10)
     max: tuple[int, ...] = (1, 3)
     bounds: tuple[float, ...] = (0.01, 0.05)
 

@@ -42,10 +42,23 @@ def short(number: float) -> str:
 
 def reference(database: duckdb.DuckDBPyConnection) -> str:
     """The SQL condition for the stable filters of the reference bound."""
-    bounds = [row[0] for row in _rows(database, "SELECT DISTINCT wanted FROM runs WHERE wanted IS NOT NULL")]
-    if bounds:
-        return f"filter = 'stable' AND wanted = {sorted(bounds)[len(bounds) // 2]!r}"
-    return "filter = 'stable' AND p = (SELECT min(p) FROM runs WHERE filter = 'stable')"
+    bound = _reference_bound(database)
+    if bound is None:
+        return "filter = 'stable' AND p = (SELECT min(p) FROM runs WHERE filter = 'stable')"
+    return f"filter = 'stable' AND wanted = {bound!r}"
+
+
+def reference_name(database: duckdb.DuckDBPyConnection) -> str:
+    """How a legend calls the P of the reference bound."""
+    bound = _reference_bound(database)
+    return "smallest P" if bound is None else f"P for FPS ≤ {bound:g}"
+
+
+def _reference_bound(database: duckdb.DuckDBPyConnection) -> float | None:
+    bounds = sorted(
+        row[0] for row in _rows(database, "SELECT DISTINCT wanted FROM runs WHERE wanted IS NOT NULL")
+    )
+    return bounds[len(bounds) // 2] if bounds else None
 
 
 def draw_all(database: duckdb.DuckDBPyConnection, folder: Path) -> list[Plot]:
@@ -77,7 +90,8 @@ def _f1_axis(axes: Any, database: duckdb.DuckDBPyConnection) -> None:
 def _f1_over_k(database: duckdb.DuckDBPyConnection) -> Any:
     figure, panels = plt.subplots(1, 2, figsize=(10, 4.2), sharey=True, layout="constrained")
     conditions = ("filter = 'bloom'", f"{reference(database)} AND max = (SELECT min(max) FROM runs)")
-    for axes, condition, title in zip(panels, conditions, ("Bloom", "Stable Bloom"), strict=True):
+    titles = ("Bloom", f"Stable Bloom, {reference_name(database)}")
+    for axes, condition, title in zip(panels, conditions, titles, strict=True):
         cells = [row[0] for row in _rows(database, "SELECT DISTINCT cells FROM runs ORDER BY cells")]
         for number, size in enumerate(cells):
             points = _rows(
@@ -95,14 +109,15 @@ def _f1_over_k(database: duckdb.DuckDBPyConnection) -> Any:
 
 def _f1_over_m(database: duckdb.DuckDBPyConnection) -> Any:
     figure, axes = plt.subplots(figsize=(7.5, 4.5), layout="constrained")
-    lines = [
-        ("Bloom, best K", "filter = 'bloom'", {"color": BLOOM, "marker": "o", "linewidth": 4, "alpha": 0.6})
-    ]
+    wide: dict[str, Any] = {"color": BLOOM, "marker": "o", "linewidth": 4, "alpha": 0.6}
+    lines = [("Bloom, best K", "filter = 'bloom'", wide)]
     maxima = _rows(database, "SELECT DISTINCT max FROM runs WHERE filter = 'stable' ORDER BY max")
     for (maximum,), color in zip(maxima, itertools.cycle((STABLE, STABLE_MORE, "#8e44ad"))):
         name = f"Stable Bloom, Max = {maximum}"
         bounded = f"{reference(database)} AND max = {maximum}"
-        lines.append((f"{name}, P of the reference bound, best K", bounded, {"color": color, "marker": "s"}))
+        lines.append(
+            (f"{name}, {reference_name(database)}, best K", bounded, {"color": color, "marker": "s"})
+        )
         free = f"filter = 'stable' AND max = {maximum}"
         lines.append((f"{name}, best P and K", free, {"color": color, "marker": "^", "linestyle": "--"}))
     for label, condition, style in lines:
@@ -134,7 +149,7 @@ def _false_positives(database: duckdb.DuckDBPyConnection) -> Any:
     for axes, size in zip(panels[0], cells, strict=True):
         for label, condition, color in (
             ("Bloom", "filter = 'bloom'", BLOOM),
-            ("Stable Bloom", stable, STABLE),
+            (f"Stable Bloom,\n{reference_name(database)}", stable, STABLE),
         ):
             points = _rows(
                 database,
@@ -182,8 +197,8 @@ PLOTS = (
     Plot(
         "f1-over-k.png",
         "F1 over K",
-        "More hash functions fill a small filter sooner and help a large one. Stable filters have the P of the "
-        "reference bound and the smallest Max.",
+        "A large Bloom filter errs less with more hash functions, a small one is full sooner. A stable filter pays for "
+        "each with its memory of what came before. Shown with the smallest Max.",
         _f1_over_k,
     ),
     Plot(
