@@ -13,8 +13,8 @@ pub mod html;
 pub mod index;
 
 pub mod log;
-mod new_file;
 pub mod neardup;
+mod new_file;
 pub mod pulse;
 pub mod query;
 

@@ -83,9 +83,9 @@ fn sift(
     };
     let record = record.as_deref();
     let Counts { lines, new, duplicates, malformed, long, bytes } = match judge {
-        Judge::Filter(filter) => filter.get().write(py, |mut filter, pulse| {
-            stream::sift(&inputs, &mut filter, emit, record, pulse)
-        })?,
+        Judge::Filter(filter) => filter
+            .get()
+            .write(py, |mut filter, pulse| stream::sift(&inputs, &mut filter, emit, record, pulse))?,
         Judge::Exact(exact) => {
             exact.get().with(py, |exact, pulse| stream::sift(&inputs, exact, emit, record, pulse))?
         }

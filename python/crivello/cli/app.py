@@ -26,7 +26,7 @@ TASKS: dict[str, dict[str, str]] = {
         "serve": "crivello serve example --port 8080",
     },
     "Find duplicates": {
-        "stream": "zcat urls.gz | crivello stream --memory 16M > once.txt",
+        "stream": "crivello stream urls.txt.gz --memory 16M > once.txt",
     },
     "Look under the hood": {
         "lab": "crivello lab web",
