@@ -9,16 +9,19 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import zstandard
 
 from crivello.errors import InvalidArgument
 from crivello.stream import Format, JudgeOptions, Kind, format_of
+from crivello.stream.truth import ENTRY, check
 
 CRIVELLO = Path(sys.executable).parent / "crivello"
 DATA = Path(os.environ.get("CRIVELLO_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
@@ -226,6 +229,21 @@ def test_ctrl_c_ends_a_stream_that_waits() -> None:
         assert process.wait(timeout=10) == 130
         assert time.monotonic() - sent < 1.5
         assert b"Traceback" not in process.stderr.read()
+
+
+def test_ctrl_c_ends_the_search_for_the_truth(tmp_path: Path) -> None:
+    record = tmp_path / "record"
+    entries = np.zeros(4_000_000, ENTRY)
+    entries["signature"] = np.random.default_rng(1).integers(0, 1 << 64, len(entries), dtype=np.uint64)
+    entries.tofile(record)
+    for delay in (0.05, 0.2, 0.4):
+        folder = tmp_path / str(delay)
+        folder.mkdir()
+        timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            check(record, folder)
+        timer.join()
 
 
 def test_ctrl_c_ends_a_stream_that_nobody_reads() -> None:

@@ -15,6 +15,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from crivello.errors import StorageError
 from crivello.stream.confusion import Confusion
 
 ENTRY = np.dtype([("signature", "<u8"), ("judged", "?")])
@@ -32,6 +33,18 @@ def entries(record: Path) -> Iterator[NDArray[np.void]]:
 
 def check(record: Path, folder: Path) -> Confusion:
     """How often the judge was right; ``folder`` is for temporary files."""
+    try:
+        return _check(record, folder)
+    except duckdb.Error as error:
+        raise StorageError(f"{folder}: DuckDB could not work out the exact answer: {error}", folder) from None
+    except RuntimeError as error:
+        # What DuckDB makes of Ctrl-C while a query runs.
+        if "interrupted" in str(error):
+            raise KeyboardInterrupt from None
+        raise
+
+
+def _check(record: Path, folder: Path) -> Confusion:
     configuration: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": MEMORY_LIMIT,
         "temp_directory": str(folder / "spilled"),

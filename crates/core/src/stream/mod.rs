@@ -1,8 +1,8 @@
 //! Streams: lines in, lines out, with the duplicates marked or dropped on the way, in a fixed memory.
 //!
 //! Each line has a key (see [`key`](self::key)) and each key a 64-bit [`Signature`]. A [`Judge`], which is any
-//! filter or the exact set, says of each in turn whether it was seen before. Memory is that of the judge and
-//! about 4 MiB: a block of lines as it was read, their signatures and verdicts, and the lines to write.
+//! filter or the exact set, says of each in turn whether it was seen before. Memory is that of the judge and of
+//! one block: at most 1 MiB of lines as they were read, as much to write, and 25 bytes a line of it.
 //!
 //! What cannot be judged is never lost. A line without a key (malformed) or longer than [`LONGEST`] is neither
 //! new nor a duplicate: it goes out where new lines go out, marked as such, and is counted.

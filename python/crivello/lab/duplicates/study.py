@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 
 from crivello.errors import StorageError
@@ -87,6 +88,11 @@ def study(
     truth = truth_of(stream)
     distinct = int(np.count_nonzero(~truth))
     runs = run_all(stream, truth, combinations, seed, one_more)
-    database = results.save(folder, stream, distinct, runs)
-    written = report.write(folder, time.perf_counter() - started)
+    try:
+        database = results.save(folder, stream, distinct, runs)
+        written = report.write(folder, time.perf_counter() - started)
+    except OSError as error:
+        raise StorageError.of(error, folder) from None
+    except duckdb.Error as error:
+        raise StorageError(f"{folder}: the results could not be kept: {error}", folder) from None
     return Outcome(len(stream), distinct, runs, time.perf_counter() - started, written, database)
