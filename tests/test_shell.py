@@ -276,7 +276,7 @@ def test_lab_web_prints_where_to_start(tmp_path: Path) -> None:
 def test_help_version_and_doctor() -> None:
     assert re.fullmatch(r"crivello \d+\.\d+\.\d+\n", crivello("--version").stdout)
     shown = crivello("--help").stdout
-    verbs = ("demo", "up", "crawl", "pages", "index", "rank", "search", "serve", "lab", "doctor")
+    verbs = ("demo", "up", "crawl", "pages", "index", "rank", "search", "serve", "stream", "lab", "doctor")
     assert all(f"$ crivello {verb}" in shown for verb in verbs)
     for verb in verbs:
         assert "Example" in crivello(verb, "--help").stdout or verb == "lab", verb
@@ -305,7 +305,17 @@ def imports_of(code: str) -> set[str]:
 
 
 def test_importing_and_help_load_nothing_heavy() -> None:
-    heavy = {"aiohttp", "uvicorn", "starlette", "rich.console", "numpy", "jinja2", "fastwarc"}
+    heavy = {
+        "aiohttp",
+        "uvicorn",
+        "starlette",
+        "rich.console",
+        "numpy",
+        "jinja2",
+        "fastwarc",
+        "duckdb",
+        "matplotlib",
+    }
     assert not heavy & imports_of("import crivello")
     assert "crivello._core" not in imports_of("import crivello")
     assert not heavy & imports_of("import crivello.cli.app")

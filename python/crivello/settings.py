@@ -224,6 +224,12 @@ class Setting:
         return f"{kind}{low}{high}{unit}"
 
 
+def parse_size(text: str) -> int | None:
+    """Bytes from a number that K, M or G may follow; None where it is something else."""
+    number, unit = (text[:-1], _UNITS[text[-1].lower()]) if text[-1:].lower() in _UNITS else (text, 1)
+    return int(number) * unit if number.isdigit() else None
+
+
 def _unwrap(annotated: Any) -> tuple[Any, Meta]:
     base, meta = typing.get_args(annotated)
     return base, meta
@@ -250,9 +256,8 @@ def all_settings() -> Iterator[Setting]:
 
 
 def _convert(setting: Setting, value: Any, source: str) -> Any:
-    plain = value
-    if setting.is_size and isinstance(value, str) and value[:-1].isdigit() and value[-1].lower() in _UNITS:
-        plain = int(value[:-1]) * _UNITS[value[-1].lower()]
+    size = parse_size(value) if setting.is_size and isinstance(value, str) else None
+    plain = value if size is None else size
     try:
         return msgspec.convert(plain, setting.type, strict=not isinstance(plain, str))
     except msgspec.ValidationError:

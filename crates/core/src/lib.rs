@@ -21,6 +21,7 @@ pub mod query;
 pub mod sieve;
 pub mod signature;
 pub mod store;
+pub mod stream;
 pub mod url;
 
 pub use error::{Error, Result};

@@ -16,7 +16,7 @@ use crate::enter::enter;
 
 /// A filter of any kind. The lock lets threads share it, and is only ever taken without the GIL.
 #[pyclass(module = "crivello._core", frozen)]
-struct Filter(RwLock<Box<dyn filter::Filter>>);
+pub struct Filter(RwLock<Box<dyn filter::Filter>>);
 
 impl Filter {
     fn of<F: filter::Filter + 'static>(filter: F) -> Box<dyn filter::Filter> {
@@ -35,7 +35,8 @@ impl Filter {
         enter(py, |pulse| work(&**self.0.read().unwrap_or_else(PoisonError::into_inner), pulse))
     }
 
-    fn write<T: Send>(
+    /// Runs `work` with the filter, without the GIL.
+    pub fn write<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut dyn filter::Filter, &Pulse) -> Result<T> + Send,
@@ -221,7 +222,8 @@ impl Stability {
     }
 }
 
-fn answers<'py>(py: Python<'py>, seen: &[bool]) -> PyResult<Bound<'py, PyByteArray>> {
+/// A byte for each answer.
+pub fn answers<'py>(py: Python<'py>, seen: &[bool]) -> PyResult<Bound<'py, PyByteArray>> {
     PyByteArray::new_with(py, seen.len(), |bytes| {
         bytes.iter_mut().zip(seen).for_each(|(byte, there)| *byte = u8::from(*there));
         Ok(())
@@ -233,7 +235,7 @@ const AHEAD: usize = 8;
 const LINES: usize = 3;
 
 /// The signatures of a list of str or bytes, or those in an array of unsigned numbers of 64 bits.
-fn signatures_of(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Signature>> {
+pub fn signatures_of(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Signature>> {
     let py = keys.py();
     let refuse = |reason: String| enter(py, |_| Err(Error::Invalid(reason)));
     if let Ok(list) = keys.cast::<PyList>() {

@@ -14,6 +14,7 @@ mod search;
 mod sieve;
 mod signature;
 mod store;
+mod stream;
 
 use pyo3::prelude::*;
 
@@ -29,5 +30,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     search::register(module)?;
     sieve::register(module)?;
     signature::register(module)?;
-    store::register(module)
+    store::register(module)?;
+    stream::register(module)
 }

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from crivello.cli import crawl, demo, doctor, index, lab, pages, rank, search, serve, up
+from crivello.cli import crawl, demo, doctor, index, lab, pages, rank, search, serve, stream, up
 
 TASKS: dict[str, dict[str, str]] = {
     "See it work": {
@@ -24,6 +24,9 @@ TASKS: dict[str, dict[str, str]] = {
         "rank": "crivello rank example --top 20",
         "search": "crivello search example 'solar AND \"stellar wind\"'",
         "serve": "crivello serve example --port 8080",
+    },
+    "Find duplicates": {
+        "stream": "crivello stream urls.txt.gz --memory 16M > once.txt",
     },
     "Look under the hood": {
         "lab": "crivello lab web",
@@ -76,6 +79,6 @@ def options(
     del version
 
 
-for module in (demo, up, crawl, pages, index, rank, search, serve, doctor):
+for module in (demo, up, crawl, pages, index, rank, search, serve, stream, doctor):
     module.register(app)
 app.add_typer(lab.app, name="lab")

@@ -7,15 +7,16 @@ from typing import Annotated
 
 import typer
 
-from crivello.cli import lab_sieve
+from crivello.cli import lab_duplicates, lab_sieve
 from crivello.cli.options import Json
 from crivello.cli.output import print_json, say
 
 app = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Try the parts one by one: `lab web` serves the sample web, `lab sieve` sifts URLs.",
+    help="Try the parts one by one: the sample web, the sieves, and filters against duplicates in a stream.",
 )
+lab_duplicates.register(app)
 
 
 @app.callback()

@@ -6,14 +6,17 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from enum import StrEnum
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
-from crivello.settings import Setting, settings_of
+from crivello.errors import InvalidArgument
+from crivello.settings import Setting, parse_size, settings_of
 
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="the collection's folder", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
+Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def with_settings(*sections: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -58,3 +61,23 @@ def _parameter(setting: Setting) -> inspect.Parameter:
             str | None, typer.Option(setting.flag, metavar=metavar, help=shown, show_default=False)
         ]
     return inspect.Parameter(setting.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+
+
+def size(text: str, flag: str) -> int:
+    """Bytes from text like ``16M``."""
+    found = parse_size(text)
+    if not found:
+        raise InvalidArgument(
+            f"{flag}: {text!r} is not a size", hint="give bytes, or something like 16M or 2G"
+        )
+    return found
+
+
+def choice(choices: type[Choice], text: str, flag: str) -> Choice:
+    """The member of an enumeration that ``text`` names."""
+    try:
+        return choices(text)
+    except ValueError:
+        raise InvalidArgument(
+            f"{flag}: {text!r} is not among the choices", hint=f"take one of {', '.join(choices)}"
+        ) from None

@@ -1,0 +1,138 @@
+"""crivello lab duplicates: Bloom against Stable Bloom on a stream, over a grid of parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from crivello.cli.options import Json
+from crivello.errors import InvalidArgument
+
+_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the verb."""
+    app.command("duplicates")(duplicates)
+
+
+def duplicates(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="[FILE]", help="a stream of lines, or a Common Crawl index", show_default=False
+        ),
+    ] = "",
+    elements: Annotated[
+        int | None, typer.Option("--elements", min=1, help="generate so many [default: 1,000,000]")
+    ] = None,
+    distinct: Annotated[
+        float | None, typer.Option("--distinct", help="the share of new ones among them [default: 0.49]")
+    ] = None,
+    skew: Annotated[
+        float | None, typer.Option("--skew", help="how unevenly they repeat; 0: evenly [default: 0.8]")
+    ] = None,
+    into: Annotated[
+        str, typer.Option("--into", metavar="DIR", help="where the report goes")
+    ] = "lab-duplicates",
+    cells: Annotated[
+        str, typer.Option("--cells", metavar="LIST", help="m: how many cells")
+    ] = "500k,1M,5M,10M,40M",
+    k: Annotated[str, typer.Option("--k", metavar="LIST", help="K: hash functions")] = "2,4,6,8",
+    p: Annotated[
+        str, typer.Option("--p", metavar="LIST", help="P: cells to decrement; may be empty")
+    ] = "1,4,10",
+    maximum: Annotated[str, typer.Option("--max", metavar="LIST", help="Max: what cells are set to")] = "1,3",
+    fps: Annotated[
+        str,
+        typer.Option("--fps", metavar="LIST", help="bounds on false positives to solve P from; may be empty"),
+    ] = "0.01,0.05",
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="of the generated stream and the decrements")
+    ] = 0,
+    json: Json = False,
+) -> None:
+    """Compare Bloom and Stable Bloom filters on a stream with duplicates; leave a report with plots.
+
+    Every combination of m, K, P and Max judges the whole stream. The results go to a DuckDB file, tables and plots
+    to a report beside it.
+
+    \b
+    Examples:
+      crivello lab duplicates --elements 10000000
+      crivello lab duplicates urls.txt.gz --cells 1M,8M --k 4 --into study
+    """
+    from crivello.cli.output import print_json
+    from crivello.lab.duplicates import Grid, generate, read, study
+
+    grid = Grid(
+        cells=_counts(cells, "--cells"),
+        k=_counts(k, "--k"),
+        p=_counts(p, "--p"),
+        max=_counts(maximum, "--max"),
+        bounds=_shares(fps, "--fps"),
+    )
+    if file:
+        if (elements, distinct, skew) != (None, None, None):
+            raise InvalidArgument(
+                "--elements, --distinct and --skew are for a generated stream",
+                hint="leave out the file, or these",
+            )
+        stream = read(file)
+    else:
+        stream = generate(
+            elements or 1_000_000,
+            0.49 if distinct is None else distinct,
+            0.8 if skew is None else skew,
+            seed,
+        )
+    with _progress() as progress:
+        outcome = study(stream, grid, into, seed=seed, progress=progress)
+    if json:
+        print_json(outcome.to_dict())
+    else:
+        print(outcome.report)
+
+
+def _counts(text: str, flag: str) -> tuple[int, ...]:
+    """Whole numbers from a list like ``500k,1M``; k and M are a thousand and a million."""
+    found = [re.fullmatch(r"(\d+(?:\.\d+)?)([km]?)", part) for part in _parts(text.lower())]
+    numbers = tuple(int(float(one[1]) * _UNITS[one[2]]) for one in found if one)
+    if len(numbers) < len(found) or 0 in numbers:
+        raise InvalidArgument(
+            f"{flag}: {text!r} is not a list of whole numbers", hint="for example 500k,1M,40M"
+        )
+    return numbers
+
+
+def _shares(text: str, flag: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in _parts(text))
+    except ValueError:
+        raise InvalidArgument(
+            f"{flag}: {text!r} is not a list of shares", hint="for example 0.01,0.05"
+        ) from None
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on a terminal; elsewhere nothing."""
+    from crivello.cli.output import stderr_console
+
+    console = stderr_console()
+    if not console.is_terminal:
+        yield None
+        return
+    from rich.progress import Progress
+
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task("combinations")
+        yield lambda done, total: bar.update(task, completed=done, total=total)

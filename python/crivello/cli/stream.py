@@ -1,0 +1,119 @@
+"""crivello stream: the duplicates in a stream of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from crivello.cli.options import Json, choice, size
+
+if TYPE_CHECKING:
+    from crivello.stream import Report
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the verb."""
+    app.command("stream")(stream)
+
+
+def stream(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILE]...", help="plain, gzip or Zstandard; none, or -: standard input"),
+    ] = None,
+    filter: Annotated[
+        str, typer.Option("--filter", metavar="stable|bloom|blocked-bloom|exact", help="who tells duplicates")
+    ] = "stable",
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format", metavar="auto|lines|cdxj", help="what is compared; auto: by the file's name"
+        ),
+    ] = "auto",
+    mark: Annotated[bool, typer.Option("--mark", help="print every line after new, dup or bad")] = False,
+    duplicates: Annotated[bool, typer.Option("--duplicates", help="print the duplicates only")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="print no lines, only the report")] = False,
+    truth: Annotated[bool, typer.Option("--truth", help="compare with the exact answer")] = False,
+    memory: Annotated[
+        str, typer.Option("--memory", metavar="SIZE", help="bytes for the filter, like 16M")
+    ] = "64M",
+    error: Annotated[
+        float | None, typer.Option("--error", help="false positives to allow [default: 0.01]")
+    ] = None,
+    capacity: Annotated[
+        int | None, typer.Option("--capacity", help="Bloom: as large as so many keys need")
+    ] = None,
+    k: Annotated[int | None, typer.Option("--k", min=1, help="hash functions [default: the best]")] = None,
+    p: Annotated[
+        int | None, typer.Option("--p", min=1, help="stable: cells to decrement a line [default: by --error]")
+    ] = None,
+    maximum: Annotated[
+        int | None, typer.Option("--max", min=1, max=255, help="stable: what a cell is set to [default: 1]")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="stable: another seed, other cells")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Drop or mark the duplicates in a stream of lines, or of a Common Crawl index, in a fixed memory.
+
+    Lines that are not judged to be duplicates go to standard output, the report to standard error; with --json
+    only the report is printed, on standard output.
+
+    \b
+    Examples:
+      zcat urls.gz | crivello stream > once.txt
+      crivello stream cdx-00000.gz --filter bloom --memory 1G --duplicates
+      crivello stream urls.txt --filter stable --truth --json
+    """
+    from crivello.cli.output import print_json, print_table
+    from crivello.errors import InvalidArgument
+    from crivello.stream import Emit, Format, JudgeOptions, Kind, sift
+
+    if mark + duplicates + (quiet or json) > 1:
+        raise InvalidArgument("--mark, --duplicates and --quiet (or --json) exclude each other")
+    options = JudgeOptions(
+        choice(Kind, filter, "--filter"), size(memory, "--memory"), error, capacity, k, p, maximum, seed
+    )
+    emit = Emit.NEW
+    if quiet or json:
+        emit = Emit.NOTHING
+    elif mark or duplicates:
+        emit = Emit.MARKED if mark else Emit.DUPLICATES
+    report = sift(files or [], options, format=choice(Format, format, "--format"), emit=emit, truth=truth)
+    if json:
+        print_json(report.to_dict())
+    else:
+        print_table("", rows(report))
+
+
+def rows(report: Report) -> Iterator[tuple[str, str]]:
+    """A report, for a table."""
+    yield "lines", f"{report.lines:,}"
+    yield "new", f"{report.new:,}"
+    yield "duplicates", f"{report.duplicates:,}"
+    if report.malformed:
+        yield "malformed, passed on", f"{report.malformed:,}"
+    if report.long:
+        yield "too long, passed on", f"{report.long:,}"
+    yield "seconds", f"{report.seconds:,.2f}"
+    yield "lines a second", f"{report.lines_per_second:,.0f}"
+    judge = report.filter
+    yield "filter", judge.kind
+    yield "  bytes", f"{judge.bytes:,}"
+    for name, value in (("K", judge.k), ("P", judge.p), ("Max", judge.max)):
+        if value is not None:
+            yield f"  {name}", f"{value:,}"
+    if judge.fill is not None:
+        yield "  filled", f"{judge.fill:.1%}"
+        yield "  false positives expected", f"{judge.expected_error:.2e}"
+    if judge.bound is not None:
+        yield "  false positives at most", f"{judge.bound:.2e}"
+    if report.truth is None:
+        return
+    for name, share in report.truth.to_dict().items():
+        shown = "-" if share is None else f"{share:.4f}" if isinstance(share, float) else f"{share:,}"
+        yield f"truth: {name}", shown
+    yield "truth: seconds", f"{report.truth_seconds or 0:,.2f}"

@@ -1,0 +1,63 @@
+"""The grid of a study: which filters are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from crivello import _core
+from crivello.errors import InvalidArgument
+from crivello.filters import Bloom, Filter, StableBloom
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """One filter: m cells, K hash functions; a stable one has Max and P, and the bound that P came from."""
+
+    filter: str
+    cells: int
+    k: int
+    max: int = 1
+    p: int = 0
+    wanted: float | None = None
+
+    def make(self, seed: int) -> Filter:
+        """The filter, empty. A cell of a stable one has as many bits as Max needs."""
+        if self.filter == "bloom":
+            return Bloom(bits=self.cells, hashes=self.k)
+        return StableBloom(bits=self.bits, max=self.max, k=self.k, p=self.p, seed=seed)
+
+    @property
+    def bits(self) -> int:
+        """How many bits the filter has."""
+        return self.cells * self.max.bit_length()
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """All combinations of these; P is given, and also solved from the wanted bounds on false positives."""
+
+    cells: tuple[int, ...] = (500_000, 1_000_000, 5_000_000, 10_000_000, 40_000_000)
+    k: tuple[int, ...] = (2, 4, 6, 8)
+    p: tuple[int, ...] = (1, 4, 10)
+    max: tuple[int, ...] = (1, 3)
+    bounds: tuple[float, ...] = (0.01, 0.05)
+
+    def __post_init__(self) -> None:
+        if not (self.cells and self.k and self.max and (self.p or self.bounds)):
+            raise InvalidArgument("the grid is empty: it needs cells, K, Max, and P or bounds")
+
+    def combinations(self) -> list[Combination]:
+        """Each filter once, the large ones first: the last to end is then a short one."""
+        found = [Combination("bloom", cells, k) for cells in self.cells for k in self.k]
+        for cells in self.cells:
+            for k in self.k:
+                for maximum in self.max:
+                    found += self._stable(cells, k, maximum)
+        return sorted(found, key=lambda one: -one.bits)
+
+    def _stable(self, cells: int, k: int, maximum: int) -> Iterator[Combination]:
+        bits = cells * maximum.bit_length()
+        solved = {_core.Stability.for_bound(bits, bound, maximum, k).p: bound for bound in self.bounds}
+        for p in sorted({*solved, *self.p}):
+            yield Combination("stable", cells, k, maximum, p, solved.get(p))

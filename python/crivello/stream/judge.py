@@ -1,0 +1,150 @@
+"""Who says of each line whether it was there before: a filter of any kind, or the exact set."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crivello import _core
+from crivello.errors import InvalidArgument
+from crivello.filters import BlockedBloom, Bloom, Filter, StableBloom
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crivello.filters import Keys
+
+DEFAULT_MEMORY = 64 << 20
+DEFAULT_ERROR = 0.01
+
+
+class Kind(StrEnum):
+    """The judges there are."""
+
+    STABLE = "stable"
+    BLOOM = "bloom"
+    BLOCKED_BLOOM = "blocked-bloom"
+    EXACT = "exact"
+
+
+class Exact:
+    """The exact answer by 64-bit signatures: 11 to 21 bytes a key, and an error when ``memory`` bytes are full."""
+
+    def __init__(self, memory: int) -> None:
+        self._native = _core.ExactSet(memory)
+
+    def add(self, keys: Keys) -> NDArray[np.bool_]:
+        """Adds keys in their order; tells of each whether it was there before."""
+        return np.frombuffer(self._native.add(keys), dtype=np.bool_)
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes the set takes."""
+        return self._native.bytes
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A judge's parameters and state, for a report; what a kind does not have is None."""
+
+    kind: str
+    bytes: int
+    bits: int | None = None
+    k: int | None = None
+    p: int | None = None
+    max: int | None = None
+    seed: int | None = None
+    bound: float | None = None
+    fill: float | None = None
+    expected_error: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """What a judge is made from; None leaves a parameter to the others.
+
+    A Bloom filter takes all of ``memory``, with the number of hash functions that is best for ``error``; with
+    ``capacity`` it is as large as so many keys need. A stable filter takes all of ``memory`` and decrements
+    so much that false positives stay below ``error``.
+    """
+
+    kind: Kind = Kind.STABLE
+    memory: int = DEFAULT_MEMORY
+    error: float | None = None
+    capacity: int | None = None
+    k: int | None = None
+    p: int | None = None
+    max: int | None = None
+    seed: int | None = None
+
+    def make(self) -> Filter | Exact:
+        """The judge; a parameter that has no meaning for its kind is refused."""
+        bits = self.memory * 8
+        error = DEFAULT_ERROR if self.error is None else self.error
+        match self.kind:
+            case Kind.EXACT:
+                self._refuse("error", "capacity", "k", "p", "max", "seed")
+                return Exact(self.memory)
+            case Kind.STABLE:
+                self._refuse("capacity")
+                maximum, seed = self.max or 1, self.seed or 0
+                solved = StableBloom.for_bound(
+                    bits=bits, false_positives=error, max=maximum, k=self.k, seed=seed
+                )
+                if self.p is None:
+                    return solved
+                return StableBloom(bits=bits, max=maximum, k=solved.k, p=self.p, seed=seed)
+            case Kind.BLOOM | Kind.BLOCKED_BLOOM:
+                self._refuse("p", "max", "seed")
+                family = Bloom if self.kind is Kind.BLOOM else BlockedBloom
+                if self.capacity is None:
+                    return family(bits=bits, hashes=self.k or _best_hashes(error))
+                self._refuse("k", reason="with --capacity")
+                made = family(capacity=self.capacity, error=error)
+                if made.bits > bits:
+                    raise InvalidArgument(
+                        f"{self.capacity:,} keys at an error of {error:g} take {made.bits // 8:,} bytes, "
+                        f"and there are {self.memory:,}",
+                        hint="give more memory, a smaller capacity or a larger error",
+                    )
+                return made
+
+    def _refuse(self, *names: str, reason: str = "") -> None:
+        for name in names:
+            if getattr(self, name) is not None:
+                raise InvalidArgument(
+                    f"--{name} has no meaning for --filter {self.kind} {reason}".rstrip(),
+                    hint="leave it out, or take another filter",
+                )
+
+    def describe(self, judge: Filter | Exact) -> Description:
+        """What the judge that was made from this is, and how it stands."""
+        if isinstance(judge, Exact):
+            return Description(self.kind, judge.bytes)
+        stable = judge if isinstance(judge, StableBloom) else None
+        return Description(
+            self.kind,
+            bytes=-(-judge.bits // 8),
+            bits=judge.bits,
+            k=judge.hashes,
+            p=stable.p if stable else None,
+            max=stable.max if stable else None,
+            seed=(self.seed or 0) if stable else None,
+            bound=stable.bound if stable else None,
+            fill=judge.fill,
+            expected_error=judge.expected_error,
+        )
+
+
+def _best_hashes(error: float) -> int:
+    """The hash functions of a Bloom filter that is full when it errs at this rate."""
+    if not 0 < error < 1:
+        raise InvalidArgument(f"the error must be between 0 and 1, and {error} is not")
+    return min(64, math.ceil(-math.log2(error)))

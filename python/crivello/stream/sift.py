@@ -1,0 +1,129 @@
+"""From inputs to a report: the pass over the lines is native, the rest is here."""
+
+from __future__ import annotations
+
+import errno
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import msgspec
+
+from crivello import _core
+from crivello.errors import StorageError
+from crivello.stream.confusion import Confusion
+from crivello.stream.judge import Description, JudgeOptions
+
+STANDARD_INPUT = "-"
+
+_INDEX = re.compile(r"(^cdx-.*|.*\.cdxj?)(\.gz|\.zst)?$", re.IGNORECASE)
+
+
+class Format(StrEnum):
+    """What the key of a line is: the line, or the URL of the JSON object in it."""
+
+    AUTO = "auto"
+    LINES = "lines"
+    CDXJ = "cdxj"
+
+
+class Emit(StrEnum):
+    """Which lines go to the standard output."""
+
+    NEW = "new"
+    MARKED = "marked"
+    DUPLICATES = "duplicates"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was in a stream, as judged; with ``truth``, how often the judge was right."""
+
+    lines: int
+    new: int
+    duplicates: int
+    malformed: int
+    long: int
+    bytes: int
+    seconds: float
+    filter: Description
+    truth: Confusion | None = None
+    truth_seconds: float | None = None
+
+    @property
+    def lines_per_second(self) -> float:
+        return self.lines / self.seconds if self.seconds else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The form of ``--json``."""
+        truth = {**self.truth.to_dict(), "seconds": self.truth_seconds} if self.truth else None
+        return {
+            "lines": self.lines,
+            "new": self.new,
+            "duplicates": self.duplicates,
+            "malformed": self.malformed,
+            "long": self.long,
+            "bytes": self.bytes,
+            "seconds": self.seconds,
+            "lines_per_second": self.lines_per_second,
+            "filter": msgspec.to_builtins(self.filter),
+            **({"truth": truth} if truth else {}),
+        }
+
+
+def format_of(name: str) -> Format:
+    """The format that a file's name tells: ``*.cdxj``, ``*.cdx`` and ``cdx-*`` are indexes, also compressed."""
+    return Format.CDXJ if _INDEX.match(Path(name).name) else Format.LINES
+
+
+def sift(
+    inputs: Sequence[str | Path],
+    options: JudgeOptions,
+    *,
+    format: Format = Format.AUTO,
+    emit: Emit = Emit.NOTHING,
+    truth: bool = False,
+) -> Report:
+    """Sends the lines of the inputs (``-``, or none at all: the standard input) past a judge."""
+    judge = options.make()
+    with TemporaryDirectory(prefix="crivello-stream-") as temporary:
+        record = Path(temporary, "record") if truth else None
+        started = time.perf_counter()
+        counts = record_stream(inputs, judge._native, format=format, emit=emit, record=record)
+        seconds = time.perf_counter() - started
+        checked, truth_seconds = None, None
+        if record is not None:
+            from crivello.stream.truth import check
+
+            started = time.perf_counter()
+            checked = check(record, Path(temporary))
+            truth_seconds = time.perf_counter() - started
+    return Report(*counts, seconds, options.describe(judge), checked, truth_seconds)
+
+
+def record_stream(
+    inputs: Sequence[str | Path],
+    judge: _core.Filter | _core.ExactSet,
+    *,
+    format: Format = Format.AUTO,
+    emit: Emit = Emit.NOTHING,
+    record: Path | None,
+) -> tuple[int, int, int, int, int, int]:
+    """The native pass; gives the counts that begin a ``Report``."""
+    named = [str(name) for name in inputs] or [STANDARD_INPUT]
+    sources = [
+        (None if name == STANDARD_INPUT else name, format_of(name) if format is Format.AUTO else format)
+        for name in named
+    ]
+    try:
+        return _core.sift([(path, str(kind)) for path, kind in sources], judge, str(emit), record)
+    except StorageError as error:
+        if error.errno == errno.EPIPE:
+            raise BrokenPipeError from None
+        raise
