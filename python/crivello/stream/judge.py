@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
 
 class Exact:
-    """The exact answer by 64-bit signatures: 11 to 21 bytes a key, and an error when ``memory`` bytes are full."""
+    """The exact answer by 64-bit signatures: in ``memory`` bytes, and past them in sorted files on disk."""
 
     def __init__(self, memory: int) -> None:
         self._native = _core.ExactSet(memory)

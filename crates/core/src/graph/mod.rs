@@ -14,7 +14,7 @@ mod compressed;
 mod edges;
 mod pagerank;
 mod ranks;
-mod search;
+pub(crate) mod search;
 
 use crate::format::Format;
 use crate::{Pulse, Result};

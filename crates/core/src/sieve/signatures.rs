@@ -115,6 +115,16 @@ impl SignatureSet {
         self.tables.iter().map(|table| table.filled).sum::<usize>() + usize::from(self.has_zero)
     }
 
+    /// The signatures in ascending order; a table at a time is sorted and let go of.
+    pub fn into_sorted(self) -> impl Iterator<Item = u64> {
+        let sorted = self.tables.into_iter().flat_map(|mut table| {
+            table.slots.retain(|value| *value != 0);
+            table.slots.sort_unstable();
+            table.slots
+        });
+        self.has_zero.then_some(0).into_iter().chain(sorted)
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -11,6 +11,7 @@
 //! stream comes out as it comes in. A line costs some 100 ns, most of them for its signature and the judge.
 
 mod descriptor;
+mod exact;
 mod input;
 mod judge;
 mod key;
@@ -23,8 +24,9 @@ use std::path::Path;
 
 use crate::{Pulse, Result, Signature};
 
+pub use exact::Exact;
 pub use input::Input;
-pub use judge::{Exact, Judge};
+pub use judge::Judge;
 pub use key::KeyOf;
 pub use lines::LONGEST;
 pub use output::Emit;

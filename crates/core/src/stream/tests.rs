@@ -77,12 +77,3 @@ fn damage_is_named_and_what_came_before_is_judged() {
         assert_eq!(exact.len(), 2);
     }
 }
-
-#[test]
-fn the_exact_set_stops_at_its_bound() {
-    let keys: Vec<Signature> = (0..100_000u64).map(|key| Signature::of(&key.to_le_bytes())).collect();
-    let mut exact = Exact::new(1 << 17);
-    let error = exact.judge(&keys, &mut vec![false; keys.len()], &Pulse::STEADY).err().unwrap();
-    assert!(error.to_string().contains("different keys fit in its 131072 bytes"), "{error}");
-    assert!(exact.bytes() <= 1 << 18 && exact.len() > 5000);
-}

@@ -1,0 +1,181 @@
+//! The exact set of a stream's keys, in a fixed memory: what does not fit lies sorted on disk.
+//!
+//! New keys go to a [`SignatureSet`] (10.5 bytes each). When that has filled the memory it is written to a
+//! temporary file as a sorted run, and starts again empty. Two runs of like size become one by merging, as in
+//! an LSM tree, so n keys are in at most log₂ n runs and each is written as often; a run takes 8 bytes a key.
+//! A key that is not in memory is looked for in the runs by interpolation, in about log log n places each:
+//! the set slows down when the memory is full, but does not stop. It errs only where two keys share a
+//! signature (n keys: n² / 2^65 times). The files have no name, so nothing is left behind however it ends.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+
+use memmap2::Mmap;
+
+use super::Judge;
+use crate::graph::search;
+use crate::sieve::{Membership, SignatureSet};
+use crate::{Error, Pulse, Result, Signature};
+
+/// How many keys are taken between two looks at the memory.
+const BETWEEN_LOOKS: usize = 1 << 10;
+const WORD: usize = size_of::<u64>();
+
+/// The exact answer, in a bounded memory.
+pub struct Exact {
+    recent: SignatureSet,
+    runs: Vec<Run>,
+    memory: usize,
+}
+
+impl Exact {
+    /// An empty set that may take `memory` bytes.
+    pub fn new(memory: usize) -> Exact {
+        Exact { recent: SignatureSet::default(), runs: Vec::new(), memory }
+    }
+
+    /// How many different keys there were.
+    pub fn len(&self) -> usize {
+        self.recent.len() + self.runs.iter().map(Run::len).sum::<usize>()
+    }
+
+    /// Whether there was none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many bytes of memory the set takes.
+    pub fn bytes(&self) -> usize {
+        self.recent.bytes()
+    }
+
+    /// How many bytes it takes on disk.
+    pub fn bytes_on_disk(&self) -> usize {
+        self.runs.iter().map(|run| run.len() * WORD).sum()
+    }
+
+    /// Writes what is in memory to disk, and merges runs of like size.
+    fn spill(&mut self, pulse: &Pulse) -> Result<()> {
+        let recent = std::mem::take(&mut self.recent);
+        self.runs.push(Run::write(recent.into_sorted(), pulse)?);
+        while let [.., larger, smaller] = &self.runs[..]
+            && larger.len() <= 2 * smaller.len()
+        {
+            let merged = Run::write(merge(larger, smaller), pulse)?;
+            self.runs.truncate(self.runs.len() - 2);
+            self.runs.push(merged);
+        }
+        Ok(())
+    }
+}
+
+impl Judge for Exact {
+    fn judge(&mut self, keys: &[Signature], seen: &mut [bool], pulse: &Pulse) -> Result<()> {
+        for (keys, seen) in keys.chunks(BETWEEN_LOOKS).zip(seen.chunks_mut(BETWEEN_LOOKS)) {
+            pulse.beat()?;
+            if self.runs.is_empty() {
+                self.recent.insert_all(keys, seen, pulse)?;
+            } else {
+                for (key, seen) in keys.iter().zip(seen) {
+                    *seen = self.recent.contains(*key)
+                        || self.runs.iter().any(|run| run.contains(*key))
+                        || !self.recent.insert(*key);
+                }
+            }
+            if self.recent.bytes() > self.memory {
+                self.spill(pulse)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Signatures in ascending order, in a file without a name.
+struct Run(Mmap);
+
+impl Run {
+    fn write(signatures: impl Iterator<Item = u64>, pulse: &Pulse) -> Result<Run> {
+        let failed = || Error::io(std::env::temp_dir());
+        let mut file = BufWriter::with_capacity(1 << 18, tempfile::tempfile().map_err(failed())?);
+        for (count, signature) in signatures.enumerate() {
+            if count.is_multiple_of(1 << 16) {
+                pulse.beat()?;
+            }
+            file.write_all(&signature.to_le_bytes()).map_err(failed())?;
+        }
+        let file: File = file.into_inner().map_err(|error| failed()(error.into_error()))?;
+        // SAFETY: the file has no name, so only this process can change it, and it never does.
+        let map = unsafe { Mmap::map(&file) };
+        map.map(Run).map_err(failed())
+    }
+
+    fn len(&self) -> usize {
+        self.0.len() / WORD
+    }
+
+    fn get(&self, place: usize) -> u64 {
+        let mut word = [0; WORD];
+        word.copy_from_slice(&self.0[place * WORD..][..WORD]);
+        u64::from_le_bytes(word)
+    }
+
+    fn contains(&self, key: Signature) -> bool {
+        search::find(self.len(), |place| Signature(self.get(place)), key).is_some()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = u64> {
+        (0..self.len()).map(|place| self.get(place))
+    }
+}
+
+/// The signatures of two runs, which have none in common, in ascending order.
+fn merge(left: &Run, right: &Run) -> impl Iterator<Item = u64> {
+    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
+    std::iter::from_fn(move || match (left.peek(), right.peek()) {
+        (Some(from_left), Some(from_right)) if from_left > from_right => right.next(),
+        (Some(_), _) => left.next(),
+        (None, _) => right.next(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    proptest! {
+        /// Against a set, with a memory so small that most keys are on disk.
+        #[test]
+        fn answers_as_a_set_does(keys in prop::collection::vec(prop_oneof![0u64..3000, Just(u64::MAX), any::<u64>()], 0..12_000), batch in 1usize..5000) {
+            let mut exact = Exact::new(0);
+            let mut model = HashSet::new();
+            for keys in keys.chunks(batch) {
+                let keys: Vec<Signature> = keys.iter().map(|key| Signature(*key)).collect();
+                let expected: Vec<bool> = keys.iter().map(|key| !model.insert(key.0)).collect();
+                let mut seen = vec![false; keys.len()];
+                exact.judge(&keys, &mut seen, &Pulse::STEADY).unwrap();
+                prop_assert_eq!(seen, expected);
+                prop_assert_eq!(exact.len(), model.len());
+            }
+        }
+    }
+
+    #[test]
+    fn its_memory_is_bounded_and_its_runs_are_few() {
+        let memory = 1 << 17;
+        let keys: Vec<Signature> = (0..300_000u64).map(|key| Signature::of(&key.to_le_bytes())).collect();
+        let mut exact = Exact::new(memory);
+        for expected in [false, true] {
+            for keys in keys.chunks(1000) {
+                let mut seen = vec![!expected; keys.len()];
+                exact.judge(keys, &mut seen, &Pulse::STEADY).unwrap();
+                assert!(seen.iter().all(|seen| *seen == expected));
+                assert!(exact.bytes() <= memory);
+            }
+        }
+        assert_eq!(exact.len(), keys.len());
+        assert!(exact.bytes_on_disk() >= (keys.len() - memory / 8) * WORD);
+        assert!(exact.runs.len() <= 8, "{} runs", exact.runs.len());
+    }
+}
