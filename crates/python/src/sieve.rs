@@ -106,6 +106,11 @@ impl Sieve {
         entries_to_list(py, &entries)
     }
 
+    fn take_ready<'py>(&mut self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyList>> {
+        let entries = enter(py, |_| self.0.take_ready(n))?;
+        entries_to_list(py, &entries)
+    }
+
     fn flush(&mut self, py: Python<'_>) -> PyResult<()> {
         enter(py, |pulse| self.0.flush(pulse))
     }

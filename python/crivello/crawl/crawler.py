@@ -217,7 +217,7 @@ class Crawler:
 
     def _refill(self) -> None:
         """Moves URLs from the sieve to the queues of their hosts; after a crash some have a row already."""
-        visits = self._frontier.take()
+        visits = self._frontier.take(idle=not self._active)
         known = self._recorder.table.contains([visit.url for visit in visits])
         for visit, done in zip(visits, known, strict=True):
             if not done:

@@ -8,6 +8,7 @@ only giving it back puts it there again: so no two fetches ever meet at a host.
 from __future__ import annotations
 
 import heapq
+import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ from crivello.sieve import Checkpoint, Sieve
 
 QUEUED = 100_000
 _BATCH = 1000
+# A crawl whose frontier runs dry spends at most one part in so many on deciding what is new.
+_FLUSH_SHARE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ class Frontier:
         self.hosts: dict[str, Host] = {}
         self._heap: list[tuple[float, int, Host]] = []
         self._sequence = 0
+        self._next_flush = 0.0
         # In the order of their offsets, because they leave the sieve in that order.
         self._unfinished: dict[int, None] = {}
 
@@ -76,10 +80,23 @@ class Frontier:
         """Adds URLs, those that were seen before as well."""
         self._sieve.add(list(urls), list(tags))
 
-    def take(self) -> list[Visit]:
-        """The next URLs from the sieve, as far as there is room for them in memory."""
+    def take(self, *, idle: bool) -> list[Visit]:
+        """The next URLs from the sieve, as far as there is room for them in memory.
+
+        A sieve may have to merge its whole file of signatures to decide about the last URLs. It is made to
+        only while no host may be fetched from, and for a small part of the time; or when all is ``idle``.
+        """
         room = min(_BATCH, QUEUED - len(self._unfinished))
-        return [Visit.of(entry) for entry in self._sieve.take(room)] if room > 0 else []
+        if room <= 0:
+            return []
+        entries = self._sieve.take_ready(room)
+        started = time.monotonic()
+        resting = not self._heap or self._heap[0][0] > started
+        if not entries and resting and (idle or started >= self._next_flush):
+            entries = self._sieve.take(room)
+            ended = time.monotonic()
+            self._next_flush = ended + (ended - started) * _FLUSH_SHARE
+        return [Visit.of(entry) for entry in entries]
 
     def enqueue(self, visit: Visit) -> None:
         """Puts a URL into the queue of its host."""
@@ -97,8 +114,11 @@ class Frontier:
         return host
 
     def next_moment(self) -> float | None:
-        """When the first host may be fetched from."""
-        return self._heap[0][0] if self._heap else None
+        """When there may be something to do: a host to fetch from, or new URLs to decide about."""
+        moments = [self._heap[0][0]] if self._heap else []
+        if self._sieve.waiting and len(self._unfinished) < QUEUED:
+            moments.append(self._next_flush)
+        return min(moments, default=None)
 
     def give_back(self, host: Host, ready: float) -> None:
         """Ends the right to fetch from a host until ``ready``."""

@@ -47,6 +47,9 @@ class Sieve(Protocol):
     def take(self, n: int) -> list[tuple[int, int, str]]:
         """At most ``n`` entries (offset, tag, URL); none only when nothing that was added is left."""
 
+    def take_ready(self, n: int) -> list[tuple[int, int, str]]:
+        """At most ``n`` entries of those that were decided about already; it never waits for a flush."""
+
     def flush(self) -> None:
         """Decides about everything that was added."""
 

@@ -106,6 +106,9 @@ class LsmSieve:
     def take(self, n: int) -> list[tuple[int, int, str]]:
         return self._queue.take(n)
 
+    def take_ready(self, n: int) -> list[tuple[int, int, str]]:
+        return self._queue.take(n)
+
     def flush(self) -> None:
         """Every addition decides at once."""
 

@@ -39,6 +39,7 @@ class NativeSieve:
         )
         self.add = self._core.add
         self.take = self._core.take
+        self.take_ready = self._core.take_ready
         self.flush = self._core.flush
         # Bare 64-bit signatures from any buffer of them, with empty URLs: for measuring.
         self.add_signatures = self._core.add_signatures
@@ -51,7 +52,7 @@ class NativeSieve:
         return complete_stats(self.kind, self._core.stats())
 
     def close(self) -> None:
-        del self.add, self.take, self.flush, self.add_signatures, self._core
+        del self.add, self.take, self.take_ready, self.flush, self.add_signatures, self._core
 
     @property
     def next(self) -> int:

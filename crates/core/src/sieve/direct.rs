@@ -93,6 +93,10 @@ impl<Set: Membership> Sieve for DirectSieve<Set> {
         Ok(())
     }
 
+    fn take_ready(&mut self, n: usize) -> Result<Entries> {
+        self.queue.take(n)
+    }
+
     fn take(&mut self, n: usize, _: &Pulse) -> Result<Entries> {
         self.queue.take(n)
     }

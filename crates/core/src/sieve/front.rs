@@ -90,6 +90,11 @@ impl Front {
         self.sieve.take(n, pulse)
     }
 
+    /// See [`Sieve::take_ready`].
+    pub fn take_ready(&mut self, n: usize) -> Result<Entries> {
+        self.sieve.take_ready(n)
+    }
+
     /// See [`Sieve::flush`].
     pub fn flush(&mut self, pulse: &Pulse) -> Result<()> {
         self.sieve.flush(pulse)

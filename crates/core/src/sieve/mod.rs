@@ -64,6 +64,9 @@ pub trait Sieve: Send + Sync {
     /// Gives out at most `n` entries; none only when nothing that was added is left.
     fn take(&mut self, n: usize, pulse: &Pulse) -> Result<Entries>;
 
+    /// Gives out at most `n` entries of those that were decided about already; it never waits for a flush.
+    fn take_ready(&mut self, n: usize) -> Result<Entries>;
+
     /// Decides about everything that was added.
     fn flush(&mut self, pulse: &Pulse) -> Result<()>;
 

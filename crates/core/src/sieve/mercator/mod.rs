@@ -205,6 +205,11 @@ impl Sieve for MercatorSieve {
         Ok(())
     }
 
+    fn take_ready(&mut self, n: usize) -> Result<Entries> {
+        self.collect()?;
+        self.queue.take(n)
+    }
+
     fn take(&mut self, n: usize, pulse: &Pulse) -> Result<Entries> {
         self.collect()?;
         while n > 0 && self.queue.is_exhausted() && self.pending() > 0 {

@@ -112,6 +112,10 @@ impl Sieve for OfflineSieve {
         Ok(())
     }
 
+    fn take_ready(&mut self, n: usize) -> Result<Entries> {
+        self.queue.take(n)
+    }
+
     fn take(&mut self, n: usize, pulse: &Pulse) -> Result<Entries> {
         if n > 0 && self.queue.is_exhausted() {
             self.flush(pulse)?;
