@@ -180,7 +180,7 @@ def measure() -> Iterator[Measurement]:
     hashes = alone(run_set, SET_URLS)
     yield Measurement(
         f"memory, adding {SET_URLS / 1e6:g} M URLs",
-        memory.per_second,
+        memory.added_per_second,
         "set of hash(url)",
         hashes.per_second,
         "URLs/s",

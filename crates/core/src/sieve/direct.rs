@@ -82,11 +82,15 @@ impl<Set: Membership> Sieve for DirectSieve<Set> {
         self.seen.clear();
         self.seen.resize(batch.len(), false);
         self.set.insert_all(batch.signatures(), &mut self.seen, pulse)?;
-        let mut fresh = 0;
-        for (index, _) in self.seen.iter().enumerate().filter(|(_, seen)| !**seen) {
-            self.writer.append_sealed(batch.records(index, index + 1))?;
-            fresh += 1;
-            fault::point("direct.add.between-records");
+        let (mut fresh, mut start) = (0, 0);
+        for run in self.seen.chunk_by(|left, right| left == right) {
+            let end = start + run.len();
+            if !run[0] {
+                self.writer.append_sealed(batch.records(start, end))?;
+                fresh += run.len() as u64;
+                fault::point("direct.add.between-records");
+            }
+            start = end;
         }
         let length = self.writer.flush()?;
         self.queue.publish(length, fresh);
