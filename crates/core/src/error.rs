@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system refused: a full disk, a missing file, a permission.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), said(source))]
     Io {
         /// The file it happened to.
         path: PathBuf,
@@ -48,6 +48,12 @@ pub enum Error {
     /// The caller asked to stop (Ctrl-C); nothing is broken.
     #[error("stopped")]
     Stopped,
+}
+
+/// What the system said, without the number of the error.
+fn said(source: &io::Error) -> String {
+    let text = source.to_string();
+    text.rsplit_once(" (os error").map_or(text.clone(), |(said, _)| said.to_owned())
 }
 
 /// The result of everything in the core that can fail.

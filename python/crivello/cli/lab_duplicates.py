@@ -23,9 +23,7 @@ def register(app: typer.Typer) -> None:
 def duplicates(
     file: Annotated[
         str,
-        typer.Argument(
-            metavar="[FILE]", help="a stream of lines, or a Common Crawl index", show_default=False
-        ),
+        typer.Argument(metavar="FILE", help="a stream of lines, or a Common Crawl index", show_default=False),
     ] = "",
     elements: Annotated[
         int | None, typer.Option("--elements", min=1, help="generate so many [default: 1,000,000]")

@@ -24,7 +24,7 @@ _GZIP = b"\x1f\x8b"
 def sieve(
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE]...", help="URLs, one a line, plain or gzip", show_default=False),
+        typer.Argument(metavar="FILE", help="URLs, one a line, plain or gzip", show_default=False),
     ] = None,
     kind: Annotated[str, typer.Option("--kind", help="which sieve")] = "mercator",
     memory: Annotated[

@@ -68,6 +68,10 @@ def report_rows(report: Report) -> Iterator[tuple[str, str]]:
     yield "near-duplicates", f"{report.near_duplicates:,}"
     yield "URLs seen", f"{report.seen:,}"
     yield "still waiting", f"{report.waiting:,}"
+    if report.sieve:
+        yield "sieve", report.sieve["kind"]
+        yield "  known from its cache", f"{report.sieve['cache_hit_rate']:.0%}"
+        yield "  memory", f"{report.sieve['bytes'] / 2**20:,.1f} MiB"
     yield "requests", f"{report.requests:,}"
     yield "bytes", f"{report.bytes:,}"
     yield "seconds", f"{report.seconds:,.1f}"

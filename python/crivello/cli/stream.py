@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 def stream(
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE]...", help="plain, gzip or Zstandard; none, or -: standard input"),
+        typer.Argument(metavar="FILE", help="plain, gzip or Zstandard; none, or -: standard input"),
     ] = None,
     filter: Annotated[
         str, typer.Option("--filter", metavar="stable|bloom|blocked-bloom|exact", help="who tells duplicates")

@@ -169,6 +169,7 @@ class Crawler:
                     for task in (clock, *self._active):
                         task.cancel()
             self._frontier.flush()
+            self.report.sieve = self._frontier.stats()
             self._checkpoint()
             self._tell()
         except BaseExceptionGroup as group:

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
 
 from crivello.crawl.robots import Robots
@@ -138,6 +139,10 @@ class Frontier:
     def checkpoint(self) -> Checkpoint:
         """Makes the sieve durable; tells what to commit of it."""
         return self._sieve.checkpoint()
+
+    def stats(self) -> dict[str, Any]:
+        """How the sieve stands."""
+        return self._sieve.stats()
 
     def close(self) -> None:
         """Lets go of the sieve's files."""

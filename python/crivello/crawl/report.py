@@ -25,6 +25,7 @@ class Report:
         self.waiting = 0
         self.active = 0
         self.stopped_by: str | None = None
+        self.sieve: dict[str, Any] | None = saved.get("sieve")
         self._started = time.monotonic()
         self._seconds_before = self.seconds
         self._pages_before = self.pages
@@ -70,4 +71,5 @@ class Report:
             "requests": self.requests,
             "bytes": self.bytes,
             "seconds": round(self.seconds, 3),
+            "sieve": self.sieve,
         }
