@@ -20,6 +20,7 @@ from crivello.crawl import Report, crawl
 from crivello.errors import CrawlError, InvalidArgument
 from crivello.lab.web import Feature, SampleWeb
 from crivello.settings import Settings
+from crivello.sieve import KINDS
 from crivello.store import Outcome, Row
 
 
@@ -277,3 +278,20 @@ def test_a_killed_crawl_comes_back_and_stores_each_page_once(web: SampleWeb, tmp
         ]
     assert len(stored) == len(set(stored)) == report.pages
     assert sum(count - 1 for count in requested(web, since).values()) < len(pages)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_sieve_serves_the_crawl(kind: str, web: SampleWeb, tmp_path: Path) -> None:
+    chosen = quick(sieve=kind, max_pages=40)
+    with Collection.write(tmp_path / "c", settings=chosen, create=True) as collection:
+        crawl(collection, web.seeds)
+    with Collection.write(tmp_path / "c", settings=quick(sieve=kind)) as collection:
+        report = crawl(collection)
+    assert report.waiting == 0 and report.sieve is not None and report.sieve["kind"] == kind
+    assert web.pages <= set(fetched(Collection(tmp_path / "c")))
+    other = "memory" if kind != "memory" else "mercator"
+    with (
+        Collection.write(tmp_path / "c", settings=quick(sieve=other)) as collection,
+        pytest.raises(InvalidArgument, match=f"was made as {kind} and cannot be opened as {other}"),
+    ):
+        crawl(collection)
