@@ -27,7 +27,7 @@ URLS = [f"https://www.example.org/page/{number}?ü" for number in range(3000)]
     st.lists(
         st.one_of(
             st.lists(st.integers(0, 60), max_size=30),
-            st.sampled_from(["take", "take", "flush", "commit", "commit", "crash"]),
+            st.sampled_from(["take", "take", "take ready", "flush", "commit", "commit", "crash"]),
         ),
         max_size=25,
     )
@@ -48,9 +48,14 @@ def test_gives_each_url_once_in_first_seen_order(
             entries = sieve.take(7)
             assert entries or not model.waiting()
             model.check_taken(entries)
+        elif step == "take ready":
+            model.check_taken(sieve.take_ready(7))
         elif step == "flush":
             sieve.flush()
             assert len(sieve) == len(model.order)
+            ready = sieve.take_ready(1)
+            assert ready or not model.waiting()
+            model.check_taken(ready)
         elif step == "commit":
             folder.commit(sieve)
             saved = Model(dict(model.order), model.taken)
