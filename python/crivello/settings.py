@@ -313,8 +313,10 @@ def read_toml(file: Path) -> dict[str, dict[str, Any]]:
         written = tomllib.loads(file.read_text())
     except tomllib.TOMLDecodeError as error:
         raise InvalidSetting(f"{file} is not valid TOML: {error}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise StorageError(f"{file} cannot be read: {error}", file) from None
+    except UnicodeDecodeError:
+        raise InvalidSetting(f"{file} is not valid TOML: it is not in UTF-8") from None
+    except OSError as error:
+        raise StorageError.of(error, file) from None
     known = {section: {setting.name for setting in settings_of(section)} for section in sections()}
     for section, values in written.items():
         if section not in known or not isinstance(values, dict):

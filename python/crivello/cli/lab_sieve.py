@@ -85,8 +85,10 @@ def _lines(names: list[str]) -> Iterator[str]:
                         raise InvalidArgument(f"line {number} of {name} is not UTF-8") from None
                     if url:
                         yield url
-        except (OSError, EOFError) as error:
-            raise StorageError(f"{name} cannot be read: {error}", name) from None
+        except EOFError:
+            raise StorageError(f"{name} is cut off: its compressed data does not end", name) from None
+        except OSError as error:
+            raise StorageError.of(error, name) from None
 
 
 @contextmanager
