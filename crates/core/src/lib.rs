@@ -5,6 +5,7 @@
 
 pub mod analysis;
 pub mod code;
+pub mod crawl;
 pub mod error;
 pub mod fault;
 pub mod filter;
@@ -18,6 +19,7 @@ mod new_file;
 pub mod prefetch;
 pub mod pulse;
 pub mod query;
+pub mod rolling;
 pub mod sieve;
 pub mod signature;
 pub mod store;

@@ -1,0 +1,146 @@
+//! How long to stay at a host, and how long to leave it in peace.
+//!
+//! *Relative* politeness fetches for at most `stay` (one second) and `requests` (ten) over one kept-alive
+//! connection, and then rests s′/p for the s′ that it really took: a slow server is asked less, and the
+//! crawl takes at most the share p / (1 + p) of a host's time. *Absolute* politeness leaves a fixed gap
+//! between the end of a request and the next. Beside either, the host's Crawl-delay (up to a limit) and
+//! what it asked for with Retry-After count, and an address, on which many hosts may live, rests as well.
+//! The strictest wins. From the notes' section 2.7.
+
+use std::time::Duration;
+
+/// The manners of a crawl.
+#[derive(Clone, Debug)]
+pub struct Politeness {
+    /// Whether the rest is in proportion to the stay.
+    pub relative: Option<Relative>,
+    /// The gap between the end of a request to a host and the next.
+    pub gap: Duration,
+    /// The gap at an address; None: a quarter of what the host rests.
+    pub address_gap: Option<Duration>,
+    /// No Crawl-delay is taken to be longer than this.
+    pub max_crawl_delay: Duration,
+    /// No host is left alone for longer than this because of errors.
+    pub max_wait: Duration,
+}
+
+/// The numbers of relative politeness.
+#[derive(Clone, Copy, Debug)]
+pub struct Relative {
+    /// How long a visit may take.
+    pub stay: Duration,
+    /// How many requests a visit may make.
+    pub requests: u32,
+    /// p: the rest is the time taken divided by this.
+    pub share: f64,
+}
+
+/// What a visit has done so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stay {
+    /// How many requests it made.
+    pub requests: u32,
+    /// How long those took.
+    pub took: Duration,
+    /// How long the host asked to be left alone, or has to be because of errors.
+    pub asked: Duration,
+}
+
+/// How long a host and its address rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// The host.
+    pub host: Duration,
+    /// The address.
+    pub address: Duration,
+}
+
+impl Politeness {
+    /// Whether one more request may follow at once.
+    pub fn goes_on(&self, stay: &Stay, crawl_delay: Duration) -> bool {
+        let Some(relative) = self.relative else { return stay.requests == 0 };
+        stay.requests == 0
+            || (stay.requests < relative.requests
+                && stay.took < relative.stay
+                && self.gap.is_zero()
+                && crawl_delay.is_zero()
+                && stay.asked.is_zero())
+    }
+
+    /// How long to rest after a visit; nothing after one that asked for nothing.
+    pub fn rest(&self, stay: &Stay, crawl_delay: Duration) -> Rest {
+        if stay.requests == 0 {
+            return Rest { host: stay.asked.min(self.max_wait), address: Duration::ZERO };
+        }
+        let proportion = self.relative.map_or(Duration::ZERO, |relative| stay.took.div_f64(relative.share));
+        let manner = proportion.max(self.gap);
+        let host = manner.max(crawl_delay.min(self.max_crawl_delay)).max(stay.asked.min(self.max_wait));
+        Rest { host, address: self.address_gap.unwrap_or(manner / 4) }
+    }
+
+    /// How long to wait before the try that follows `failures` failed ones: twice as long each time.
+    pub fn backoff(&self, failures: u32) -> Duration {
+        let first = self.gap.max(Duration::from_millis(500));
+        first.saturating_mul(1 << failures.saturating_sub(1).min(20)).min(self.max_wait)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn relative() -> Politeness {
+        Politeness {
+            relative: Some(Relative { stay: SECOND, requests: 10, share: 0.2 }),
+            gap: Duration::ZERO,
+            address_gap: None,
+            max_crawl_delay: 30 * SECOND,
+            max_wait: 300 * SECOND,
+        }
+    }
+
+    fn stay(requests: u32, took: Duration) -> Stay {
+        Stay { requests, took, asked: Duration::ZERO }
+    }
+
+    #[test]
+    fn relative_rests_in_proportion_to_what_it_took() {
+        let politeness = relative();
+        assert!(politeness.goes_on(&stay(9, SECOND / 2), Duration::ZERO));
+        assert!(!politeness.goes_on(&stay(10, SECOND / 2), Duration::ZERO));
+        assert!(!politeness.goes_on(&stay(2, SECOND), Duration::ZERO));
+        let rest = politeness.rest(&stay(3, 2 * SECOND), Duration::ZERO);
+        assert_eq!(rest, Rest { host: 10 * SECOND, address: SECOND * 5 / 2 });
+    }
+
+    #[test]
+    fn absolute_makes_one_request_and_leaves_the_gap() {
+        let politeness = Politeness { relative: None, gap: 4 * SECOND, ..relative() };
+        assert!(politeness.goes_on(&stay(0, Duration::ZERO), Duration::ZERO));
+        assert!(!politeness.goes_on(&stay(1, Duration::ZERO), Duration::ZERO));
+        let rest = politeness.rest(&stay(1, 9 * SECOND), Duration::ZERO);
+        assert_eq!(rest, Rest { host: 4 * SECOND, address: SECOND });
+    }
+
+    #[test]
+    fn the_strictest_wins_within_its_limit() {
+        let politeness = Politeness { address_gap: Some(2 * SECOND), ..relative() };
+        assert!(!politeness.goes_on(&stay(1, Duration::ZERO), SECOND));
+        assert_eq!(politeness.rest(&stay(1, SECOND), 9 * SECOND).host, 9 * SECOND);
+        assert_eq!(politeness.rest(&stay(1, SECOND), 900 * SECOND).host, 30 * SECOND);
+        let asked = Stay { asked: 1000 * SECOND, ..stay(1, SECOND) };
+        let rest = politeness.rest(&asked, SECOND);
+        assert_eq!(rest, Rest { host: 300 * SECOND, address: 2 * SECOND });
+        assert_eq!(politeness.rest(&stay(0, Duration::ZERO), SECOND).host, Duration::ZERO);
+    }
+
+    #[test]
+    fn backoff_doubles_up_to_the_longest_wait() {
+        let politeness = relative();
+        assert_eq!(politeness.backoff(1), SECOND / 2);
+        assert_eq!(politeness.backoff(4), 4 * SECOND);
+        assert_eq!(politeness.backoff(u32::MAX), 300 * SECOND);
+    }
+}

@@ -1,0 +1,110 @@
+//! Bytes that are appended to numbered files: one is closed when it is full, and the next begun.
+//!
+//! Like every file of a collection they are append-only and count up to their committed lengths. Those that
+//! are full were made durable when they were closed; [`RollingFile::flush`] gives a handle by which to make
+//! the newest durable, while it is being written to.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Result};
+
+const BUFFER: usize = 1 << 18;
+
+/// The writing end of numbered files.
+pub struct RollingFile {
+    folder: PathBuf,
+    name: fn(u32) -> String,
+    size: u64,
+    number: u32,
+    length: u64,
+    out: BufWriter<File>,
+    full: Vec<(String, u64)>,
+}
+
+/// What to commit of files, and the handles to sync before.
+pub type Flushed = (Vec<(String, u64)>, File);
+
+impl RollingFile {
+    /// Goes on with the files that were committed; a file is full when it has `size` bytes.
+    pub fn open(folder: &Path, name: fn(u32) -> String, size: u64, files: &HashMap<String, u64>) -> Result<RollingFile> {
+        let number = (1..).take_while(|number| files.contains_key(&name(*number))).last().unwrap_or(1);
+        let length = files.get(&name(number)).copied().unwrap_or(0);
+        let out = open_file(&folder.join(name(number)))?;
+        Ok(RollingFile { folder: folder.to_path_buf(), name, size, number, length, out, full: Vec::new() })
+    }
+
+    /// Begins the next file if this one is full; tells whether the file is empty.
+    pub fn make_room(&mut self) -> Result<bool> {
+        if self.length >= self.size {
+            let path = self.path();
+            self.out.flush().and_then(|()| self.out.get_ref().sync_data()).map_err(Error::io(path))?;
+            self.full.push(((self.name)(self.number), self.length));
+            self.number += 1;
+            self.length = 0;
+            self.out = open_file(&self.path())?;
+        }
+        Ok(self.length == 0)
+    }
+
+    /// Appends bytes; gives the number of the file and where in it they lie.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<(u32, u64)> {
+        self.out.write_all(bytes).map_err(Error::io(self.path()))?;
+        let offset = self.length;
+        self.length += bytes.len() as u64;
+        Ok((self.number, offset))
+    }
+
+    /// Hands everything to the operating system; gives the files with their lengths, and a handle of the
+    /// newest.
+    pub fn flush(&mut self) -> Result<Flushed> {
+        let handle = self.out.flush().and_then(|()| self.out.get_ref().try_clone());
+        let handle = handle.map_err(Error::io(self.path()))?;
+        let mut files = std::mem::take(&mut self.full);
+        files.push(((self.name)(self.number), self.length));
+        Ok((files, handle))
+    }
+
+    /// The newest file.
+    pub fn path(&self) -> PathBuf {
+        self.folder.join((self.name)(self.number))
+    }
+}
+
+fn open_file(path: &Path) -> Result<BufWriter<File>> {
+    let open = || {
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        OpenOptions::new().append(true).create(true).open(path)
+    };
+    Ok(BufWriter::with_capacity(BUFFER, open().map_err(Error::io(path))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(number: u32) -> String {
+        format!("some/file-{number}")
+    }
+
+    #[test]
+    fn rolls_over_and_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut rolling = RollingFile::open(folder.path(), name, 5, &HashMap::new()).unwrap();
+        let mut places = Vec::new();
+        for _ in 0..3 {
+            rolling.make_room().unwrap();
+            places.push(rolling.append(b"abc").unwrap());
+        }
+        assert_eq!(places, [(1, 0), (1, 3), (2, 0)]);
+        let (files, _) = rolling.flush().unwrap();
+        assert_eq!(files, [(name(1), 6), (name(2), 3)]);
+        let mut rolling = RollingFile::open(folder.path(), name, 5, &files.into_iter().collect()).unwrap();
+        assert!(!rolling.make_room().unwrap());
+        assert_eq!(rolling.append(b"d").unwrap(), (2, 3));
+        rolling.flush().unwrap();
+        assert_eq!(std::fs::read(folder.path().join(name(2))).unwrap(), b"abcd");
+    }
+}
