@@ -47,7 +47,7 @@ def with_settings(*sections: str) -> Callable[[Callable[..., None]], Callable[..
 
 
 def _parameter(setting: Setting) -> inspect.Parameter:
-    base = typing.get_args(setting.type)[0]
+    base = setting.base
     shown = f"{setting.description} [default: {setting.shown_default}]"
     if base is bool:
         names = f"{setting.flag}/--no-{setting.flag.removeprefix('--')}"

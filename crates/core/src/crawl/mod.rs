@@ -1,9 +1,237 @@
-//! The crawl.
+//! The crawl: from the sieve to stored pages, in native threads.
+//!
+//! ```text
+//!             URLs                 responses               pages
+//! writing ----------> fetching ---------------> parsing ---------> writing
+//! (sieve)             (frontier, client)        (as many threads   (archive, table, links, log, sieve)
+//!                                                as cores)
+//! ```
+//!
+//! Three kinds of threads, each with belongings that are nobody else's: the *fetching* thread has the
+//! frontier and the HTTP client ([`schedule`], [`visit`]), the *parsing* threads have nothing ([`parse`]),
+//! the *writing* thread has everything durable ([`write`]). They meet only at bounded lock-free queues
+//! (crossbeam's array queues: a slot is claimed by compare-and-swap, and a thread sleeps only when there is
+//! nothing to do). Room in them is given out by the fetching thread before a request is made and comes back
+//! when the page is stored, so a slow side holds the fast one back instead of filling memory.
+//!
+//! **Exactly once.** The sieve gives each URL out once; the row of a URL, its record, its links and the
+//! sieve's state are written by one thread, so a checkpoint is one moment for all of them. What was not
+//! committed is done again after a crash, from the first URL that has no row.
+
+mod convert;
+mod counts;
 mod decisions;
 mod duplicates;
+mod hosts;
+mod parse;
+mod plan;
 mod politeness;
+mod schedule;
+mod settings;
+mod shared;
+mod sieve;
 mod tag;
-pub use decisions::{Decision, DecisionLog};
-pub use duplicates::{Copy, Originals};
-pub use politeness::{Politeness, Relative, Rest, Stay};
-pub use tag::Tag;
+mod visit;
+mod work;
+mod write;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::{Arc, RwLock};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+pub use counts::Counts;
+pub use plan::Plan;
+pub use politeness::{Politeness, Relative};
+pub use settings::{Filters, Settings};
+pub use shared::SlowHost;
+pub use sieve::{SieveCommit, UrlSieve};
+pub use tag::{MAX_CHAIN, MAX_DEPTH, Tag};
+pub use work::Found;
+pub use write::{Commit, Policy};
+
+use crate::{Error, Pulse, Result};
+use parse::Parser;
+use schedule::Scheduler;
+use shared::Shared;
+use work::{Event, Fetched, Order};
+use write::Writer;
+
+/// How many orders the fetching thread may have before it.
+const ORDERS: usize = 64;
+/// Room for messages that take none between the threads.
+const CONTROL: usize = 64;
+
+/// What a crawl starts with.
+pub struct Start {
+    /// What it is told.
+    pub plan: Plan,
+    /// The committed files of the collection.
+    pub files: HashMap<String, u64>,
+    /// The URLs' memory, opened as it was committed.
+    pub sieve: Box<dyn UrlSieve>,
+    /// Who says which links come first; None: in the order in which they are found.
+    pub policy: Option<Box<dyn Policy>>,
+}
+
+/// A crawl that runs.
+pub struct Crawl {
+    shared: Arc<Shared>,
+    events: Sender<Event>,
+    orders: Sender<Order>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Crawl {
+    /// Starts the threads.
+    pub fn start(start: Start, pulse: &Pulse) -> Result<Crawl> {
+        let Start { plan, files, mut sieve, policy } = start;
+        let settings = Arc::new(plan.settings()?);
+        let scope = Arc::new(RwLock::new(plan.scope()?));
+        let shared = Arc::new(Shared::new(settings.queue_bytes, settings.max_pages, plan.counts()));
+        let capacity = shared.all_room as usize + CONTROL;
+        let (events, heard) = bounded(capacity);
+        let (orders, obeyed) = bounded(ORDERS);
+        let (to_parse, parsing) = bounded(capacity);
+        let (to_convert, converting) = bounded(capacity);
+        for seed in &plan.seeds {
+            sieve.offer(seed, Tag::default().pack());
+        }
+        sieve.settle()?;
+        let scheduler_events = events.clone();
+        let wants_pages = policy.is_some();
+        let mut writer =
+            Writer::open(Arc::clone(&shared), &settings, &files, sieve, policy, orders.clone(), pulse)?;
+        writer.note_seeds(&plan.seeds)?;
+        let parser = Parser { settings: Arc::clone(&settings), scope, wants_pages };
+        let mut threads = Vec::new();
+        let failing = Arc::clone(&shared);
+        threads.push(spawn("write", move || {
+            if let Err(error) = writer.run(&heard) {
+                failing.fail(error);
+            }
+        })?);
+        for _ in 0..settings.parsers {
+            threads.push(parser_thread("parse", &parser, &shared, &parsing, &events)?);
+        }
+        threads.push(parser_thread("convert", &parser, &shared, &converting, &events)?);
+        threads.push(fetching_thread(settings, &shared, files, to_parse, to_convert, scheduler_events, obeyed)?);
+        Ok(Crawl { shared, events, orders, threads })
+    }
+
+    /// Waits for the end, for a while: Some once there is nothing left, or a limit is reached, which is named.
+    pub fn wait(&self, timeout: Duration) -> Result<Option<Option<&'static str>>> {
+        self.shared.wait(timeout)
+    }
+
+    /// Makes no further request, and waits until what was fetched is stored, but no longer than `timeout`.
+    pub fn stop(&self, timeout: Duration) {
+        self.shared.stop();
+        self.shared.order(&self.orders, Order::Stop);
+        let deadline = Instant::now() + timeout;
+        while !self.shared.is_settled() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Makes everything durable, and tells what to commit.
+    pub fn checkpoint(&self) -> Result<Commit> {
+        let (reply, commit) = bounded(1);
+        let ended = |()| match self.shared.wait(Duration::from_secs(1)) {
+            Err(error) => error,
+            Ok(_) => Error::Invalid("the crawl has ended".to_owned()),
+        };
+        self.events.send(Event::Checkpoint(reply)).map_err(|_| ended(()))?;
+        let mut commit = commit.recv().map_err(|_| ended(()))??;
+        for handle in commit.handles.drain(..) {
+            handle.sync_data().map_err(Error::io("a file of the collection"))?;
+        }
+        Ok(commit)
+    }
+
+    /// What became of the URLs.
+    pub fn counts(&self) -> Counts {
+        self.shared.counts()
+    }
+
+    /// How the threads stand, by name.
+    pub fn gauges(&self) -> Vec<(&'static str, u64)> {
+        self.shared.gauges.all()
+    }
+
+    /// The slowest hosts.
+    pub fn slowest(&self) -> Vec<SlowHost> {
+        self.shared.slowest()
+    }
+}
+
+impl Drop for Crawl {
+    fn drop(&mut self) {
+        self.shared.stop();
+        self.shared.order(&self.orders, Order::End);
+        drop(self.events.send(Event::End));
+        for thread in self.threads.drain(..) {
+            drop(thread.join());
+        }
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    thread::Builder::new().name(name.to_owned()).spawn(work).map_err(Error::io("a thread"))
+}
+
+fn parser_thread(
+    name: &str,
+    parser: &Parser,
+    shared: &Arc<Shared>,
+    responses: &Receiver<Fetched>,
+    events: &Sender<Event>,
+) -> Result<JoinHandle<()>> {
+    let (parser, shared) = (parser.clone(), Arc::clone(shared));
+    let (responses, events) = (responses.clone(), events.clone());
+    spawn(name, move || {
+        for fetched in &responses {
+            let started = Instant::now();
+            let event = match parser.parse(fetched) {
+                Ok(Ok(parsed)) => Event::Parsed(parsed),
+                Ok(Err(unanswered)) => Event::Unanswered(unanswered),
+                Err(error) => return shared.fail(error),
+            };
+            shared.gauges.parse_micros.add(started.elapsed().as_micros() as u64);
+            if events.send(event).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+fn fetching_thread(
+    settings: Arc<Settings>,
+    shared: &Arc<Shared>,
+    files: HashMap<String, u64>,
+    to_parse: Sender<Fetched>,
+    to_convert: Sender<Fetched>,
+    events: Sender<Event>,
+    orders: Receiver<Order>,
+) -> Result<JoinHandle<()>> {
+    let shared = Arc::clone(shared);
+    spawn("fetch", move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let fetching = runtime.map_err(Error::io("the runtime")).and_then(|runtime| {
+            let local = tokio::task::LocalSet::new();
+            // The resolver wants to be made inside the runtime that it will use.
+            let scheduler = local.block_on(&runtime, async {
+                let shared = Arc::clone(&shared);
+                Scheduler::open(settings, shared, &files, to_parse, to_convert, events, &Pulse::STEADY)
+            })?;
+            local.block_on(&runtime, Rc::new(scheduler).run(orders));
+            Ok(())
+        });
+        if let Err(error) = fetching {
+            shared.fail(error);
+        }
+    })
+}

@@ -14,6 +14,7 @@ mod compressed;
 mod edges;
 mod pagerank;
 mod ranks;
+mod referrers;
 pub(crate) mod search;
 
 use crate::format::Format;

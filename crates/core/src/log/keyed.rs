@@ -4,6 +4,7 @@
 //! costs 18 to 37 bytes a key; what was appended can be read at once, before it is durable.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::path::Path;
 
@@ -101,6 +102,13 @@ impl KeyedLog {
     /// Makes everything durable; returns the length to commit.
     pub fn sync(&mut self) -> Result<u64> {
         self.writer.as_mut().map_or(Ok(self.reader.len()), LogWriter::sync)
+    }
+
+    /// Hands everything to the operating system; gives the length to commit, and a handle by which to make
+    /// the log durable while it is written to.
+    pub fn flush(&mut self) -> Result<(u64, Option<File>)> {
+        let Some(writer) = &mut self.writer else { return Ok((self.reader.len(), None)) };
+        Ok((writer.flush()?, Some(writer.handle()?)))
     }
 
     /// How many different keys there are.

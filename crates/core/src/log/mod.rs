@@ -15,6 +15,7 @@
 //! record that does not match its checksum is an error with its offset, never a value.
 
 mod keyed;
+mod random;
 mod stream;
 
 use std::fs::{File, OpenOptions};
@@ -25,6 +26,7 @@ use crate::format::Format;
 use crate::{Error, Pulse, Result, Signature};
 
 pub use keyed::KeyedLog;
+pub use random::LogAccess;
 pub use stream::LogStream;
 
 const RECORD_HEADER: usize = 16;

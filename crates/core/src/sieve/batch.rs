@@ -112,7 +112,7 @@ impl Entries {
 }
 
 /// What a record of the queue says: a tag and a URL.
-pub(super) fn unpack(payload: &[u8]) -> std::result::Result<(u32, &str), &'static str> {
+pub fn unpack(payload: &[u8]) -> std::result::Result<(u32, &str), &'static str> {
     let (tag, url) = payload.split_first_chunk().ok_or("an entry has no tag")?;
     let url = std::str::from_utf8(url).map_err(|_| "a URL is not UTF-8")?;
     Ok((u32::from_le_bytes(*tag), url))

@@ -46,7 +46,7 @@ use std::path::Path;
 
 use crate::{Error, Pulse, Result};
 
-pub use batch::{Batch, Entries, Entry};
+pub use batch::{Batch, Entries, Entry, unpack};
 pub use cache::RecentSignatures;
 pub use direct::{DirectSieve, Membership};
 pub use front::{Front, Options, open};

@@ -1,6 +1,6 @@
 """Every setting of Crivello, defined once.
 
-A field below is at the same time a flag (``--max-pages``), a variable of the environment
+A field of ``crivello.settings.fields`` is at the same time a flag (``--max-pages``), a variable of the environment
 (``CRIVELLO_CRAWL_MAX_PAGES``) and a line of ``crivello.toml`` (``max_pages`` under ``[crawl]``); its
 description is the help of the first, the comment of the last and the row in the documentation.
 The flag wins over the variable, the variable over the file, the file over the default.
@@ -15,151 +15,17 @@ import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from crivello.errors import InvalidSetting, StorageError
+from crivello.settings.fields import BYTES, Crawl, Index, Search, Serve, Settings
 
-_BYTES = {"unit": "bytes"}
+__all__ = ["Crawl", "Index", "Search", "Serve", "Setting", "Settings", "load"]
+
 _UNITS = {"k": 2**10, "m": 2**20, "g": 2**30}
-
-
-class Crawl(msgspec.Struct, kw_only=True, frozen=True):
-    """What to fetch, and how politely."""
-
-    delay: Annotated[
-        float, Meta(ge=0, le=3600, description="seconds between the end of a request to a host and the next")
-    ] = 1.0
-    connections: Annotated[
-        int, Meta(ge=1, le=10_000, description="how many hosts are fetched from at once")
-    ] = 64
-    scope: Annotated[
-        Literal["host", "any"],
-        Meta(description="which links are followed: those to the hosts of the seeds, or any"),
-    ] = "host"
-    max_pages: Annotated[int, Meta(ge=0, description="stop after so many pages; 0: no limit")] = 0
-    max_depth: Annotated[
-        int, Meta(ge=0, le=65_535, description="follow links so far from a seed; 0: no limit")
-    ] = 0
-    max_per_host: Annotated[int, Meta(ge=0, description="fetch so many pages of a host; 0: no limit")] = 0
-    max_time: Annotated[float, Meta(ge=0, description="stop after so many seconds; 0: no limit")] = 0
-    max_chain: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=65_535,
-            description="a trap is cut off after so many links in a row between URLs that differ only in numbers",
-        ),
-    ] = 30
-    max_bytes: Annotated[
-        int,
-        Meta(
-            ge=1024, description="a body longer than this is given up, as sent and as decoded", extra=_BYTES
-        ),
-    ] = 16 * 2**20
-    max_redirects: Annotated[int, Meta(ge=0, le=50, description="how long a chain of redirects may be")] = 8
-    timeout: Annotated[float, Meta(gt=0, le=3600, description="seconds that a request may take in all")] = (
-        30.0
-    )
-    retries: Annotated[int, Meta(ge=0, le=20, description="how often a failed request is tried again")] = 2
-    obey_robots: Annotated[
-        bool, Meta(description="respect robots.txt; switch it off only for your own sites")
-    ] = True
-    allow_private: Annotated[
-        bool,
-        Meta(description="fetch from private and loopback addresses even where no seed is on one"),
-    ] = False
-    user_agent: Annotated[
-        str,
-        Meta(
-            min_length=1,
-            max_length=100,
-            pattern=r"^[!-~]+$",
-            description="the name that robots.txt files know",
-        ),
-    ] = "crivello"
-    contact: Annotated[
-        str,
-        Meta(
-            max_length=200,
-            pattern=r"^[ -~]*$",
-            description="a URL or address where site owners can reach you",
-        ),
-    ] = ""
-    near_distance: Annotated[
-        int,
-        Meta(
-            ge=0, le=3, description="pages whose SimHashes differ in at most so many bits are near-duplicates"
-        ),
-    ] = 3
-    checkpoint: Annotated[float, Meta(ge=0.1, le=3600, description="seconds between checkpoints")] = 5.0
-    sieve: Annotated[
-        Literal["mercator", "memory", "offline", "lsm", "bloom", "blocked-bloom"],
-        Meta(
-            description="how URLs that were seen are remembered; a collection keeps the one it was made with"
-        ),
-    ] = "mercator"
-    sieve_memory: Annotated[
-        int,
-        Meta(ge=2**16, description="bytes that the sieves mercator, offline and lsm may use", extra=_BYTES),
-    ] = 64 * 2**20
-    sieve_cache: Annotated[
-        int,
-        Meta(ge=0, le=2**30, description="how many recent URLs are known without asking the sieve; 0: none"),
-    ] = 65_536
-    sieve_capacity: Annotated[
-        int,
-        Meta(ge=1, le=10**12, description="how many URLs the sieves bloom and blocked-bloom are made for"),
-    ] = 10_000_000
-    sieve_error: Annotated[
-        float,
-        Meta(gt=0, lt=1, description="how often those take a new URL for an old one when they have so many"),
-    ] = 1e-4
-
-
-class Index(msgspec.Struct, kw_only=True, frozen=True):
-    """How pages become an index."""
-
-    memory: Annotated[
-        int,
-        Meta(ge=2**20, description="bytes that building may use before it writes a segment", extra=_BYTES),
-    ] = 256 * 2**20
-
-
-class Search(msgspec.Struct, kw_only=True, frozen=True):
-    """How answers are ranked."""
-
-    k1: Annotated[float, Meta(ge=0, le=10, description="BM25: how much repeated words count")] = 1.2
-    b: Annotated[float, Meta(ge=0, le=1, description="BM25: how much long pages are held back")] = 0.75
-    rank_weight: Annotated[
-        float, Meta(ge=0, le=100, description="how much the page's PageRank adds; 0: ranking by text alone")
-    ] = 0.5
-    language: Annotated[
-        str,
-        Meta(pattern=r"^[a-z]{2}$", description="the language in which queries are stemmed, as two letters"),
-    ] = "en"
-
-
-class Serve(msgspec.Struct, kw_only=True, frozen=True):
-    """Where the search page is."""
-
-    host: Annotated[str, Meta(min_length=1, description="the address to listen on; 0.0.0.0: all of them")] = (
-        "127.0.0.1"
-    )
-    port: Annotated[int, Meta(ge=0, le=65_535, description="the port to listen on; 0: any that is free")] = (
-        8080
-    )
-
-
-class Settings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """All settings, one section for each part."""
-
-    crawl: Crawl = Crawl()
-    index: Index = Index()
-    search: Search = Search()
-    serve: Serve = Serve()
 
 
 @dataclass(frozen=True)
@@ -173,6 +39,11 @@ class Setting:
     description: str
 
     @property
+    def base(self) -> Any:
+        """The type of its values."""
+        return _unwrap(self.type)[0]
+
+    @property
     def flag(self) -> str:
         return "--" + self.name.replace("_", "-")
 
@@ -183,11 +54,13 @@ class Setting:
     @property
     def is_size(self) -> bool:
         """Whether it counts bytes, so that K, M and G may follow the number."""
-        return _unwrap(self.type)[1].extra == _BYTES
+        return _unwrap(self.type)[1].extra == BYTES
 
     @property
     def shown_default(self) -> str:
         """The default, for people."""
+        if self.default is None:
+            return "unset"
         if isinstance(self.default, bool):
             return "on" if self.default else "off"
         if self.is_size and self.default % 2**20 == 0:
@@ -231,6 +104,8 @@ def parse_size(text: str) -> int | None:
 
 
 def _unwrap(annotated: Any) -> tuple[Any, Meta]:
+    if type(None) in typing.get_args(annotated):  # one that may be unset
+        annotated = typing.get_args(annotated)[0]
     base, meta = typing.get_args(annotated)
     return base, meta
 
@@ -340,6 +215,9 @@ def to_toml(settings: Settings) -> str:
         lines += ["", f"# {(struct.__doc__ or '').splitlines()[0]}", f"[{section}]"]
         for setting in settings_of(section):
             value = getattr(getattr(settings, section), setting.name)
+            if value is None:
+                lines += [f"# {setting.description} ({setting.variable})", f"# {setting.name} ="]
+                continue
             mark = "# " if value == setting.default else ""
             lines += [
                 f"# {setting.description} ({setting.variable})",

@@ -1,0 +1,81 @@
+//! Documents of other formats to text, each in a process of its own that may die without harm.
+
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+
+/// The text of a document.
+#[derive(Debug, Deserialize, PartialEq, Eq)]
+pub struct Converted {
+    /// What it says it is called.
+    pub title: String,
+    /// What it says.
+    pub text: String,
+}
+
+impl Converted {
+    /// Its title, or else the last part of its address.
+    pub fn title_or(&self, url: &str) -> String {
+        let title = self.title.trim();
+        if title.is_empty() { url.rsplit('/').next().unwrap_or_default().to_owned() } else { title.to_owned() }
+    }
+}
+
+/// The text of a document, by a command that is given its media type as its last argument, reads the
+/// document and writes title and text as JSON; None where it fails or takes too long.
+pub fn convert(command: &[String], media_type: &str, body: &[u8], timeout: Duration) -> Option<Converted> {
+    let (program, arguments) = command.split_first()?;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .arg(media_type)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let (mut input, mut output) = (child.stdin.take()?, child.stdout.take()?);
+    let deadline = Instant::now() + timeout;
+    let written = thread::scope(|scope| {
+        // A document that is not read to its end is the process's affair.
+        scope.spawn(move || drop(input.write_all(body)));
+        let reading = scope.spawn(move || {
+            let mut written = Vec::new();
+            output.read_to_end(&mut written).ok().map(|_| written)
+        });
+        while !reading.is_finished() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(2));
+        }
+        // Killing it ends both pipes, and so both threads.
+        drop(child.kill());
+        drop(child.wait());
+        reading.join().ok().flatten()
+    })?;
+    serde_json::from_slice(&written).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Vec<String> {
+        ["sh", "-c", script].map(str::to_owned).to_vec()
+    }
+
+    #[test]
+    fn what_the_process_writes_is_the_text() {
+        let script = "cat > /dev/null; printf '{\"title\": \" A \", \"text\": \"%s\"}' \"$0\"";
+        let converted = convert(&shell(script), "application/pdf", &[7; 1 << 20], Duration::from_secs(20)).unwrap();
+        assert_eq!((converted.title_or("x").as_str(), converted.text.as_str()), ("A", "application/pdf"));
+    }
+
+    #[test]
+    fn a_process_that_fails_or_hangs_does_no_harm() {
+        for script in ["exit 1", "kill -9 $$", "printf nonsense", "sleep 60"] {
+            assert_eq!(convert(&shell(script), "a/b", &[7; 1 << 20], Duration::from_millis(300)), None, "{script}");
+        }
+        assert_eq!(convert(&["no-such-program".to_owned()], "a/b", b"", Duration::from_secs(1)), None);
+    }
+}

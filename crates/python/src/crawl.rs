@@ -1,0 +1,235 @@
+//! The crawl: its threads are native; what Python has a say in (a sieve of its own, priorities) is asked for
+//! in batches.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crivello_core::crawl::{self, Commit, Found, Plan, Policy, SieveCommit, Start, Tag, UrlSieve};
+use crivello_core::html::Page;
+use crivello_core::sieve::{Entries, Stats};
+use crivello_core::{Error, Pulse, Result};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::enter::enter;
+use crate::sieve::Sieve;
+
+/// The files to commit, and what to remember as JSON.
+type Committed = (HashMap<String, Option<u64>>, String);
+
+/// A crawl that runs in native threads.
+#[pyclass(module = "crivello._core")]
+struct Crawl(Option<crawl::Crawl>);
+
+#[pymethods]
+impl Crawl {
+    /// Starts a crawl by a plan in JSON; `sieve` is a `_core.Sieve`, which it takes over, or an object with
+    /// the same methods.
+    #[new]
+    #[pyo3(signature = (plan, files, sieve, policy = None))]
+    fn new(
+        py: Python<'_>,
+        plan: &str,
+        files: HashMap<String, u64>,
+        sieve: Bound<'_, PyAny>,
+        policy: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let sieve: Box<dyn UrlSieve> = match sieve.cast::<Sieve>() {
+            Ok(native) => Box::new(native.borrow_mut().take_over()?),
+            Err(_) => Box::new(PythonSieve { sieve: sieve.unbind(), urls: Vec::new(), tags: Vec::new() }),
+        };
+        let policy = policy.map(|policy| Box::new(PythonPolicy(policy)) as Box<dyn Policy>);
+        enter(py, |pulse| {
+            let plan = Plan::from_json(plan)?;
+            crawl::Crawl::start(Start { plan, files, sieve, policy }, pulse)
+        })
+        .map(|crawl| Crawl(Some(crawl)))
+    }
+
+    /// Waits for the end, so many seconds: whether it is there, and by which limit.
+    fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<(bool, Option<&'static str>)> {
+        let crawl = self.running(py)?;
+        let timeout = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let ended = enter(py, |_| crawl.wait(timeout))?;
+        Ok((ended.is_some(), ended.flatten()))
+    }
+
+    fn stop(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
+        let crawl = self.running(py)?;
+        enter(py, |_| {
+            crawl.stop(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+            Ok(())
+        })
+    }
+
+    fn checkpoint(&self, py: Python<'_>) -> PyResult<Committed> {
+        let crawl = self.running(py)?;
+        let Commit { files, sieve, described, position, led_to, hosts, .. } = enter(py, |_| crawl.checkpoint())?;
+        let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap_or_default();
+        let state = serde_json::json!({
+            "sieve": parsed(&sieve),
+            "described": parsed(&described),
+            "position": position,
+            "led_to": led_to,
+            "hosts": hosts,
+        });
+        Ok((files.into_iter().collect(), state.to_string()))
+    }
+
+    /// Counts and gauges, as JSON.
+    fn report(&self, py: Python<'_>) -> PyResult<String> {
+        let crawl = self.running(py)?;
+        let counts = crawl.counts();
+        let words = |outcomes: &std::collections::BTreeMap<crivello_core::store::Outcome, u64>| {
+            outcomes.iter().map(|(outcome, count)| (outcome.words(), *count)).collect::<HashMap<_, _>>()
+        };
+        let slowest: Vec<_> =
+            crawl.slowest().into_iter().map(|host| (host.name, host.seconds, host.requests)).collect();
+        let report = serde_json::json!({
+            "outcomes": words(&counts.outcomes),
+            "statuses": counts.statuses,
+            "duplicates": counts.duplicates,
+            "near_duplicates": counts.near_duplicates,
+            "seen": counts.seen,
+            "waiting": counts.waiting,
+            "links": counts.links,
+            "gauges": crawl.gauges().into_iter().collect::<HashMap<_, _>>(),
+            "slowest": slowest,
+        });
+        Ok(report.to_string())
+    }
+
+    /// Ends the threads; what was not committed is lost.
+    fn close(&mut self, py: Python<'_>) -> PyResult<()> {
+        let crawl = self.0.take();
+        enter(py, |_| {
+            drop(crawl);
+            Ok(())
+        })
+    }
+}
+
+impl Crawl {
+    fn running(&self, py: Python<'_>) -> PyResult<&crawl::Crawl> {
+        match &self.0 {
+            Some(crawl) => Ok(crawl),
+            None => enter(py, |_| Err(Error::Invalid("the crawl is closed".to_owned()))).map(|()| unreachable!()),
+        }
+    }
+}
+
+fn failed(error: PyErr) -> Error {
+    Error::Invalid(error.to_string())
+}
+
+/// A sieve that is written in Python.
+struct PythonSieve {
+    sieve: Py<PyAny>,
+    urls: Vec<String>,
+    tags: Vec<u32>,
+}
+
+impl PythonSieve {
+    fn entries(&self, method: &str, n: usize) -> Result<Entries> {
+        let taken = Python::attach(|py| {
+            self.sieve.call_method1(py, method, (n,))?.extract::<Vec<(u64, u32, String)>>(py)
+        });
+        let mut entries = Entries::default();
+        for (offset, tag, url) in taken.map_err(failed)? {
+            entries.push(offset, tag, &url);
+        }
+        Ok(entries)
+    }
+}
+
+impl UrlSieve for PythonSieve {
+    fn offer(&mut self, url: &str, tag: u32) {
+        self.urls.push(url.to_owned());
+        self.tags.push(tag);
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        let (urls, tags) = (std::mem::take(&mut self.urls), std::mem::take(&mut self.tags));
+        if urls.is_empty() {
+            return Ok(());
+        }
+        Python::attach(|py| self.sieve.call_method1(py, "add", (urls, tags))).map(drop).map_err(failed)
+    }
+
+    fn take_ready(&mut self, n: usize) -> Result<Entries> {
+        self.entries("take_ready", n)
+    }
+
+    fn take(&mut self, n: usize, _pulse: &Pulse) -> Result<Entries> {
+        self.entries("take", n)
+    }
+
+    fn checkpoint(&mut self) -> Result<SieveCommit> {
+        let made = Python::attach(|py| {
+            let checkpoint = self.sieve.call_method0(py, "checkpoint")?;
+            let files: HashMap<String, Option<u64>> = checkpoint.getattr(py, "files")?.extract(py)?;
+            Ok((files, json(py, checkpoint.getattr(py, "state")?)?))
+        });
+        let (files, state) = made.map_err(failed)?;
+        Ok(SieveCommit { files: files.into_iter().collect(), state })
+    }
+
+    fn next(&self) -> u64 {
+        Python::attach(|py| self.sieve.getattr(py, "next")?.extract(py)).unwrap_or(0)
+    }
+
+    fn stats(&self) -> Stats {
+        let counted = Python::attach(|py| {
+            let seen = self.sieve.bind(py).len()? as u64;
+            let waiting = self.sieve.getattr(py, "waiting")?.extract(py)?;
+            PyResult::Ok((seen, waiting))
+        });
+        let (seen, waiting) = counted.unwrap_or_default();
+        Stats { seen, waiting, ..Stats::default() }
+    }
+
+    fn describe(&self) -> String {
+        Python::attach(|py| json(py, self.sieve.call_method0(py, "stats")?)).unwrap_or_default()
+    }
+}
+
+fn json(py: Python<'_>, value: Py<PyAny>) -> PyResult<String> {
+    py.import("json")?.call_method1("dumps", (value,))?.extract()
+}
+
+/// Priorities that are written in Python: asked once for all links of a page.
+struct PythonPolicy(Py<PyAny>);
+
+impl Policy for PythonPolicy {
+    fn rate(&mut self, url: &str, tag: Tag, page: &Page, found: &[Found]) -> Result<Vec<u8>> {
+        let rated = Python::attach(|py| {
+            let about = PyDict::new(py);
+            about.set_item("url", url)?;
+            about.set_item("depth", tag.depth)?;
+            about.set_item("title", &page.title)?;
+            about.set_item("text", &page.text)?;
+            about.set_item("language", page.language.as_deref())?;
+            let urls = PyList::new(py, found.iter().map(|found| &found.url))?;
+            let anchors = PyList::new(py, found.iter().map(|found| &found.anchor))?;
+            self.0.call1(py, (about, urls, anchors))?.extract::<Vec<u8>>(py)
+        });
+        let rated = rated.map_err(failed)?;
+        if rated.len() != found.len() {
+            return Err(Error::Invalid(format!("there are {} priorities for {} links", rated.len(), found.len())));
+        }
+        Ok(rated)
+    }
+}
+
+/// The offsets of pages in a log of links that link to a page.
+#[pyfunction]
+#[pyo3(signature = (path, committed, signature, limit))]
+fn pages_linking_to(py: Python<'_>, path: PathBuf, committed: u64, signature: u64, limit: usize) -> PyResult<Vec<u64>> {
+    enter(py, |pulse| crivello_core::graph::pages_linking_to(&path, committed, signature, limit, pulse))
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(pages_linking_to, module)?)?;
+    module.add_class::<Crawl>()
+}
