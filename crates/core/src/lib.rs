@@ -7,6 +7,7 @@ pub mod analysis;
 pub mod code;
 pub mod error;
 pub mod fault;
+pub mod fetch;
 pub mod filter;
 pub mod format;
 pub mod graph;
