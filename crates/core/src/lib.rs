@@ -8,6 +8,7 @@ pub mod code;
 pub mod crawl;
 pub mod error;
 pub mod fault;
+pub mod fetch;
 pub mod filter;
 pub mod format;
 pub mod graph;

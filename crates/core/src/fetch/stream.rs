@@ -1,0 +1,98 @@
+//! The bytes of a connection, in clear text or encrypted, counted as they come.
+
+use std::cell::Cell;
+use std::io::{self, ErrorKind, IoSlice};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
+
+/// A connection to a server or a proxy.
+pub enum Transport {
+    /// As it is.
+    Plain(TcpStream),
+    /// Encrypted.
+    Encrypted(Box<TlsStream<TcpStream>>),
+}
+
+/// A [`Transport`] that counts what it receives. Many servers end an encrypted connection without TLS's goodbye;
+/// here that is an end like any other, and the framing of HTTP tells whether something is missing.
+pub struct Stream {
+    transport: Transport,
+    received: Rc<Cell<u64>>,
+}
+
+impl Stream {
+    /// A stream over a transport, and its counter of received bytes.
+    pub fn new(transport: Transport) -> (Stream, Rc<Cell<u64>>) {
+        let received = Rc::new(Cell::new(0));
+        (Stream { transport, received: Rc::clone(&received) }, received)
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = match &mut self.transport {
+            Transport::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
+            Transport::Encrypted(stream) => Pin::new(stream).poll_read(context, buffer),
+        };
+        self.received.set(self.received.get() + (buffer.filled().len() - before) as u64);
+        match read {
+            Poll::Ready(Err(error)) if error.kind() == ErrorKind::UnexpectedEof => Poll::Ready(Ok(())),
+            read => read,
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        match &mut self.transport {
+            Transport::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
+            Transport::Encrypted(stream) => Pin::new(stream).poll_write(context, bytes),
+        }
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match &mut self.transport {
+            Transport::Plain(stream) => Pin::new(stream).poll_write_vectored(context, slices),
+            Transport::Encrypted(stream) => Pin::new(stream).poll_write_vectored(context, slices),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match &self.transport {
+            Transport::Plain(stream) => stream.is_write_vectored(),
+            Transport::Encrypted(stream) => stream.is_write_vectored(),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.transport {
+            Transport::Plain(stream) => Pin::new(stream).poll_flush(context),
+            Transport::Encrypted(stream) => Pin::new(stream).poll_flush(context),
+        }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.transport {
+            Transport::Plain(stream) => Pin::new(stream).poll_shutdown(context),
+            Transport::Encrypted(stream) => Pin::new(stream).poll_shutdown(context),
+        }
+    }
+}
