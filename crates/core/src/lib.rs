@@ -9,6 +9,7 @@ pub mod error;
 pub mod fault;
 pub mod filter;
 pub mod format;
+pub mod frontier;
 pub mod graph;
 pub mod html;
 pub mod index;
