@@ -11,6 +11,7 @@ pub mod fault;
 pub mod fetch;
 pub mod filter;
 pub mod format;
+pub mod frontier;
 pub mod graph;
 pub mod html;
 pub mod index;

@@ -1,0 +1,299 @@
+//! The host queues: for each host a FIFO of waiting URLs per priority level, on disk.
+//!
+//! A URL is the offset at which it lies in the log of all URLs. A FIFO is a chain of blocks in the scratch
+//! file (see [`blocks`](super::blocks)); only its first offset is in memory, so a FIFO of one URL has no block
+//! at all. FIFOs are made when a level gets its first URL and are used again when they are empty: memory is
+//! 4 bytes a host and 40 a FIFO, and nothing a URL. A push touches the FIFO's last block and a pop its first
+//! one, and the cache has most of both: ten URLs cost about one read and one write of the file.
+
+use std::path::Path;
+
+use super::blocks::{Blocks, LARGEST_OFFSET, PER_BLOCK};
+use crate::{Error, Result};
+
+/// How many priority levels there are; level 0 is served first.
+pub const LEVELS: u8 = 8;
+
+/// How many blocks are kept in memory: 16 MiB of them.
+const CACHE: usize = 1 << 18;
+
+const NONE: u32 = u32::MAX;
+
+/// The URLs of one level of one host. The first is here, the others are in the blocks.
+#[derive(Clone, Copy)]
+struct Fifo {
+    first: u64,
+    /// No URL that came after a larger one is below this.
+    floor: u64,
+    count: u32,
+    head: u32,
+    tail: u32,
+    /// The FIFO of the host's next level, or of the list of free ones.
+    next: u32,
+    /// Where the second URL is in the first block.
+    head_place: u8,
+    /// Where the next URL goes in the last block.
+    tail_place: u8,
+    level: u8,
+}
+
+/// The waiting URLs of all hosts, which are numbered from 0.
+pub struct HostQueues {
+    blocks: Blocks,
+    fifos: Vec<Fifo>,
+    free: u32,
+    /// The first FIFO of each host: those of one host are in the order of their levels.
+    hosts: Vec<u32>,
+    urls: u64,
+}
+
+impl HostQueues {
+    /// Empty queues, with a scratch file at a path.
+    pub fn create(path: &Path) -> Result<HostQueues> {
+        HostQueues::with_cache(path, CACHE)
+    }
+
+    fn with_cache(path: &Path, cache: usize) -> Result<HostQueues> {
+        let blocks = Blocks::create(path, cache)?;
+        Ok(HostQueues { blocks, fifos: Vec::new(), free: NONE, hosts: Vec::new(), urls: 0 })
+    }
+
+    /// Appends a URL to a level of a host.
+    pub fn push(&mut self, host: u32, level: u8, offset: u64) -> Result<()> {
+        if level >= LEVELS || offset > LARGEST_OFFSET {
+            return Err(Error::Invalid(format!("no URL can wait at level {level} with offset {offset}")));
+        }
+        if host as usize >= self.hosts.len() {
+            self.hosts.resize(host as usize + 1, NONE);
+        }
+        let (mut before, mut at) = (NONE, self.hosts[host as usize]);
+        while at != NONE && self.fifos[at as usize].level < level {
+            (before, at) = (at, self.fifos[at as usize].next);
+        }
+        if at != NONE && self.fifos[at as usize].level == level {
+            self.append(at as usize, offset)?;
+        } else {
+            let fifo = self.new_fifo(Fifo {
+                first: offset,
+                floor: u64::MAX,
+                count: 1,
+                head: 0,
+                tail: 0,
+                next: at,
+                head_place: 0,
+                tail_place: 0,
+                level,
+            });
+            match before {
+                NONE => self.hosts[host as usize] = fifo,
+                _ => self.fifos[before as usize].next = fifo,
+            }
+        }
+        self.urls += 1;
+        Ok(())
+    }
+
+    /// Takes the first URL of the host's best level.
+    pub fn pop(&mut self, host: u32) -> Result<Option<u64>> {
+        let Some(at) = self.best(host) else { return Ok(None) };
+        let fifo = self.fifos[at];
+        let offset = fifo.first;
+        if fifo.count == 1 {
+            self.hosts[host as usize] = fifo.next;
+            // So that the search for the oldest passes over it.
+            self.fifos[at] = Fifo { first: u64::MAX, floor: u64::MAX, count: 0, next: self.free, ..fifo };
+            self.free = at as u32;
+        } else {
+            self.advance(at)?;
+        }
+        self.urls -= 1;
+        Ok(Some(offset))
+    }
+
+    /// The URL that [`pop`](Self::pop) would give.
+    pub fn first(&self, host: u32) -> Option<u64> {
+        self.best(host).map(|at| self.fifos[at].first)
+    }
+
+    /// The best level at which the host has a URL.
+    pub fn first_level(&self, host: u32) -> Option<u8> {
+        self.best(host).map(|at| self.fifos[at].level)
+    }
+
+    /// Whether the host has no URL.
+    pub fn is_empty(&self, host: u32) -> bool {
+        self.best(host).is_none()
+    }
+
+    /// How many URLs the host has.
+    pub fn len(&self, host: u32) -> u64 {
+        let mut at = self.hosts.get(host as usize).copied().unwrap_or(NONE);
+        let mut sum = 0;
+        while at != NONE {
+            sum += u64::from(self.fifos[at as usize].count);
+            at = self.fifos[at as usize].next;
+        }
+        sum
+    }
+
+    /// How many URLs wait in all.
+    pub fn urls(&self) -> u64 {
+        self.urls
+    }
+
+    /// The smallest offset that waits anywhere, in one pass over the FIFOs and without the disk. It is exact
+    /// where offsets came in ascending order at each level of each host; where one did not, it may be too
+    /// small, never too large, until that FIFO has been empty.
+    pub fn oldest(&self) -> Option<u64> {
+        if self.urls == 0 {
+            return None;
+        }
+        self.fifos.iter().map(|fifo| fifo.first.min(fifo.floor)).min()
+    }
+
+    /// How many bytes of memory they may take.
+    pub fn bytes(&self) -> usize {
+        self.blocks.bytes()
+            + self.fifos.capacity() * size_of::<Fifo>()
+            + self.hosts.capacity() * size_of::<u32>()
+    }
+
+    fn best(&self, host: u32) -> Option<usize> {
+        self.hosts.get(host as usize).filter(|&&at| at != NONE).map(|&at| at as usize)
+    }
+
+    fn new_fifo(&mut self, fifo: Fifo) -> u32 {
+        if self.free == NONE {
+            self.fifos.push(fifo);
+            return self.fifos.len() as u32 - 1;
+        }
+        let at = self.free;
+        self.free = std::mem::replace(&mut self.fifos[at as usize], fifo).next;
+        at
+    }
+
+    /// Appends to a FIFO that is not empty.
+    fn append(&mut self, at: usize, offset: u64) -> Result<()> {
+        let Fifo { count, tail, tail_place, .. } = self.fifos[at];
+        let full = || Error::Invalid("a host has too many URLs".to_owned());
+        let count = count.checked_add(1).ok_or_else(full)?;
+        let last;
+        if count == 2 || tail_place == PER_BLOCK {
+            let block = self.blocks.allocate()?;
+            self.blocks.write(block, |content| content.set_offset(0, offset))?;
+            last = if count == 2 {
+                self.fifos[at].head = block;
+                self.fifos[at].head_place = 0;
+                self.fifos[at].first
+            } else {
+                self.blocks.write(tail, |content| {
+                    content.set_next(block);
+                    content.offset(PER_BLOCK - 1)
+                })?
+            };
+            self.fifos[at].tail = block;
+            self.fifos[at].tail_place = 1;
+        } else {
+            last = self.blocks.write(tail, |content| {
+                content.set_offset(tail_place, offset);
+                content.offset(tail_place - 1)
+            })?;
+            self.fifos[at].tail_place += 1;
+        }
+        if offset < last {
+            self.fifos[at].floor = self.fifos[at].floor.min(offset);
+        }
+        self.fifos[at].count = count;
+        Ok(())
+    }
+
+    /// Goes to the second URL of a FIFO that has one.
+    fn advance(&mut self, at: usize) -> Result<()> {
+        let Fifo { count, head, head_place, .. } = self.fifos[at];
+        let content = self.blocks.read(head)?;
+        let was_last_of_all = count == 2;
+        if was_last_of_all || head_place + 1 == PER_BLOCK {
+            self.blocks.release(head)?;
+            self.fifos[at].head = content.next();
+            self.fifos[at].head_place = 0;
+        } else {
+            self.fifos[at].head_place += 1;
+        }
+        self.fifos[at].first = content.offset(head_place);
+        self.fifos[at].count -= 1;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The lists of one host, by level.
+    type Lists = [Vec<u64>; LEVELS as usize];
+
+    fn check(steps: Vec<(u32, Option<u8>, u64)>, ascending: bool) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut queues = HostQueues::with_cache(&folder.path().join("scratch"), 8).unwrap();
+        let mut model: Vec<Lists> = vec![Lists::default(); 8];
+        let mut clock = 0;
+        for (host, level, step) in steps {
+            let lists = &mut model[host as usize];
+            match level {
+                Some(level) => {
+                    clock += step;
+                    let offset = if ascending { clock } else { step };
+                    queues.push(host, level, offset).unwrap();
+                    lists[usize::from(level)].push(offset);
+                }
+                None => {
+                    for _ in 0..step % 30 {
+                        let list = lists.iter_mut().find(|list| !list.is_empty());
+                        let expected = list.map(|list| list.remove(0));
+                        assert_eq!(queues.first(host), expected);
+                        assert_eq!(queues.pop(host).unwrap(), expected);
+                    }
+                }
+            }
+            let lists = &model[host as usize];
+            assert_eq!(queues.len(host), lists.iter().map(Vec::len).sum::<usize>() as u64);
+            assert_eq!(queues.is_empty(host), lists.iter().all(Vec::is_empty));
+            let level = lists.iter().position(|list| !list.is_empty());
+            assert_eq!(queues.first_level(host), level.map(|level| level as u8));
+            let all = model.iter().flatten().flatten();
+            assert_eq!(queues.urls(), all.clone().count() as u64);
+            let oldest = all.min().copied();
+            assert!(if ascending { queues.oldest() == oldest } else { queues.oldest() <= oldest });
+            assert_eq!(queues.oldest().is_none(), oldest.is_none());
+        }
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<(u32, Option<u8>, u64)>> {
+        let level = prop_oneof![5 => Just(Some(3)), 2 => (0..LEVELS).prop_map(Some), 1 => Just(None)];
+        prop::collection::vec((0u32..8, level, 1u64..1000), 0..600)
+    }
+
+    proptest! {
+        /// Against lists: first in, first out at each level, the best level first, and the oldest.
+        #[test]
+        fn each_level_of_each_host_is_a_fifo(steps in steps()) {
+            check(steps, true);
+        }
+
+        #[test]
+        fn the_oldest_is_never_too_large(steps in steps()) {
+            check(steps, false);
+        }
+    }
+
+    #[test]
+    fn what_cannot_wait_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut queues = HostQueues::create(&folder.path().join("scratch")).unwrap();
+        assert!(matches!(queues.push(0, LEVELS, 1), Err(Error::Invalid(_))));
+        assert!(matches!(queues.push(0, 0, LARGEST_OFFSET + 1), Err(Error::Invalid(_))));
+        assert!(queues.is_empty(0));
+        assert_eq!((queues.pop(0).unwrap(), queues.oldest()), (None, None));
+    }
+}
