@@ -21,7 +21,7 @@ from crivello.errors import CorruptFile, NewerFormat, NotACollection, StorageErr
 
 NAME = "manifest.json"
 FORMAT = 1
-PARTS = ("frontier", "archive", "table", "index", "graph")
+PARTS = ("frontier", "archive", "table", "index", "graph", "log")
 
 
 class Manifest(msgspec.Struct, frozen=True):

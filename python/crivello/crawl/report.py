@@ -4,13 +4,35 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
-from crivello.store import Outcome, Row
+from crivello.store import Outcome
+
+_GOOD = frozenset(
+    {
+        Outcome.FETCHED,
+        Outcome.REDIRECTED,
+        Outcome.NOT_MODIFIED,
+        Outcome.ROBOTS,
+        Outcome.TRAP,
+        Outcome.LIMIT,
+        Outcome.FILTERED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SlowHost:
+    """A host that answers slowly."""
+
+    name: str
+    seconds: float
+    requests: int
 
 
 class Report:
-    """The counts of a collection's crawl, over all its runs; the rates are of this run."""
+    """The counts of a collection's crawl, over all its runs; rates and gauges are of this run."""
 
     def __init__(self, saved: dict[str, Any] | None = None) -> None:
         saved = saved or {}
@@ -18,17 +40,20 @@ class Report:
         self.statuses: Counter[str] = Counter(saved.get("statuses", {}))
         self.duplicates: int = saved.get("duplicates", 0)
         self.near_duplicates: int = saved.get("near_duplicates", 0)
+        self.links: int = saved.get("links", 0)
         self.requests: int = saved.get("requests", 0)
         self.bytes: int = saved.get("bytes", 0)
         self.seconds: float = saved.get("seconds", 0.0)
-        self.seen = 0
-        self.waiting = 0
-        self.active = 0
-        self.stopped_by: str | None = None
+        self.seen: int = saved.get("seen", 0)
+        self.waiting: int = saved.get("waiting", 0)
         self.sieve: dict[str, Any] | None = saved.get("sieve")
+        self.stopped_by: str | None = None
+        self.gauges: dict[str, int] = {}
+        self.slowest: list[SlowHost] = []
+        self._before = saved
         self._started = time.monotonic()
-        self._seconds_before = self.seconds
         self._pages_before = self.pages
+        self._bytes_before = self.bytes
 
     @property
     def pages(self) -> int:
@@ -38,25 +63,44 @@ class Report:
     @property
     def errors(self) -> dict[str, int]:
         """The failures, by what happened."""
-        good = {Outcome.FETCHED, Outcome.REDIRECTED, Outcome.ROBOTS, Outcome.TRAP, Outcome.LIMIT}
-        return {name: count for name, count in self.outcomes.items() if name not in good}
+        return {name: count for name, count in self.outcomes.items() if name not in _GOOD}
+
+    @property
+    def active(self) -> int:
+        """How many hosts are being fetched from."""
+        return self.gauges.get("active", 0)
 
     @property
     def pages_per_second(self) -> float:
         """The speed of this run."""
-        return (self.pages - self._pages_before) / max(1e-9, time.monotonic() - self._started)
+        return (self.pages - self._pages_before) / self._elapsed
 
-    def count(self, row: Row) -> None:
-        """Takes a row into account."""
-        self.outcomes[row.outcome.value] += 1
-        if row.status is not None:
-            self.statuses[str(row.status)] += 1
-        self.duplicates += row.duplicate_of is not None
-        self.near_duplicates += row.near_duplicate_of is not None
+    @property
+    def bytes_per_second(self) -> float:
+        """The speed of this run."""
+        return (self.bytes - self._bytes_before) / self._elapsed
 
-    def tick(self) -> None:
-        """Brings the clock up to date."""
-        self.seconds = self._seconds_before + time.monotonic() - self._started
+    @property
+    def idle_share(self) -> float:
+        """Which part of the time of its connections this run did not use."""
+        slots = self.gauges.get("slot_micros", 0)
+        return 1 - self.gauges["busy_micros"] / slots if slots else 0.0
+
+    @property
+    def _elapsed(self) -> float:
+        return max(1e-9, time.monotonic() - self._started)
+
+    def update(self, native: dict[str, Any]) -> None:
+        """Takes over what the native threads counted; they go on from the counts of earlier runs."""
+        self.outcomes = Counter(native["outcomes"])
+        self.statuses = Counter(native["statuses"])
+        self.duplicates, self.near_duplicates = native["duplicates"], native["near_duplicates"]
+        self.links, self.seen, self.waiting = native["links"], native["seen"], native["waiting"]
+        self.gauges = native["gauges"]
+        self.slowest = [SlowHost(*host) for host in native["slowest"]]
+        self.requests = self._before.get("requests", 0) + self.gauges["requests"]
+        self.bytes = self._before.get("bytes", 0) + self.gauges["bytes"]
+        self.seconds = self._before.get("seconds", 0.0) + self._elapsed
 
     def to_dict(self) -> dict[str, Any]:
         """The form of ``crivello crawl --json``, and of the manifest."""
@@ -68,8 +112,39 @@ class Report:
             "statuses": dict(self.statuses),
             "duplicates": self.duplicates,
             "near_duplicates": self.near_duplicates,
+            "links": self.links,
             "requests": self.requests,
             "bytes": self.bytes,
             "seconds": round(self.seconds, 3),
+            "idle_share": round(self.idle_share, 4),
             "sieve": self.sieve,
         }
+
+    def sample(self) -> dict[str, Any]:
+        """How things stand at this moment, as the log of the progress keeps it."""
+        return {
+            "seconds": round(self.seconds, 3),
+            "pages": self.pages,
+            "requests": self.requests,
+            "bytes": self.bytes,
+            "seen": self.seen,
+            "waiting": self.waiting,
+            "errors": sum(self.errors.values()),
+            **{name: self.gauges.get(name, 0) for name in SAMPLED},
+            "idle_share": round(self.idle_share, 4),
+        }
+
+
+SAMPLED = (
+    "active",
+    "hosts_in_workbench",
+    "hosts_waiting",
+    "resolving",
+    "addresses",
+    "queued",
+    "parse_queue",
+    "write_queue",
+    "fetch_micros",
+    "parse_micros",
+    "write_micros",
+)

@@ -44,6 +44,11 @@ class NativeSieve:
         # Bare 64-bit signatures from any buffer of them, with empty URLs: for measuring.
         self.add_signatures = self._core.add_signatures
 
+    @property
+    def native(self) -> _core.Sieve:
+        """What a crawl takes over."""
+        return self._core
+
     def checkpoint(self) -> Checkpoint:
         files, state = self._core.checkpoint()
         return Checkpoint(files, {"kind": self.kind, **state})
