@@ -8,9 +8,9 @@ use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
-use html5gum::State;
-
-use super::tokens::{Sink, Tag, read, state_after};
+use super::elements::{Content, Name, Role};
+use super::tag::{Attribute, Tag};
+use super::tokens::{Sink, read};
 use crate::url::Url;
 
 /// How far into a page a declaration is looked for.
@@ -46,7 +46,8 @@ fn in_content_type(content_type: &str) -> Option<&'static Encoding> {
 
 fn in_meta(start: &[u8]) -> Option<&'static Encoding> {
     let mut declaration = Declaration::default();
-    read(start, &mut declaration);
+    // What is not UTF-8 cannot be part of a declaration, and hides none.
+    read(&String::from_utf8_lossy(start), &mut declaration);
     match declaration.0 {
         // What could be read as ASCII up to here is not in UTF-16, whatever it says.
         Some(encoding) if encoding == UTF_16LE || encoding == UTF_16BE => Some(UTF_8),
@@ -73,18 +74,23 @@ fn guess(body: &[u8], url: Option<&Url>) -> &'static Encoding {
 struct Declaration(Option<&'static Encoding>);
 
 impl Sink for Declaration {
-    fn start(&mut self, tag: &Tag) -> Option<State> {
-        if tag.name() == b"meta" && self.0.is_none() {
-            let named = tag.get("charset").and_then(|label| Encoding::for_label(label.as_bytes()));
-            let equivalent = || tag.lists("http-equiv", "content-type").then(|| tag.get("content")).flatten();
-            self.0 = named.or_else(|| equivalent().and_then(in_content_type));
+    fn start(&mut self, tag: &Tag) -> Content {
+        if tag.element().role == Role::Meta && self.0.is_none() {
+            let named = tag.get(Attribute::Charset).and_then(|label| Encoding::for_label(label.as_bytes()));
+            let is_type = tag.lists(Attribute::HttpEquiv, "content-type");
+            let equivalent = || is_type.then(|| tag.get(Attribute::Content)).flatten();
+            self.0 = named.or_else(|| equivalent().and_then(|content| in_content_type(&content)));
         }
-        state_after(tag.name())
+        tag.element().content
     }
 
-    fn end(&mut self, _: &[u8]) {}
+    fn end(&mut self, _: Name) {}
 
     fn text(&mut self, _: &str) {}
+
+    fn is_foreign(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

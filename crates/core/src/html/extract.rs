@@ -3,19 +3,23 @@
 //! There is no tree: a few flags say where in the page we are, so memory does not grow with nesting and
 //! time is linear. Tags that are left open cannot swallow the page, because a link ends at the next link, a
 //! heading at the next heading, and both take no more than [`ZONE`] bytes. Text that stands in the head
-//! belongs to the body, as the HTML standard has it.
+//! belongs to the body, as the HTML standard has it, and `<noscript>` is markup like any other, since no script
+//! is run here. The text of a link or heading is not gathered twice: it is a part of the text of the page.
 
-use html5gum::State;
-
+use super::Rules;
+use super::elements::{Content, Element, Name, Role, Separation};
 use super::flow::Flow;
 use super::links::Links;
-use super::tokens::{Sink, Tag, state_after};
+use super::robots::Directives;
+use super::srcset::candidates;
+use super::tag::{Attribute, Tag};
+use super::tokens::Sink;
 
 /// The most bytes of a title, a heading or an anchor.
 const ZONE: usize = 1024;
 
 /// Everything that is read off a page.
-pub struct Extract {
+pub struct Extract<'a> {
     pub title: Flow,
     pub headings: Vec<String>,
     pub text: Flow,
@@ -23,11 +27,13 @@ pub struct Extract {
     pub canonical: Option<String>,
     /// The language that the page declares.
     pub declared: Option<String>,
-    pub noindex: bool,
-    pub nofollow: bool,
+    pub directives: Directives,
+    rules: &'a Rules<'a>,
     has_title: bool,
     inside: Inside,
-    heading: Option<Flow>,
+    in_math: bool,
+    /// Where in the text the current heading begins.
+    heading: Option<usize>,
     anchor: Option<Anchor>,
 }
 
@@ -39,24 +45,23 @@ enum Inside {
     /// An element that holds only text, and none to be seen.
     Unseen,
     /// An element that holds others, none of them to be seen, and how often it is nested in itself.
-    Hidden(Hidden, usize),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Hidden {
-    Svg,
-    Template,
+    Hidden(Role, usize),
 }
 
 /// A link whose text is being read.
 struct Anchor {
     place: usize,
-    text: Flow,
+    /// Where in the text of the page its own begins.
+    start: usize,
+    /// Its text, if that is more than the part of the page's: the words of images are in it.
+    own: Option<Flow>,
 }
 
-impl Extract {
+impl<'a> Extract<'a> {
     /// Nothing yet, of a page whose links are `links`.
-    pub fn new(links: Links) -> Extract {
+    pub fn new(links: Links, rules: &'a Rules<'a>) -> Extract<'a> {
+        let mut directives = Directives::default();
+        rules.x_robots_tag.iter().for_each(|value| directives.add_header(value, rules.agent));
         Extract {
             title: Flow::limited(ZONE),
             headings: Vec::new(),
@@ -64,10 +69,11 @@ impl Extract {
             links,
             canonical: None,
             declared: None,
-            noindex: false,
-            nofollow: false,
+            directives,
+            rules,
             has_title: false,
             inside: Inside::Body,
+            in_math: false,
             heading: None,
             anchor: None,
         }
@@ -80,40 +86,42 @@ impl Extract {
     }
 
     fn end_heading(&mut self) {
-        let heading = self.heading.take().map(Flow::finish);
+        let heading = self.heading.take().map(|start| self.text.zone(start, ZONE));
         self.headings.extend(heading.filter(|heading| !heading.is_empty()));
     }
 
     fn end_anchor(&mut self) {
         if let Some(anchor) = self.anchor.take() {
-            self.links.describe(anchor.place, anchor.text.finish());
+            let text = &self.text;
+            let name = || anchor.own.map_or_else(|| text.zone(anchor.start, ZONE), Flow::finish);
+            self.links.describe(anchor.place, name);
         }
     }
 
     /// What an element of the body means, apart from its text.
     fn element(&mut self, tag: &Tag) {
-        match tag.name() {
-            b"a" => self.start_anchor(tag),
-            b"area" => self.area(tag),
-            b"img" => self.image(tag),
-            b"frame" | b"iframe" => {
-                tag.get("src").and_then(|src| self.links.add(src));
+        match tag.element().role {
+            Role::Anchor => self.start_anchor(tag),
+            Role::Area => self.area(tag),
+            Role::Image => self.image(tag),
+            Role::Source if self.rules.srcset => self.pictures(tag),
+            Role::Frame | Role::InnerFrame => {
+                tag.get(Attribute::Src).and_then(|src| self.links.add(&src));
             }
-            b"base" => {
-                if let Some(href) = tag.get("href") {
-                    self.links.rebase(href);
+            Role::Base => {
+                if let Some(href) = tag.get(Attribute::Href) {
+                    self.links.rebase(&href);
                 }
             }
-            b"link" if tag.lists("rel", "canonical") && self.canonical.is_none() => {
-                self.canonical = tag.get("href").and_then(|href| self.links.resolve(href));
+            Role::Link => self.relation(tag),
+            Role::Meta => self.meta(tag),
+            Role::Html if self.declared.is_none() => {
+                let lang = tag.get(Attribute::Lang).or_else(|| tag.get(Attribute::XmlLang));
+                self.declared = lang.map(|lang| lang.into_owned());
             }
-            b"meta" => self.meta(tag),
-            b"html" if self.declared.is_none() => {
-                self.declared = tag.get("lang").or_else(|| tag.get("xml:lang")).map(str::to_owned);
-            }
-            name if is_heading(name) => {
+            Role::Heading => {
                 self.end_heading();
-                self.heading = Some(Flow::limited(ZONE));
+                self.heading = Some(self.text.len());
             }
             _ => {}
         }
@@ -121,100 +129,138 @@ impl Extract {
 
     fn start_anchor(&mut self, tag: &Tag) {
         self.end_anchor();
-        if let Some(place) = self.follow(tag) {
-            self.anchor = Some(Anchor { place, text: Flow::limited(ZONE) });
-        }
+        let start = self.text.len();
+        self.anchor = self.follow(tag).map(|place| Anchor { place, start, own: None });
     }
 
     fn area(&mut self, tag: &Tag) {
         let Some(place) = self.follow(tag) else { return };
-        let mut text = Flow::limited(ZONE);
-        text.push(tag.get("alt").unwrap_or_default());
-        self.links.describe(place, text.finish());
+        self.links.describe(place, || {
+            let mut text = Flow::limited(ZONE);
+            text.push(&tag.get(Attribute::Alt).unwrap_or_default());
+            text.finish()
+        });
     }
 
     /// The place of the link that a tag makes, unless its author does not vouch for it.
     fn follow(&mut self, tag: &Tag) -> Option<usize> {
-        let href = tag.get("href").filter(|_| !tag.lists("rel", "nofollow"))?;
-        self.links.add(href)
+        let href = tag.get(Attribute::Href).filter(|_| !tag.lists(Attribute::Rel, "nofollow"))?;
+        self.links.add(&href)
     }
 
     fn image(&mut self, tag: &Tag) {
-        if let (Some(anchor), Some(alternative)) = (&mut self.anchor, tag.get("alt")) {
-            anchor.text.space();
-            anchor.text.push(alternative);
-            anchor.text.space();
+        if let (Some(anchor), Some(alternative)) = (&mut self.anchor, tag.get(Attribute::Alt)) {
+            let own = anchor.own.get_or_insert_with(|| {
+                let mut own = Flow::limited(ZONE);
+                own.push(&self.text.zone(anchor.start, ZONE));
+                own
+            });
+            own.space();
+            own.push(&alternative);
+            own.space();
+        }
+        if self.rules.srcset {
+            tag.get(Attribute::Src).and_then(|src| self.links.add(&src));
+            self.pictures(tag);
+        }
+    }
+
+    fn pictures(&mut self, tag: &Tag) {
+        if let Some(srcset) = tag.get(Attribute::Srcset) {
+            candidates(&srcset).for_each(|address| {
+                self.links.add(address);
+            });
+        }
+    }
+
+    /// A `<link>`: the page's own address, or a page that belongs to it.
+    fn relation(&mut self, tag: &Tag) {
+        let Some(relations) = tag.get(Attribute::Rel) else { return };
+        let is = |word: &str| relations.split_ascii_whitespace().any(|other| other.eq_ignore_ascii_case(word));
+        let Some(href) = tag.get(Attribute::Href) else { return };
+        if is("canonical") && self.canonical.is_none() {
+            self.canonical = self.links.resolve(&href);
+        }
+        let is_page = || is("alternate") && !is("stylesheet") && has_page_type(tag);
+        if !is("nofollow") && (is("next") || is("prev") || is_page()) {
+            self.links.add(&href);
         }
     }
 
     fn meta(&mut self, tag: &Tag) {
-        let Some(content) = tag.get("content") else { return };
-        if tag.lists("name", "robots") {
-            let says = |rule: &str| content.split(',').any(|word| word.trim().eq_ignore_ascii_case(rule));
-            self.noindex |= says("noindex") || says("none");
-            self.nofollow |= says("nofollow") || says("none");
+        let Some(content) = tag.get(Attribute::Content) else { return };
+        if let Some(name) = tag.get(Attribute::Name) {
+            self.directives.add_meta(&name, &content, self.rules.agent);
         }
-        if tag.lists("http-equiv", "refresh") {
-            refresh(content).and_then(|href| self.links.add(href));
+        if tag.lists(Attribute::HttpEquiv, "refresh") {
+            refresh(&content).and_then(|href| self.links.add(href));
         }
     }
 
-    fn separate(&mut self, separation: Separation) {
-        match separation {
+    #[inline]
+    fn separate(&mut self, element: &Element) {
+        match element.separation {
             Separation::Nothing => return,
             Separation::Space => self.text.space(),
             Separation::Line => self.text.line(),
         }
-        for zone in self.heading.iter_mut().chain(self.anchor.iter_mut().map(|anchor| &mut anchor.text)) {
-            zone.space();
+        if let Some(Anchor { own: Some(own), .. }) = &mut self.anchor {
+            own.space();
         }
     }
 }
 
-impl Sink for Extract {
-    fn start(&mut self, tag: &Tag) -> Option<State> {
-        let name = tag.name();
+impl Sink for Extract<'_> {
+    fn start(&mut self, tag: &Tag) -> Content {
+        let element = tag.element();
         match self.inside {
-            Inside::Hidden(Hidden::Svg, depth) if !ends_svg(name) => {
-                let nested = usize::from(name == b"svg" && !tag.self_closing());
-                self.inside = Inside::Hidden(Hidden::Svg, depth + nested);
-                return None;
+            Inside::Hidden(Role::Svg, depth) if !element.ends_foreign => {
+                let nested = usize::from(element.role == Role::Svg && !tag.self_closing());
+                self.inside = Inside::Hidden(Role::Svg, depth + nested);
+                return Content::Markup;
             }
-            Inside::Hidden(Hidden::Template, depth) => {
-                self.inside = Inside::Hidden(Hidden::Template, depth + usize::from(name == b"template"));
-                return state_after(name);
+            Inside::Hidden(Role::Template, depth) => {
+                let nested = usize::from(element.role == Role::Template);
+                self.inside = Inside::Hidden(Role::Template, depth + nested);
+                return element.content;
             }
             _ => self.inside = Inside::Body,
         }
-        self.separate(separation(name));
+        self.in_math &= !element.ends_foreign;
+        self.separate(element);
         self.element(tag);
-        self.inside = match name {
-            b"title" if !self.has_title => Inside::Title,
-            b"title" | b"script" | b"style" | b"noscript" | b"iframe" | b"noembed" | b"noframes" => {
-                Inside::Unseen
+        if self.in_math {
+            return Content::Markup;
+        }
+        match element.role {
+            Role::Title if !self.has_title => {
+                self.inside = Inside::Title;
+                self.has_title = true;
             }
-            b"svg" if !tag.self_closing() => Inside::Hidden(Hidden::Svg, 1),
-            b"template" => Inside::Hidden(Hidden::Template, 1),
-            _ => Inside::Body,
-        };
-        self.has_title |= name == b"title";
-        state_after(name)
+            Role::Title | Role::Unseen | Role::InnerFrame => self.inside = Inside::Unseen,
+            Role::Svg if !tag.self_closing() => self.inside = Inside::Hidden(Role::Svg, 1),
+            Role::Template => self.inside = Inside::Hidden(Role::Template, 1),
+            Role::Math => self.in_math = !tag.self_closing(),
+            _ => {}
+        }
+        element.content
     }
 
-    fn end(&mut self, name: &[u8]) {
-        if let Inside::Hidden(hidden, depth) = self.inside {
-            let closes = name == hidden.name();
-            self.inside = match depth - usize::from(closes) {
+    fn end(&mut self, name: Name) {
+        let element = name.element();
+        if let Inside::Hidden(role, depth) = self.inside {
+            self.inside = match depth - usize::from(element.role == role) {
                 0 => Inside::Body,
-                depth => Inside::Hidden(hidden, depth),
+                depth => Inside::Hidden(role, depth),
             };
             return;
         }
         self.inside = Inside::Body;
-        self.separate(separation(name));
-        match name {
-            b"a" => self.end_anchor(),
-            name if is_heading(name) => self.end_heading(),
+        self.separate(element);
+        match element.role {
+            Role::Anchor => self.end_anchor(),
+            Role::Heading => self.end_heading(),
+            Role::Math => self.in_math = false,
             _ => {}
         }
     }
@@ -225,23 +271,24 @@ impl Sink for Extract {
             Inside::Title => self.title.push(text),
             Inside::Body => {
                 self.text.push(text);
-                for zone in
-                    self.heading.iter_mut().chain(self.anchor.iter_mut().map(|anchor| &mut anchor.text))
-                {
-                    zone.push(text);
+                if let Some(Anchor { own: Some(own), .. }) = &mut self.anchor {
+                    own.push(text);
                 }
             }
         }
     }
+
+    fn is_foreign(&self) -> bool {
+        self.in_math || matches!(self.inside, Inside::Hidden(Role::Svg, _))
+    }
 }
 
-impl Hidden {
-    fn name(self) -> &'static [u8] {
-        match self {
-            Hidden::Svg => b"svg",
-            Hidden::Template => b"template",
-        }
-    }
+/// Whether what a `<link>` leads to is a page, as far as it says.
+fn has_page_type(tag: &Tag) -> bool {
+    tag.get(Attribute::Type).is_none_or(|declared| {
+        let name = declared.split(';').next().unwrap_or_default().trim();
+        ["", "text/html", "application/xhtml+xml"].iter().any(|page| name.eq_ignore_ascii_case(page))
+    })
 }
 
 /// The address in the content of a refresh, as in `5; url='next.html'`.
@@ -254,76 +301,4 @@ fn refresh(content: &str) -> Option<&str> {
     };
     let address = address.trim().trim_matches(['"', '\'']);
     (!address.is_empty()).then_some(address)
-}
-
-fn is_heading(name: &[u8]) -> bool {
-    matches!(name, [b'h', b'1'..=b'6'])
-}
-
-/// What an element puts between the words before it and those in it.
-#[derive(Clone, Copy)]
-enum Separation {
-    Nothing,
-    Space,
-    Line,
-}
-
-fn separation(name: &[u8]) -> Separation {
-    match name {
-        b"td" | b"th" | b"option" | b"button" | b"select" | b"textarea" | b"iframe" => Separation::Space,
-        b"address" | b"article" | b"aside" | b"blockquote" | b"body" | b"br" | b"caption" | b"center"
-        | b"dd" | b"details" | b"dialog" | b"dir" | b"div" | b"dl" | b"dt" | b"fieldset" | b"figcaption"
-        | b"figure" | b"footer" | b"form" | b"frameset" | b"head" | b"header" | b"hgroup" | b"hr"
-        | b"html" | b"legend" | b"li" | b"listing" | b"main" | b"menu" | b"nav" | b"ol" | b"optgroup"
-        | b"p" | b"plaintext" | b"pre" | b"search" | b"section" | b"summary" | b"table" | b"tbody"
-        | b"tfoot" | b"thead" | b"tr" | b"ul" | b"xmp" => Separation::Line,
-        name if is_heading(name) => Separation::Line,
-        _ => Separation::Nothing,
-    }
-}
-
-/// Whether a start tag inside an `<svg>` shows that it was never closed: the standard's list of the HTML
-/// elements that break out of foreign content.
-fn ends_svg(name: &[u8]) -> bool {
-    is_heading(name)
-        || matches!(
-            name,
-            b"b" | b"big"
-                | b"blockquote"
-                | b"body"
-                | b"br"
-                | b"center"
-                | b"code"
-                | b"dd"
-                | b"div"
-                | b"dl"
-                | b"dt"
-                | b"em"
-                | b"embed"
-                | b"head"
-                | b"hr"
-                | b"i"
-                | b"img"
-                | b"li"
-                | b"listing"
-                | b"menu"
-                | b"meta"
-                | b"nobr"
-                | b"ol"
-                | b"p"
-                | b"pre"
-                | b"ruby"
-                | b"s"
-                | b"small"
-                | b"span"
-                | b"strike"
-                | b"strong"
-                | b"sub"
-                | b"sup"
-                | b"table"
-                | b"tt"
-                | b"u"
-                | b"ul"
-                | b"var"
-        )
 }

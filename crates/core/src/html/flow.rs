@@ -1,5 +1,7 @@
 //! Text with its white space in order: one space between words, one line break between blocks, none at the
 //! ends. Control characters count as white space; a soft hyphen, which nobody sees, is dropped.
+//!
+//! Linear; words that are in order already, which is most of them, are copied as they stand.
 
 /// A text that is being written.
 #[derive(Default)]
@@ -26,20 +28,34 @@ impl Flow {
 
     /// Adds text, of which the first word continues the last one unless white space comes between.
     pub fn push(&mut self, text: &str) {
-        for piece in text.split(SOFT_HYPHEN).flat_map(|part| part.split_inclusive(is_gap)) {
+        let mut rest = text;
+        while !rest.is_empty() {
             if self.limit.is_some_and(|limit| self.text.len() >= limit) {
                 return;
             }
-            let word = piece.trim_end_matches(is_gap);
-            self.push_word(word);
-            if word.len() < piece.len() {
-                self.space();
-            }
+            let (words, after) = rest.split_at(in_order(rest.as_bytes()));
+            self.push_words(words);
+            rest = self.pass(after);
         }
     }
 
-    fn push_word(&mut self, word: &str) {
-        if word.is_empty() {
+    /// Passes over the character at the start of `text`, which may be a gap, a soft hyphen or part of a word,
+    /// and over the gaps after it.
+    fn pass<'a>(&mut self, text: &'a str) -> &'a str {
+        let mut characters = text.chars();
+        match characters.next() {
+            Some(SOFT_HYPHEN) | None => {}
+            Some(first) if is_gap(first) => {
+                self.space();
+                return characters.as_str().trim_start_matches(is_gap);
+            }
+            Some(first) => self.push_words(first.encode_utf8(&mut [0; 4])),
+        }
+        characters.as_str()
+    }
+
+    fn push_words(&mut self, words: &str) {
+        if words.is_empty() {
             return;
         }
         if !self.text.is_empty() {
@@ -50,17 +66,32 @@ impl Flow {
             }
         }
         self.gap = Gap::Nothing;
-        self.text.push_str(word);
+        self.text.push_str(words);
     }
 
     /// The next word is another one.
+    #[inline]
     pub fn space(&mut self) {
         self.gap = self.gap.max(Gap::Space);
     }
 
     /// The next word is in another block.
+    #[inline]
     pub fn line(&mut self) {
         self.gap = Gap::Line;
+    }
+
+    /// How many bytes were written.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// What was written since it had `start` bytes, on one line and of at most `limit` bytes.
+    pub fn zone(&self, start: usize, limit: usize) -> String {
+        let zone = &self.text[start..];
+        let zone = zone.strip_prefix([' ', '\n']).unwrap_or(zone);
+        prefix(zone, limit).trim_end().replace('\n', " ")
     }
 
     /// What was written.
@@ -85,4 +116,95 @@ const SOFT_HYPHEN: char = '\u{ad}';
 
 fn is_gap(character: char) -> bool {
     character.is_whitespace() || character.is_control()
+}
+
+/// How many bytes at the start of `text` are words with one space between each two: nothing else that might
+/// be a gap or a soft hyphen is among them, no space begins them and none ends them.
+fn in_order(text: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        let word = at;
+        while at < text.len() && CLASSES[usize::from(text[at])] == WORD {
+            at += 1;
+        }
+        if at == word {
+            return at.saturating_sub(1);
+        }
+        if at == text.len() || text[at] != b' ' {
+            return at;
+        }
+        at += 1;
+    }
+}
+
+const WORD: u8 = 0;
+
+/// Which bytes are surely part of a word: neither ASCII gaps nor what the other gaps and the soft hyphen begin
+/// with.
+static CLASSES: [u8; 256] = {
+    let mut table = [WORD; 256];
+    let mut byte = 0;
+    while byte <= 0x20 {
+        table[byte] = 1;
+        byte += 1;
+    }
+    table[0x7f] = 1;
+    // U+0080 to U+00AD; U+1680; U+2000 to U+205F; U+3000.
+    table[0xc2] = 1;
+    table[0xe1] = 1;
+    table[0xe2] = 1;
+    table[0xe3] = 1;
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Character by character.
+    fn slow(pieces: &[String]) -> String {
+        let (mut text, mut gap) = (String::new(), false);
+        for character in pieces.iter().flat_map(|piece| piece.chars()).filter(|c| *c != SOFT_HYPHEN) {
+            if is_gap(character) {
+                gap = true;
+                continue;
+            }
+            if gap && !text.is_empty() {
+                text.push(' ');
+            }
+            gap = false;
+            text.push(character);
+        }
+        text
+    }
+
+    #[test]
+    fn every_gap_is_known_by_its_first_byte() {
+        for character in (0..=0x10ffff).filter_map(char::from_u32) {
+            if is_gap(character) || character == SOFT_HYPHEN {
+                let first = character.encode_utf8(&mut [0; 4]).as_bytes()[0];
+                assert_ne!(CLASSES[usize::from(first)], WORD, "{character:?}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn is_what_one_character_at_a_time_gives(
+            pieces in prop::collection::vec("[ab \\n\\t\u{a0}\u{ad}é\u{3000}\u{2009}漢あ–\u{7f}]{0,12}", 0..6),
+            limit in 0usize..30,
+        ) {
+            let (mut flow, mut limited) = (Flow::default(), Flow::limited(limit));
+            for piece in &pieces {
+                flow.push(piece);
+                limited.push(piece);
+            }
+            let whole = slow(&pieces);
+            prop_assert_eq!(flow.zone(0, usize::MAX), whole.clone());
+            prop_assert_eq!(limited.finish(), prefix(&whole, limit).trim_end());
+            prop_assert_eq!(flow.finish(), whole);
+        }
+    }
 }

@@ -1,26 +1,38 @@
 //! The links of a page: each address once, in page order, with the first text that somebody clicks on.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxBuildHasher;
 
 use crate::Signature;
-use crate::url::{Url, canonical};
+use crate::url::{Base, Url, canonical};
 
 /// The most links that are taken from a page; what has more is a trap or a dump.
 pub const MAX_LINKS: usize = 10_000;
 
 /// The links found so far.
 pub struct Links {
-    base: Option<Url>,
+    base: Option<Base>,
     has_own_base: bool,
     urls: Vec<String>,
     anchors: Vec<String>,
-    places: HashMap<Signature, usize>,
+    places: HashMap<Signature, usize, FxBuildHasher>,
+    /// The address that is being looked at.
+    address: String,
 }
 
 impl Links {
     /// The links of a page at `base`.
     pub fn new(base: Option<Url>) -> Links {
-        Links { base, has_own_base: false, urls: Vec::new(), anchors: Vec::new(), places: HashMap::new() }
+        Links {
+            base: base.map(Base::new),
+            has_own_base: false,
+            urls: Vec::new(),
+            anchors: Vec::new(),
+            places: HashMap::default(),
+            address: String::new(),
+        }
     }
 
     /// Resolves what follows against another address. Only the first one that a page gives counts.
@@ -28,15 +40,16 @@ impl Links {
         if self.has_own_base {
             return;
         }
-        if let Ok(base) = Url::options().base_url(self.base.as_ref()).parse(href.trim()) {
-            self.base = Some(base);
+        let base = self.base.as_ref().map(Base::url);
+        if let Ok(base) = Url::options().base_url(base).parse(href.trim()) {
+            self.base = Some(Base::new(base));
             self.has_own_base = true;
         }
     }
 
     /// The canonical form of an address on this page.
     pub fn resolve(&self, href: &str) -> Option<String> {
-        canonical(href, self.base.as_ref())
+        canonical(href, self.base.as_ref().map(Base::url))
     }
 
     /// Adds a link, and tells its place; nothing if it leads to no page or there are too many.
@@ -44,19 +57,31 @@ impl Links {
         if self.urls.len() == MAX_LINKS {
             return None;
         }
-        let url = self.resolve(href)?;
-        let place = *self.places.entry(Signature::of(url.as_bytes())).or_insert(self.urls.len());
-        if place == self.urls.len() {
-            self.urls.push(url);
-            self.anchors.push(String::new());
+        let is_page = match &self.base {
+            Some(base) => base.resolve(href, &mut self.address),
+            None => canonical(href, None).is_some_and(|url| {
+                self.address = url;
+                true
+            }),
+        };
+        if !is_page {
+            return None;
         }
-        Some(place)
+        match self.places.entry(Signature::of(self.address.as_bytes())) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(new) => {
+                let place = *new.insert(self.urls.len());
+                self.urls.push(self.address.as_str().to_owned());
+                self.anchors.push(String::new());
+                Some(place)
+            }
+        }
     }
 
     /// Says what the link at `place` is called; the first name that is not empty stays.
-    pub fn describe(&mut self, place: usize, anchor: String) {
+    pub fn describe(&mut self, place: usize, name: impl FnOnce() -> String) {
         if self.anchors[place].is_empty() {
-            self.anchors[place] = anchor;
+            self.anchors[place] = name();
         }
     }
 

@@ -7,10 +7,16 @@
 //! (characters to tags), `extract` (tags to zones), `links` (addresses), `language`.
 
 mod charset;
+mod elements;
 mod extract;
 mod flow;
 mod language;
 mod links;
+mod raw;
+mod references;
+mod robots;
+mod srcset;
+mod tag;
 mod tokens;
 
 use twox_hash::XxHash3_128;
@@ -56,17 +62,39 @@ pub struct Page {
     pub simhash: u64,
 }
 
+/// What is asked of a page, and what came with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    /// The name by which a page may speak to us alone, in any case.
+    pub agent: &'a str,
+    /// Whether the addresses of pictures (`src` and `srcset`) are links too.
+    pub srcset: bool,
+    /// The values of the X-Robots-Tag headers, one each.
+    pub x_robots_tag: &'a [&'a str],
+}
+
+impl Default for Rules<'_> {
+    fn default() -> Self {
+        Rules { agent: "crivello", srcset: false, x_robots_tag: &[] }
+    }
+}
+
 /// Reads an HTML page that was found at `url`; without a valid one only its absolute links are known.
 pub fn parse(body: &[u8], url: &str, content_type: Option<&str>) -> Page {
+    parse_with(body, url, content_type, &Rules::default())
+}
+
+/// Reads an HTML page by `rules`.
+pub fn parse_with(body: &[u8], url: &str, content_type: Option<&str>, rules: &Rules) -> Page {
     let url = Url::parse(url.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     let (document, charset) = charset::decode(body, content_type, url.as_ref());
-    let mut extract = Extract::new(Links::new(url.clone()));
-    tokens::read(document.as_bytes(), &mut extract);
+    let mut extract = Extract::new(Links::new(url.clone()), rules);
+    tokens::read(&document, &mut extract);
     extract.finish();
 
     let text = extract.text.finish();
     let title = extract.title.finish();
-    let (links, anchors) = if extract.nofollow { Default::default() } else { extract.links.finish() };
+    let (links, anchors) = if extract.directives.nofollow { Default::default() } else { extract.links.finish() };
     let own = url.and_then(|url| crate::url::canonical(url.as_str(), None)).unwrap_or_default();
     let words = Words::of(&title, &text, body);
     Page {
@@ -77,8 +105,8 @@ pub fn parse(body: &[u8], url: &str, content_type: Option<&str>) -> Page {
         language: language::language(extract.declared.as_deref(), &text),
         charset,
         canonical: extract.canonical,
-        noindex: extract.noindex,
-        nofollow: extract.nofollow,
+        noindex: extract.directives.noindex,
+        nofollow: extract.directives.nofollow,
         digest: words.digest,
         simhash: words.simhash,
         title,
@@ -131,5 +159,7 @@ impl Words {
     }
 }
 
+#[cfg(test)]
+mod oracle;
 #[cfg(test)]
 mod tests;

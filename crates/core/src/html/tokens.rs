@@ -1,206 +1,224 @@
-//! Tags and text out of a document, one at a time, with nothing kept between them but the current tag.
+//! Tags and text out of a document, one at a time, with nothing kept between them.
 //!
-//! The tokenizer is html5gum: it follows the WHATWG standard, decodes entities, has no dependencies to speak
-//! of and runs in linear time. lol_html is a third faster on the same pages (130 against 100 MB/s), but it
-//! decodes no entities and brings 48 crates with its CSS selectors.
-//!
-//! Memory is one tag and the text before it, whatever the nesting: nothing remembers which tags are open.
+//! What is read is what the tokenizer of the WHATWG standard reads, with three liberties: comments and
+//! document types are passed over, text may come in several pieces, and line ends stay as they are. It works
+//! on the document in place: `memchr` finds the next `<` or `&`, text and attributes are slices, and only what
+//! has character references is decoded. The tests compare it, token by token, with html5gum.
+//! Linear in the document, 500 to 1,000 MB/s on real pages; the memory of one tag, whatever the nesting.
 
-use std::convert::Infallible;
+use memchr::{memchr, memchr2, memmem};
 
-use html5gum::{Emitter, Error, State, Tokenizer};
-
-/// Attributes that anybody here reads: the others are not kept.
-const READ: [&[u8]; 10] =
-    [b"href", b"src", b"rel", b"alt", b"lang", b"name", b"content", b"charset", b"http-equiv", b"xml:lang"];
+use super::elements::{Content, Name};
+use super::raw::{end_of_script, end_of_text};
+use super::references::{Meaning, Place, reference};
+use super::tag::Tag;
 
 /// Who is told about tags and text.
 pub trait Sink {
-    /// A start tag; the answer says how the tokenizer reads what follows it.
-    fn start(&mut self, tag: &Tag) -> Option<State>;
-    /// An end tag, by its name in lower case.
-    fn end(&mut self, name: &[u8]);
-    /// All the text between two tags, with its entities decoded.
+    /// A start tag; the answer says how what follows it is read.
+    fn start(&mut self, tag: &Tag) -> Content;
+    /// An end tag.
+    fn end(&mut self, name: Name);
+    /// The text between two tags, or a piece of it, with its references decoded.
     fn text(&mut self, text: &str);
+    /// Whether what is read now is inside an `<svg>` or `<math>`, where CDATA sections are text.
+    fn is_foreign(&self) -> bool;
 }
 
-/// A start tag.
-#[derive(Default)]
-pub struct Tag {
-    name: Vec<u8>,
-    /// The values of the attributes in [`READ`].
-    values: [Option<String>; READ.len()],
-    self_closing: bool,
+/// Tells `sink` about everything in `document`.
+pub fn read<S: Sink>(document: &str, sink: &mut S) {
+    let bytes = document.as_bytes();
+    let mut tag = Tag::new(document);
+    // The text since `start` is still to be told; up to `at` there is no markup in it.
+    let (mut start, mut at) = (0, 0);
+    while let Some(found) = memchr2(b'<', b'&', &bytes[at..]) {
+        at += found;
+        let end = match markup(bytes, at) {
+            Markup::Text => {
+                at += 1;
+                continue;
+            }
+            Markup::Reference => {
+                let Some((meaning, length)) = reference(&document[at..], Place::Text) else {
+                    at += 1;
+                    continue;
+                };
+                tell(&document[start..at], sink);
+                tell_meaning(&meaning, sink);
+                Some(at + length)
+            }
+            Markup::Start => {
+                tell(&document[start..at], sink);
+                let end = tag.read(at + 1);
+                end.map(|end| start_element(document, &tag, (at + 1, end), sink))
+            }
+            Markup::End => {
+                tell(&document[start..at], sink);
+                let end = tag.read(at + 2);
+                if end.is_some() {
+                    sink.end(tag.name());
+                }
+                end
+            }
+            Markup::Declaration => {
+                tell(&document[start..at], sink);
+                declaration(document, at, sink)
+            }
+            Markup::Bogus => {
+                tell(&document[start..at], sink);
+                past(bytes, at + 2, b'>')
+            }
+        };
+        // Markup that never ends says nothing, to the end of the document.
+        let Some(end) = end else { return };
+        (start, at) = (end, end);
+    }
+    tell(&document[start..], sink);
 }
 
-impl Tag {
-    /// The name in lower case.
-    pub fn name(&self) -> &[u8] {
-        &self.name
-    }
+/// What begins at a `<` or `&`.
+enum Markup {
+    Text,
+    Reference,
+    Start,
+    End,
+    Declaration,
+    Bogus,
+}
 
-    /// The value of an attribute that is one of [`READ`].
-    pub fn get(&self, attribute: &str) -> Option<&str> {
-        let at = READ.iter().position(|name| *name == attribute.as_bytes())?;
-        self.values[at].as_deref()
+#[inline]
+fn markup(bytes: &[u8], at: usize) -> Markup {
+    let next = bytes.get(at + 1);
+    if bytes[at] == b'&' {
+        return if next.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'#') {
+            Markup::Reference
+        } else {
+            Markup::Text
+        };
     }
-
-    /// Whether the value of an attribute, a list of words, holds `word` in any case.
-    pub fn lists(&self, attribute: &str, word: &str) -> bool {
-        let is_word = |other: &str| other.eq_ignore_ascii_case(word);
-        self.get(attribute).is_some_and(|value| value.split_ascii_whitespace().any(is_word))
-    }
-
-    /// Whether the tag ends in `/>`.
-    pub fn self_closing(&self) -> bool {
-        self.self_closing
+    match next {
+        Some(byte) if byte.is_ascii_alphabetic() => Markup::Start,
+        Some(b'/') => match bytes.get(at + 2) {
+            None => Markup::Text,
+            Some(byte) if byte.is_ascii_alphabetic() => Markup::End,
+            Some(_) => Markup::Bogus,
+        },
+        Some(b'!') => Markup::Declaration,
+        Some(b'?') => Markup::Bogus,
+        _ => Markup::Text,
     }
 }
 
-/// Tells `sink` about everything in `document`, which is UTF-8.
-pub fn read<S: Sink>(document: &[u8], sink: &mut S) {
-    let reader = Reader {
-        sink,
-        text: Vec::new(),
-        tag: Tag::default(),
-        is_end: false,
-        last_start: Vec::new(),
-        name: Vec::new(),
-        value: Vec::new(),
+#[inline]
+fn tell<S: Sink>(text: &str, sink: &mut S) {
+    if !text.is_empty() {
+        sink.text(text);
+    }
+}
+
+fn tell_meaning<S: Sink>(meaning: &Meaning, sink: &mut S) {
+    match meaning {
+        Meaning::Named(characters) => sink.text(characters),
+        Meaning::Numbered(character) => sink.text(character.encode_utf8(&mut [0; 4])),
+    }
+}
+
+/// Tells the start of an element and, if it is not markup, what it holds; and where to go on.
+fn start_element<S: Sink>(
+    document: &str,
+    tag: &Tag,
+    (name, from): (usize, usize),
+    sink: &mut S,
+) -> usize {
+    let bytes = document.as_bytes();
+    let content = sink.start(tag);
+    let name = || {
+        let rest = &bytes[name..from];
+        let end = rest.iter().position(|byte| !byte.is_ascii_alphanumeric());
+        &rest[..end.unwrap_or(rest.len())]
     };
-    // Reading from memory cannot fail.
-    let Ok(()) = Tokenizer::new_with_emitter(document, reader).finish();
-}
-
-/// How the tokenizer reads what follows a start tag: most elements hold tags and text, these only text.
-pub fn state_after(name: &[u8]) -> Option<State> {
-    match name {
-        b"title" | b"textarea" => Some(State::RcData),
-        b"script" => Some(State::ScriptData),
-        b"style" | b"noscript" | b"iframe" | b"noembed" | b"noframes" | b"xmp" => Some(State::RawText),
-        b"plaintext" => Some(State::PlainText),
-        _ => None,
-    }
-}
-
-struct Reader<'a, S> {
-    sink: &'a mut S,
-    /// The text since the last tag: the tokenizer may give a single character in several pieces.
-    text: Vec<u8>,
-    tag: Tag,
-    is_end: bool,
-    last_start: Vec<u8>,
-    /// The current attribute; without a name there is none.
-    name: Vec<u8>,
-    value: Vec<u8>,
-}
-
-impl<S: Sink> Reader<'_, S> {
-    fn finish_text(&mut self) {
-        if !self.text.is_empty() {
-            self.sink.text(&String::from_utf8_lossy(&self.text));
-            self.text.clear();
+    match content {
+        Content::Markup => from,
+        Content::Characters => {
+            let end = end_of_text(bytes, from, name());
+            tell_characters(&document[from..end], sink);
+            end
+        }
+        Content::Raw => {
+            let end = end_of_text(bytes, from, name());
+            tell_raw(&document[from..end], sink);
+            end
+        }
+        Content::Script => {
+            let end = end_of_script(bytes, from);
+            tell_raw(&document[from..end], sink);
+            end
+        }
+        Content::Plain => {
+            tell_raw(&document[from..], sink);
+            bytes.len()
         }
     }
+}
 
-    fn begin(&mut self, is_end: bool) {
-        self.tag.name.clear();
-        self.tag.self_closing = false;
-        self.tag.values.fill(None);
-        self.is_end = is_end;
-    }
-
-    /// Of an attribute that comes twice the first counts.
-    fn finish_attribute(&mut self) {
-        if let Some(at) = READ.iter().position(|name| *name == self.name) {
-            let value = || String::from_utf8_lossy(&self.value).into_owned();
-            self.tag.values[at].get_or_insert_with(value);
+/// Text with references but without tags.
+fn tell_characters<S: Sink>(text: &str, sink: &mut S) {
+    let (mut start, mut at) = (0, 0);
+    while let Some(found) = memchr(b'&', &text.as_bytes()[at..]) {
+        at += found;
+        match reference(&text[at..], Place::Text) {
+            Some((meaning, length)) => {
+                tell_raw(&text[start..at], sink);
+                tell_meaning(&meaning, sink);
+                at += length;
+                start = at;
+            }
+            None => at += 1,
         }
-        self.name.clear();
-        self.value.clear();
+    }
+    tell_raw(&text[start..], sink);
+}
+
+/// Text as it stands, where the standard does not let zeros pass.
+fn tell_raw<S: Sink>(text: &str, sink: &mut S) {
+    if memchr(0, text.as_bytes()).is_some() {
+        sink.text(&text.replace('\0', "\u{fffd}"));
+    } else {
+        tell(text, sink);
     }
 }
 
-impl<S: Sink> Emitter for Reader<'_, S> {
-    type Token = Infallible;
-
-    fn set_last_start_tag(&mut self, name: Option<&[u8]>) {
-        self.last_start.clear();
-        self.last_start.extend(name.unwrap_or_default());
+/// Passes over what begins with `<!` at `at`, and tells where it ends.
+fn declaration<S: Sink>(document: &str, at: usize, sink: &mut S) -> Option<usize> {
+    const CDATA: &[u8] = b"<![CDATA[";
+    let bytes = document.as_bytes();
+    if bytes[at + 2..].starts_with(b"--") {
+        return comment(bytes, at);
     }
-
-    fn emit_eof(&mut self) {
-        self.finish_text();
+    if bytes[at..].starts_with(CDATA) && sink.is_foreign() {
+        let start = at + CDATA.len();
+        let length = memmem::find(&bytes[start..], b"]]>");
+        let end = length.map_or(bytes.len(), |length| start + length);
+        tell(&document[start..end], sink);
+        return length.map(|length| start + length + 3);
     }
+    // A document type ends at the first `>`, even inside quotes, and so does whatever else this is.
+    past(bytes, at + 2, b'>')
+}
 
-    fn emit_error(&mut self, _: Error) {}
-
-    #[inline]
-    fn should_emit_errors(&mut self) -> bool {
-        false
-    }
-
-    #[inline]
-    fn pop_token(&mut self) -> Option<Infallible> {
-        None
-    }
-
-    fn emit_string(&mut self, text: &[u8]) {
-        self.text.extend(text);
-    }
-
-    fn init_start_tag(&mut self) {
-        self.begin(false);
-    }
-
-    fn init_end_tag(&mut self) {
-        self.begin(true);
-    }
-
-    fn emit_current_tag(&mut self) -> Option<State> {
-        self.finish_text();
-        self.finish_attribute();
-        if self.is_end {
-            self.sink.end(&self.tag.name);
-            return None;
+/// The end of the comment that begins at `at`: `-->` or `--!>`, of which the first may use the dashes of the
+/// beginning.
+fn comment(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut end = at + 4;
+    loop {
+        end = past(bytes, end, b'>')?;
+        let inside = &bytes[at + 2..end - 1];
+        if inside.ends_with(b"--") || inside[2..].ends_with(b"--!") {
+            return Some(end);
         }
-        self.last_start.clone_from(&self.tag.name);
-        self.sink.start(&self.tag)
     }
+}
 
-    fn set_self_closing(&mut self) {
-        self.tag.self_closing = true;
-    }
-
-    fn push_tag_name(&mut self, name: &[u8]) {
-        self.tag.name.extend(name);
-    }
-
-    fn init_attribute(&mut self) {
-        self.finish_attribute();
-    }
-
-    fn push_attribute_name(&mut self, name: &[u8]) {
-        self.name.extend(name);
-    }
-
-    fn push_attribute_value(&mut self, value: &[u8]) {
-        self.value.extend(value);
-    }
-
-    fn current_is_appropriate_end_tag_token(&mut self) -> bool {
-        self.is_end && !self.last_start.is_empty() && self.last_start == self.tag.name
-    }
-
-    fn init_comment(&mut self) {}
-    fn push_comment(&mut self, _: &[u8]) {}
-    fn emit_current_comment(&mut self) {}
-    fn init_doctype(&mut self) {}
-    fn push_doctype_name(&mut self, _: &[u8]) {}
-    fn set_force_quirks(&mut self) {}
-    fn set_doctype_public_identifier(&mut self, _: &[u8]) {}
-    fn set_doctype_system_identifier(&mut self, _: &[u8]) {}
-    fn push_doctype_public_identifier(&mut self, _: &[u8]) {}
-    fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
-    fn emit_current_doctype(&mut self) {}
+fn past(bytes: &[u8], from: usize, byte: u8) -> Option<usize> {
+    Some(from + memchr(byte, bytes.get(from..)?)? + 1)
 }

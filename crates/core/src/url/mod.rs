@@ -6,11 +6,13 @@
 //! Everything else, such as the order of the parameters, may matter to the server and stays.
 //! Linear in the length of the URL, about half a microsecond for a common one.
 
+mod relative;
 mod shape;
 
 use std::borrow::Cow;
 
 pub use ::url::Url;
+pub use relative::Base;
 pub use shape::same_shape;
 
 /// The longest canonical URL, in bytes. Longer ones are nearly always traps, and the sitemap protocol

@@ -1,0 +1,51 @@
+//! How fast pages are parsed and archived on one core: `CRIVELLO_PAGES=folder cargo run --release --example
+//! pages` reads every `.html` file under the folder into memory, then times each step over all of them.
+
+use std::env;
+use std::fs;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crivello_core::html;
+use crivello_core::store::warc_record;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = PathBuf::from(env::var("CRIVELLO_PAGES")?);
+    let mut pages = Vec::new();
+    collect(&folder, &folder, &mut pages)?;
+    let bytes: usize = pages.iter().map(|(_, body)| body.len()).sum();
+    println!("{} pages, {:.1} MB", pages.len(), bytes as f64 / 1e6);
+    timed("parse", bytes, || {
+        pages.iter().map(|(url, body)| html::parse(body, url, Some("text/html")).text.len()).sum()
+    });
+    let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
+    timed("warc_record", bytes, || {
+        let fields = |url: &str| [("WARC-Target-URI".to_owned(), url.to_owned())];
+        let length = |(url, body): &(String, Vec<u8>)| {
+            warc_record("response", &fields(url), head, body).map_or(0, |record| record.len())
+        };
+        pages.iter().map(length).sum()
+    });
+    Ok(())
+}
+
+fn timed(step: &str, bytes: usize, run: impl FnOnce() -> usize) {
+    let start = Instant::now();
+    let written = black_box(run());
+    let seconds = start.elapsed().as_secs_f64();
+    println!("{step}: {:.1} MB/s, {:.1} MB out", bytes as f64 / 1e6 / seconds, written as f64 / 1e6);
+}
+
+fn collect(root: &Path, folder: &Path, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(root, &path, pages)?;
+        } else if path.extension().is_some_and(|extension| extension == "html") {
+            let place = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+            pages.push((format!("http://pages.example/{place}"), fs::read(&path)?));
+        }
+    }
+    Ok(())
+}
