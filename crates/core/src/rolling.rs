@@ -29,7 +29,12 @@ pub type Flushed = (Vec<(String, u64)>, File);
 
 impl RollingFile {
     /// Goes on with the files that were committed; a file is full when it has `size` bytes.
-    pub fn open(folder: &Path, name: fn(u32) -> String, size: u64, files: &HashMap<String, u64>) -> Result<RollingFile> {
+    pub fn open(
+        folder: &Path,
+        name: fn(u32) -> String,
+        size: u64,
+        files: &HashMap<String, u64>,
+    ) -> Result<RollingFile> {
         let number = (1..).take_while(|number| files.contains_key(&name(*number))).last().unwrap_or(1);
         let length = files.get(&name(number)).copied().unwrap_or(0);
         let out = open_file(&folder.join(name(number)))?;

@@ -13,7 +13,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::enter::enter;
-use crate::sieve::Sieve;
 
 /// The files to commit, and what to remember as JSON.
 type Committed = (HashMap<String, Option<u64>>, String);
@@ -24,21 +23,19 @@ struct Crawl(Option<crawl::Crawl>);
 
 #[pymethods]
 impl Crawl {
-    /// Starts a crawl by a plan in JSON; `sieve` is a `_core.Sieve`, which it takes over, or an object with
-    /// the same methods.
+    /// Starts a crawl by a plan in JSON; `sieve` is one that is written in Python.
     #[new]
-    #[pyo3(signature = (plan, files, sieve, policy = None))]
+    #[pyo3(signature = (plan, files, sieve = None, policy = None))]
     fn new(
         py: Python<'_>,
         plan: &str,
         files: HashMap<String, u64>,
-        sieve: Bound<'_, PyAny>,
+        sieve: Option<Py<PyAny>>,
         policy: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let sieve: Box<dyn UrlSieve> = match sieve.cast::<Sieve>() {
-            Ok(native) => Box::new(native.borrow_mut().take_over()?),
-            Err(_) => Box::new(PythonSieve { sieve: sieve.unbind(), urls: Vec::new(), tags: Vec::new() }),
-        };
+        let sieve = sieve.map(|sieve| {
+            Box::new(PythonSieve { sieve, urls: Vec::new(), tags: Vec::new() }) as Box<dyn UrlSieve>
+        });
         let policy = policy.map(|policy| Box::new(PythonPolicy(policy)) as Box<dyn Policy>);
         enter(py, |pulse| {
             let plan = Plan::from_json(plan)?;
@@ -65,7 +62,8 @@ impl Crawl {
 
     fn checkpoint(&self, py: Python<'_>) -> PyResult<Committed> {
         let crawl = self.running(py)?;
-        let Commit { files, sieve, described, position, led_to, hosts, .. } = enter(py, |_| crawl.checkpoint())?;
+        let Commit { files, sieve, described, position, led_to, hosts, .. } =
+            enter(py, |_| crawl.checkpoint())?;
         let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap_or_default();
         let state = serde_json::json!({
             "sieve": parsed(&sieve),
@@ -114,7 +112,9 @@ impl Crawl {
     fn running(&self, py: Python<'_>) -> PyResult<&crawl::Crawl> {
         match &self.0 {
             Some(crawl) => Ok(crawl),
-            None => enter(py, |_| Err(Error::Invalid("the crawl is closed".to_owned()))).map(|()| unreachable!()),
+            None => {
+                enter(py, |_| Err(Error::Invalid("the crawl is closed".to_owned()))).map(|()| unreachable!())
+            }
         }
     }
 }
@@ -216,7 +216,11 @@ impl Policy for PythonPolicy {
         });
         let rated = rated.map_err(failed)?;
         if rated.len() != found.len() {
-            return Err(Error::Invalid(format!("there are {} priorities for {} links", rated.len(), found.len())));
+            return Err(Error::Invalid(format!(
+                "there are {} priorities for {} links",
+                rated.len(),
+                found.len()
+            )));
         }
         Ok(rated)
     }
@@ -225,7 +229,13 @@ impl Policy for PythonPolicy {
 /// The offsets of pages in a log of links that link to a page.
 #[pyfunction]
 #[pyo3(signature = (path, committed, signature, limit))]
-fn pages_linking_to(py: Python<'_>, path: PathBuf, committed: u64, signature: u64, limit: usize) -> PyResult<Vec<u64>> {
+fn pages_linking_to(
+    py: Python<'_>,
+    path: PathBuf,
+    committed: u64,
+    signature: u64,
+    limit: usize,
+) -> PyResult<Vec<u64>> {
     enter(py, |pulse| crivello_core::graph::pages_linking_to(&path, committed, signature, limit, pulse))
 }
 

@@ -28,8 +28,8 @@ from crivello.crawl.progress import ProgressLog
 from crivello.crawl.report import Report
 from crivello.errors import CrawlError, InvalidArgument
 from crivello.settings import Crawl
-from crivello.sieve import open_sieve
-from crivello.sieve.native import NativeSieve, complete_stats
+from crivello.sieve import Sieve, open_sieve, state_of_kind
+from crivello.sieve.native import complete_stats
 
 _BETWEEN_REPORTS = 0.2
 # Ctrl-C is to end a crawl within three seconds: the pages that were fetched get this long to be stored.
@@ -134,17 +134,7 @@ class Crawler:
 
     def _start(self) -> _core.Crawl:
         collection, settings, state = self._collection, self._settings, self._state
-        sieve = open_sieve(
-            settings.sieve,
-            collection.folder,
-            collection.files,
-            state.get("sieve"),
-            start=state.get("position"),
-            memory=settings.sieve_memory,
-            cache=settings.sieve_cache,
-            capacity=settings.sieve_capacity,
-            error=settings.sieve_error,
-        )
+        sieve_state = state_of_kind(settings.sieve, collection.folder, state.get("sieve"))
         plan: dict[str, Any] = {
             **msgspec.structs.asdict(settings),
             "folder": str(collection.folder),
@@ -153,14 +143,28 @@ class Crawler:
             "led_to": state.get("led_to", []),
             "counted": state.get("report", {}),
             "converter": _CONVERTER,
+            "sieve_state": sieve_state if settings.sieve != "lsm" else {},
+            "position": state.get("position"),
             # Who starts on a private network means that network.
             "allow_private": settings.allow_private or self._starts_on_private(),
         }
         return _core.Crawl(
             msgspec.json.encode(plan).decode(),
             dict(collection.files),
-            sieve.native if isinstance(sieve, NativeSieve) else sieve,
+            self._lsm_sieve() if settings.sieve == "lsm" else None,
             load_priority(settings.priority, settings.keywords.split()),
+        )
+
+    def _lsm_sieve(self) -> Sieve:
+        settings, state = self._settings, self._state
+        return open_sieve(
+            "lsm",
+            self._collection.folder,
+            self._collection.files,
+            state.get("sieve"),
+            start=state.get("position"),
+            memory=settings.sieve_memory,
+            cache=settings.sieve_cache,
         )
 
     def _starts_on_private(self) -> bool:

@@ -51,7 +51,10 @@ class ShortUrls(Priority):
     """Short URLs first: they are nearer to the top of a site."""
 
     def rate(self, page: Page, links: list[str], anchors: list[str]) -> Sequence[int]:
-        return [min(LAST, (len(link) - len("https://a.example/")) // 16) if len(link) > 18 else 0 for link in links]
+        return [
+            min(LAST, (len(link) - len("https://a.example/")) // 16) if len(link) > 18 else 0
+            for link in links
+        ]
 
 
 class OtherSites(Priority):

@@ -97,13 +97,8 @@ def open_sieve(
 
     if kind not in KINDS:
         raise InvalidArgument(f"there is no sieve of the kind {kind}", hint=f"there are {', '.join(KINDS)}")
-    folder, files, state = Path(folder), dict(files or {}), dict(state or {})
-    made_as = state.pop("kind", kind)
-    if made_as != kind:
-        raise InvalidArgument(
-            f"the sieve in {folder} was made as {made_as} and cannot be opened as {kind}",
-            hint=f"leave the setting out, or say --sieve {made_as}",
-        )
+    folder, files = Path(folder), dict(files or {})
+    state = state_of_kind(kind, folder, state)
     if kind == "lsm":
         return LsmSieve(folder, files, state, start=start, memory=memory, cache=cache)
     return NativeSieve(
@@ -117,3 +112,15 @@ def open_sieve(
         capacity=capacity,
         error=error,
     )
+
+
+def state_of_kind(kind: str, folder: Path, state: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A sieve's own part of its state; a sieve that was made as another kind is an error."""
+    own = dict(state or {})
+    made_as = own.pop("kind", kind)
+    if made_as != kind:
+        raise InvalidArgument(
+            f"the sieve in {folder} was made as {made_as} and cannot be opened as {kind}",
+            hint=f"leave the setting out, or say --sieve {made_as}",
+        )
+    return own

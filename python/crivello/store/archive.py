@@ -15,7 +15,6 @@ from crivello import _core
 from crivello.errors import CorruptFile, StorageError
 
 
-
 def file_name(number: int) -> str:
     """The name of an archive's file in the collection."""
     return f"archive/crivello-{number:05}.warc.gz"

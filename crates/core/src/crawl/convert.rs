@@ -20,7 +20,11 @@ impl Converted {
     /// Its title, or else the last part of its address.
     pub fn title_or(&self, url: &str) -> String {
         let title = self.title.trim();
-        if title.is_empty() { url.rsplit('/').next().unwrap_or_default().to_owned() } else { title.to_owned() }
+        if title.is_empty() {
+            url.rsplit('/').next().unwrap_or_default().to_owned()
+        } else {
+            title.to_owned()
+        }
     }
 }
 
@@ -67,14 +71,19 @@ mod tests {
     #[test]
     fn what_the_process_writes_is_the_text() {
         let script = "cat > /dev/null; printf '{\"title\": \" A \", \"text\": \"%s\"}' \"$0\"";
-        let converted = convert(&shell(script), "application/pdf", &[7; 1 << 20], Duration::from_secs(20)).unwrap();
+        let converted =
+            convert(&shell(script), "application/pdf", &[7; 1 << 20], Duration::from_secs(20)).unwrap();
         assert_eq!((converted.title_or("x").as_str(), converted.text.as_str()), ("A", "application/pdf"));
     }
 
     #[test]
     fn a_process_that_fails_or_hangs_does_no_harm() {
         for script in ["exit 1", "kill -9 $$", "printf nonsense", "sleep 60"] {
-            assert_eq!(convert(&shell(script), "a/b", &[7; 1 << 20], Duration::from_millis(300)), None, "{script}");
+            assert_eq!(
+                convert(&shell(script), "a/b", &[7; 1 << 20], Duration::from_millis(300)),
+                None,
+                "{script}"
+            );
         }
         assert_eq!(convert(&["no-such-program".to_owned()], "a/b", b"", Duration::from_secs(1)), None);
     }

@@ -92,13 +92,19 @@ mod tests {
     fn is_a_line_of_json_each() {
         let folder = tempfile::tempdir().unwrap();
         let mut log = DecisionLog::open(folder.path(), &HashMap::new()).unwrap();
-        let decision = Decision { url: "http://a.example/\"\n".into(), event: "fetched", status: Some(200), ..Decision::default() };
+        let decision = Decision {
+            url: "http://a.example/\"\n".into(),
+            event: "fetched",
+            status: Some(200),
+            ..Decision::default()
+        };
         log.write(&decision).unwrap();
         log.write(&decision).unwrap();
         let (files, _) = log.flush().unwrap();
         let text = std::fs::read_to_string(folder.path().join(&files[0].0)).unwrap();
         assert_eq!(text.len() as u64, files[0].1);
-        let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let lines: Vec<serde_json::Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[0]["url"], decision.url.as_str());
         assert!(lines[0].get("detail").is_none());

@@ -128,7 +128,8 @@ impl HostMemory {
             self.log.append(Signature(host), &encode(&record)?)?;
         }
         let (length, handle) = self.log.flush()?;
-        let handle = handle.ok_or_else(|| Error::Invalid("the log of hosts is open for reading only".to_owned()))?;
+        let handle =
+            handle.ok_or_else(|| Error::Invalid("the log of hosts is open for reading only".to_owned()))?;
         Ok((NAME.to_owned(), length, handle))
     }
 
@@ -157,7 +158,12 @@ mod tests {
         std::fs::create_dir(folder.path().join("frontier")).unwrap();
         let mut memory = HostMemory::open(folder.path(), &HashMap::new(), &Pulse::STEADY).unwrap();
         let record = HostRecord { fetched: 7, ready_at: 1.5 };
-        let robots = RobotsRecord { when: 2.5, status: 200, body: b"Disallow: /\xff".to_vec(), ..RobotsRecord::default() };
+        let robots = RobotsRecord {
+            when: 2.5,
+            status: 200,
+            body: b"Disallow: /\xff".to_vec(),
+            ..RobotsRecord::default()
+        };
         memory.remember(1, &record);
         memory.remember_robots("http://a.example", &robots).unwrap();
         assert_eq!(memory.recall(1).unwrap(), record);

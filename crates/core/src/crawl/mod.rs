@@ -71,8 +71,8 @@ pub struct Start {
     pub plan: Plan,
     /// The committed files of the collection.
     pub files: HashMap<String, u64>,
-    /// The URLs' memory, opened as it was committed.
-    pub sieve: Box<dyn UrlSieve>,
+    /// The URLs' memory, where it is not a native one, opened as it was committed.
+    pub sieve: Option<Box<dyn UrlSieve>>,
     /// Who says which links come first; None: in the order in which they are found.
     pub policy: Option<Box<dyn Policy>>,
 }
@@ -88,7 +88,11 @@ pub struct Crawl {
 impl Crawl {
     /// Starts the threads.
     pub fn start(start: Start, pulse: &Pulse) -> Result<Crawl> {
-        let Start { plan, files, mut sieve, policy } = start;
+        let Start { plan, files, sieve, policy } = start;
+        let mut sieve = match sieve {
+            Some(sieve) => sieve,
+            None => Box::new(plan.open_sieve(&files, pulse)?),
+        };
         let settings = Arc::new(plan.settings()?);
         let scope = Arc::new(RwLock::new(plan.scope()?));
         let shared = Arc::new(Shared::new(settings.queue_bytes, settings.max_pages, plan.counts()));
@@ -118,7 +122,15 @@ impl Crawl {
             threads.push(parser_thread("parse", &parser, &shared, &parsing, &events)?);
         }
         threads.push(parser_thread("convert", &parser, &shared, &converting, &events)?);
-        threads.push(fetching_thread(settings, &shared, files, to_parse, to_convert, scheduler_events, obeyed)?);
+        threads.push(fetching_thread(
+            settings,
+            &shared,
+            files,
+            to_parse,
+            to_convert,
+            scheduler_events,
+            obeyed,
+        )?);
         Ok(Crawl { shared, events, orders, threads })
     }
 

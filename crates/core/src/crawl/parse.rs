@@ -7,11 +7,11 @@ use std::time::{Duration, UNIX_EPOCH};
 use super::convert::{self, Converted};
 use super::settings::Settings;
 use super::tag::Tag;
-use super::work::{Fetched, Found, Parsed, Unanswered, Work};
+use super::work::{Fetched, Found, Parsed, Unanswered};
 use crate::fetch::Response;
 use crate::html::{self, Page};
-use crate::store::{self, DecodeError, Outcome, Row, warc_date, warc_record};
-use crate::url::{Scope, Url, canonical_with};
+use crate::store::{self, Outcome, Row, warc_date, warc_record};
+use crate::url::{Scope, Url, canonical_with, clean};
 use crate::{Result, Signature};
 
 /// What every parsing thread needs.
@@ -91,7 +91,8 @@ impl Parser {
                 Err(refusal) => return Ok(Err(refusal)),
             };
             if let Some((page, converted)) = page {
-                if let Some(reason) = self.settings.filters.refuse_text(page.language.as_deref(), &page.text) {
+                if let Some(reason) = self.settings.filters.refuse_text(page.language.as_deref(), &page.text)
+                {
                     return Ok(Err((Outcome::Filtered, reason)));
                 }
                 if let Some(converted) = converted {
@@ -123,22 +124,25 @@ impl Parser {
         let body = if encoding.is_empty() {
             &response.body[..]
         } else {
-            decoded = store::decode(&response.body, encoding, self.settings.max_bytes).map_err(|error| match error {
-                DecodeError::TooLarge(_) => (Outcome::Bomb, error.to_string()),
-                DecodeError::Damaged(_) => (Outcome::BadEncoding, error.to_string()),
+            decoded = store::decode(&response.body, encoding, self.settings.max_bytes).map_err(|error| {
+                let bomb = error.to_string().contains("more than");
+                (if bomb { Outcome::Bomb } else { Outcome::BadEncoding }, error.to_string())
             })?;
             &decoded[..]
         };
-        let tags: Vec<&str> = response.headers("x-robots-tag").collect();
-        let rules = html::Rules { agent: &self.settings.agent, srcset: self.settings.srcset, x_robots_tag: &tags };
+        let tags: Vec<&str> = response.all("x-robots-tag").collect();
+        let rules =
+            html::Rules { agent: &self.settings.agent, srcset: self.settings.srcset, x_robots_tag: &tags };
         Ok(match kind {
             Kind::Html => Some((html::parse_with(body, url, content_type, &rules), None)),
-            Kind::Plain => Some((html::parse_text_with(body, content_type, &rules), None)),
+            Kind::Plain => Some((html::parse_text(body, content_type), None)),
             Kind::Document => {
                 let timeout = self.settings.fetch.total_timeout;
-                let converted = convert::convert(&self.settings.converter, media_type.unwrap_or_default(), body, timeout);
+                let converted =
+                    convert::convert(&self.settings.converter, media_type.unwrap_or_default(), body, timeout);
                 converted.map(|converted| {
-                    let mut page = html::parse_text_with(converted.text.as_bytes(), Some("text/plain; charset=utf-8"), &rules);
+                    let mut page =
+                        html::parse_text(converted.text.as_bytes(), Some("text/plain; charset=utf-8"));
                     page.title = converted.title_or(url);
                     (page, Some(converted))
                 })
@@ -162,13 +166,8 @@ impl Parser {
         let anchors = std::mem::take(&mut page.anchors);
         parsed.targets.reserve(links.len() * 8);
         for ((url, anchor), alike) in links.into_iter().zip(anchors).zip(&page.same_shape) {
-            let url = match self.settings.clean_up.changes(&url) {
-                true => match canonical_with(&url, None, &self.settings.clean_up) {
-                    Some(clean) => clean,
-                    None => continue,
-                },
-                false => url,
-            };
+            let mut url = url;
+            clean(&mut url, &self.settings.clean_up);
             parsed.targets.extend_from_slice(&Signature::of(url.as_bytes()).0.to_le_bytes());
             if !deep && scope.allows(&url).is_ok() {
                 let chain = if *alike { parsed.work.tag.chain + 1 } else { 0 };
@@ -186,7 +185,8 @@ impl Parser {
             return;
         };
         parsed.targets.extend_from_slice(&Signature::of(target.as_bytes()).0.to_le_bytes());
-        let tag = Tag { redirects: parsed.work.tag.redirects + 1, level: parsed.work.tag.level, ..parsed.work.tag };
+        let tag =
+            Tag { redirects: parsed.work.tag.redirects + 1, level: parsed.work.tag.level, ..parsed.work.tag };
         if parsed.work.tag.depth == 0 {
             // Where a seed leads (from http to https, to www) is what was meant by it.
             self.scope.write().unwrap_or_else(|poisoned| poisoned.into_inner()).add_seed(&target);
@@ -203,7 +203,8 @@ impl Parser {
     }
 
     fn record(&self, row: &Row, when: f64, response: &Response) -> Result<Vec<u8>> {
-        let mut head = format!("HTTP/1.1 {} {}", response.status, response.reason).trim_end().as_bytes().to_vec();
+        let mut head =
+            format!("HTTP/1.1 {} {}", response.status, response.reason).trim_end().as_bytes().to_vec();
         for (name, value) in &response.headers {
             // The chunks are gone, and who reads the record must not look for them.
             let kept = if name.eq_ignore_ascii_case("transfer-encoding") { "X-Archive-" } else { "" };
@@ -261,13 +262,6 @@ fn media_type(content_type: &str) -> Option<String> {
 /// Where a response leads, if it is a redirect.
 fn redirection(response: &Response) -> Option<&str> {
     matches!(response.status, 301 | 302 | 303 | 307 | 308).then(|| response.header("location")).flatten()
-}
-
-impl Work {
-    /// The scheme, host and port of its URL.
-    pub fn origin(&self) -> &str {
-        origin(&self.url)
-    }
 }
 
 /// The scheme, host and port of a canonical URL.

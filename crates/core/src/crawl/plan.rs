@@ -9,9 +9,10 @@ use serde::Deserialize;
 use super::counts::Counts;
 use super::politeness::{Politeness, Relative};
 use super::settings::{Filters, Settings};
+use crate::sieve::{self, Files, Front, Opening, Options, State};
 use crate::store::Outcome;
 use crate::url::{CleanUp, Scope, ScopeKind, TrapLimits};
-use crate::{Error, Result, fetch};
+use crate::{Error, Pulse, Result, fetch};
 
 /// The gap of absolute politeness, where no other is given.
 const GAP: f64 = 4.0;
@@ -79,6 +80,16 @@ pub struct Plan {
     pub workbench_hosts: usize,
     pub queue_memory: usize,
     pub parsers: usize,
+    pub sieve: String,
+    pub sieve_memory: usize,
+    pub sieve_cache: usize,
+    pub sieve_capacity: u64,
+    pub sieve_error: f64,
+    /// What the sieve asked to be remembered; it is another matter with one that is opened elsewhere.
+    #[serde(default)]
+    pub sieve_state: State,
+    /// Where giving out goes on.
+    pub position: Option<u64>,
 }
 
 /// The counts of earlier runs.
@@ -96,7 +107,8 @@ pub struct Counted {
 impl Plan {
     /// Reads a plan.
     pub fn from_json(text: &str) -> Result<Plan> {
-        serde_json::from_str(text).map_err(|error| Error::Invalid(format!("the plan of the crawl is not one: {error}")))
+        serde_json::from_str(text)
+            .map_err(|error| Error::Invalid(format!("the plan of the crawl is not one: {error}")))
     }
 
     /// The settings of the native crawl.
@@ -137,11 +149,11 @@ impl Plan {
             max_pages: self.max_pages,
             max_volume: self.max_volume,
             max_bytes: self.max_bytes,
+            max_queries: self.max_queries,
             traps: TrapLimits {
                 repeats: self.max_repeats,
                 depth: self.max_segments,
                 parameters: self.max_parameters,
-                queries: self.max_queries,
                 ..TrapLimits::default()
             },
             clean_up: CleanUp {
@@ -162,6 +174,18 @@ impl Plan {
             folder: self.folder.clone(),
             software: self.software.clone(),
         })
+    }
+
+    /// Opens the sieve as it was committed.
+    pub fn open_sieve(&self, files: &Files, pulse: &Pulse) -> Result<Front> {
+        let opening = Opening { folder: &self.folder, files, state: &self.sieve_state, start: self.position };
+        let options = Options {
+            memory: self.sieve_memory,
+            cache: self.sieve_cache,
+            capacity: self.sieve_capacity,
+            error: self.sieve_error,
+        };
+        sieve::open(&self.sieve, opening, options, pulse)
     }
 
     fn manners(&self) -> Politeness {
@@ -215,5 +239,8 @@ fn given(text: &str) -> Option<String> {
 }
 
 fn list(text: &str) -> Vec<String> {
-    text.split([',', ' ']).map(|item| item.trim().to_ascii_lowercase()).filter(|item| !item.is_empty()).collect()
+    text.split([',', ' '])
+        .map(|item| item.trim().to_ascii_lowercase())
+        .filter(|item| !item.is_empty())
+        .collect()
 }

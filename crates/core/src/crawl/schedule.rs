@@ -76,7 +76,7 @@ impl Scheduler {
             frontier: RefCell::new(Frontier::new(&settings.folder, options)?),
             hosts: RefCell::default(),
             memory: RefCell::new(HostMemory::open(&settings.folder, files, pulse)?),
-            queries: RefCell::new(QueryCounter::new(settings.traps.queries)),
+            queries: RefCell::new(QueryCounter::new(settings.max_queries)),
             urls: RefCell::new(LogAccess::open(&settings.folder.join(queue::NAME))?),
             resolving: Semaphore::new(RESOLVING),
             active: Cell::new(0),
@@ -307,7 +307,8 @@ impl Scheduler {
     pub(super) fn read(&self, offset: u64) -> Result<Work> {
         let mut urls = self.urls.borrow_mut();
         let record = urls.get(offset)?;
-        let (tag, url) = unpack(record.payload).map_err(|reason| Error::corrupt(queue::NAME, offset, reason))?;
+        let (tag, url) =
+            unpack(record.payload).map_err(|reason| Error::corrupt(queue::NAME, offset, reason))?;
         Ok(Work { offset, tag: Tag::unpack(tag), url: url.to_owned(), attempts: 0, counted: false })
     }
 

@@ -43,6 +43,8 @@ pub struct Settings {
     pub max_volume: u64,
     /// How long a body may be, as sent and as decoded.
     pub max_bytes: usize,
+    /// How many different queries of a path are followed.
+    pub max_queries: u16,
     /// What makes a URL look like a trap.
     pub traps: TrapLimits,
     /// How URLs are cleaned up.

@@ -72,7 +72,8 @@ impl Shared {
     /// For a crawl that may have `queue_bytes` of responses waiting and fetch `max_pages` (0: any number).
     pub fn new(queue_bytes: usize, max_pages: u64, counts: Counts) -> Shared {
         let all_room = (queue_bytes / BYTES_PER_UNIT).clamp(64, 1 << 20) as u32;
-        let budget = if max_pages == 0 { i64::MAX / 2 } else { i64::try_from(max_pages).unwrap_or(i64::MAX / 2) };
+        let budget =
+            if max_pages == 0 { i64::MAX / 2 } else { i64::try_from(max_pages).unwrap_or(i64::MAX / 2) };
         Shared {
             gauges: Gauges::default(),
             counts: Mutex::new(counts),

@@ -62,7 +62,9 @@ impl Scheduler {
             return Ok(());
         }
         let mut without_request = 0;
-        while !self.shared.is_stopping() && self.settings.politeness.goes_on(stay, crawl_delay(&host.borrow())) {
+        while !self.shared.is_stopping()
+            && self.settings.politeness.goes_on(stay, crawl_delay(&host.borrow()))
+        {
             if self.shared.budget.load(Ordering::Acquire) <= 0 {
                 return Ok(());
             }
@@ -108,7 +110,7 @@ impl Scheduler {
             return Some((Outcome::Trap, trap.to_string()));
         }
         if work.attempts == 0 && self.queries.borrow_mut().crowded(&work.url) {
-            let reason = format!("its path had more than {} different queries", settings.traps.queries);
+            let reason = format!("its path had more than {} different queries", settings.max_queries);
             return Some((Outcome::Trap, reason));
         }
         if let Some(rules) = &host.rules {
@@ -122,7 +124,8 @@ impl Scheduler {
         if settings.max_per_host > 0 && host.record.fetched >= settings.max_per_host {
             return Some((Outcome::Limit, format!("max_per_host is {}", settings.max_per_host)));
         }
-        let pages = if settings.max_pages > 0 { settings.max_pages } else { self.shared.gauges.requests.get() };
+        let pages =
+            if settings.max_pages > 0 { settings.max_pages } else { self.shared.gauges.requests.get() };
         let share = (pages.max(SHARE_FROM) as f64 * settings.max_share).ceil() as u64;
         if settings.max_share > 0.0 && host.record.fetched >= share {
             return Some((Outcome::Limit, format!("max_share is {}", settings.max_share)));
@@ -138,7 +141,8 @@ impl Scheduler {
         work.counted = true;
         self.shared.budget.fetch_sub(1, Ordering::AcqRel);
         let when = now();
-        let request = Request { url: &work.url, etag: None, last_modified: None, cookie: None, first_bytes: None };
+        let request =
+            Request { url: &work.url, etag: None, last_modified: None, cookie: None, first_bytes: None };
         let answer = self.get(host, &request, stay).await;
         let address = host.borrow().address;
         match answer {
@@ -163,7 +167,8 @@ impl Scheduler {
                     let mut host = host.borrow_mut();
                     host.failures += 1;
                     if host.failures >= GIVE_UP {
-                        host.given_up = Some((outcome(&failure), format!("{GIVE_UP} requests in a row failed")));
+                        host.given_up =
+                            Some((outcome(&failure), format!("{GIVE_UP} requests in a row failed")));
                     }
                     host.failures
                 };
@@ -218,7 +223,14 @@ impl Scheduler {
     }
 
     /// Gives a URL up, once there is room to say so.
-    async fn give_up(&self, work: Work, outcome: Outcome, detail: String, seconds: f32, address: Option<IpAddr>) {
+    async fn give_up(
+        &self,
+        work: Work,
+        outcome: Outcome,
+        detail: String,
+        seconds: f32,
+        address: Option<IpAddr>,
+    ) {
         let Ok(room) = self.shared.room.acquire().await else { return };
         room.forget();
         self.finish(work, outcome, detail, seconds, address);
@@ -238,7 +250,8 @@ impl Scheduler {
             room.forget();
             fetched.weight += more;
         }
-        let is_document = fetched.response.header("content-type").is_some_and(|kind| kind.starts_with("application/pdf"));
+        let is_document =
+            fetched.response.header("content-type").is_some_and(|kind| kind.starts_with("application/pdf"));
         let queue = if is_document { &self.to_convert } else { &self.to_parse };
         self.shared.sent();
         drop(queue.try_send(fetched));
@@ -255,10 +268,18 @@ impl Scheduler {
 
     /// One request over the host's connection, which is made where there is none; a kept one that the server
     /// has closed meanwhile is made anew once.
-    async fn get(&self, host: &SharedHost, request: &Request<'_>, stay: &mut Stay) -> std::result::Result<Response, Failure> {
+    async fn get(
+        &self,
+        host: &SharedHost,
+        request: &Request<'_>,
+        stay: &mut Stay,
+    ) -> std::result::Result<Response, Failure> {
         let started = Instant::now();
         let (origin, address) = (host.borrow().origin.clone(), host.borrow().address);
-        let kept = host.borrow_mut().connection.take().filter(|connection| connection.is_open());
+        let mut kept = host.borrow_mut().connection.take();
+        if kept.as_mut().is_some_and(|connection| !connection.is_open()) {
+            kept = None;
+        }
         let mut answer = None;
         if let Some(mut connection) = kept {
             match connection.get(request).await {
@@ -280,7 +301,7 @@ impl Scheduler {
         let mut host = host.borrow_mut();
         host.requests += 1;
         host.seconds += took.as_secs_f64();
-        let (answer, connection) = answer?;
+        let (answer, mut connection) = answer?;
         let response = answer?;
         self.shared.gauges.bytes.add(response.body.len() as u64);
         host.connection = connection.is_open().then_some(connection);
@@ -377,7 +398,9 @@ impl Scheduler {
                 true => self.get(host, &request, stay).await?,
                 false => self.get_elsewhere(&origin, &request, stay).await?,
             };
-            if response.status == 304 && let Some(remembered) = remembered {
+            if response.status == 304
+                && let Some(remembered) = remembered
+            {
                 return Ok(RobotsRecord { when: record.when, ..remembered.clone() });
             }
             if let (300..=399, Some(location)) = (response.status, response.header("location")) {
@@ -405,7 +428,12 @@ impl Scheduler {
     }
 
     /// One request to a host that is not the visited one.
-    async fn get_elsewhere(&self, origin: &Origin, request: &Request<'_>, stay: &mut Stay) -> std::result::Result<Response, Failure> {
+    async fn get_elsewhere(
+        &self,
+        origin: &Origin,
+        request: &Request<'_>,
+        stay: &mut Stay,
+    ) -> std::result::Result<Response, Failure> {
         let started = Instant::now();
         let address = self.client.resolve(&origin.host).await?;
         let answer = match self.client.connect(origin, address).await {

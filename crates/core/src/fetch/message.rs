@@ -44,4 +44,10 @@ impl Response {
         let (_, value) = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?;
         std::str::from_utf8(value).ok()
     }
+
+    /// The values of all header fields with this name that are text.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let named = self.headers.iter().filter(move |(key, _)| key.eq_ignore_ascii_case(name));
+        named.filter_map(|(_, value)| std::str::from_utf8(value).ok())
+    }
 }

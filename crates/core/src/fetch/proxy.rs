@@ -34,7 +34,7 @@ impl Proxy {
         let port = url.port_or_known_default().ok_or_else(wrong)?;
         let mut pair = unescaped(url.username());
         pair.push(b':');
-        pair.extend(unescaped(url.password().unwrap_or_default()));
+        pair.extend(unescaped(url.password()));
         let credentials = match pair.as_slice() {
             b":" => None,
             pair => {

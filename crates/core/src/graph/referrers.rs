@@ -41,7 +41,8 @@ mod tests {
             writer.append(Signature(page), &payload).unwrap();
         }
         let committed = writer.sync().unwrap();
-        let linking = |signature, limit| pages_linking_to(&path, committed, signature, limit, &Pulse::STEADY).unwrap();
+        let linking =
+            |signature, limit| pages_linking_to(&path, committed, signature, limit, &Pulse::STEADY).unwrap();
         assert_eq!(linking(8, 2), [1, 2]);
         assert_eq!(linking(7, 9), [1, 4]);
         assert_eq!(linking(9, 9), []);

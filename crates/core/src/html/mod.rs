@@ -94,7 +94,8 @@ pub fn parse_with(body: &[u8], url: &str, content_type: Option<&str>, rules: &Ru
 
     let text = extract.text.finish();
     let title = extract.title.finish();
-    let (links, anchors) = if extract.directives.nofollow { Default::default() } else { extract.links.finish() };
+    let (links, anchors) =
+        if extract.directives.nofollow { Default::default() } else { extract.links.finish() };
     let own = url.and_then(|url| crate::url::canonical(url.as_str(), None)).unwrap_or_default();
     let words = Words::of(&title, &text, body);
     Page {

@@ -72,8 +72,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         let mut writer = LogWriter::open(&path, Format { kind: *b"TEST", version: 1 }, 0).unwrap();
-        let payloads: Vec<Vec<u8>> = [0, 3, 495, 496, 497, 5000, 7].iter().map(|length| vec![*length as u8; *length]).collect();
-        let offsets: Vec<u64> = payloads.iter().map(|payload| writer.append(Signature(1), payload).unwrap()).collect();
+        let payloads: Vec<Vec<u8>> =
+            [0, 3, 495, 496, 497, 5000, 7].iter().map(|length| vec![*length as u8; *length]).collect();
+        let offsets: Vec<u64> =
+            payloads.iter().map(|payload| writer.append(Signature(1), payload).unwrap()).collect();
         let length = writer.flush().unwrap();
         let mut access = LogAccess::open(&path).unwrap();
         for (offset, payload) in offsets.iter().zip(&payloads).rev() {

@@ -85,7 +85,7 @@ pub struct Entries {
 
 impl Entries {
     /// Appends an entry.
-    pub(super) fn push(&mut self, offset: u64, tag: u32, url: &str) {
+    pub fn push(&mut self, offset: u64, tag: u32, url: &str) {
         self.text.push_str(url);
         self.heads.push((offset, tag, self.text.len()));
     }

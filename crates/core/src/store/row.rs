@@ -169,7 +169,8 @@ pub struct Row {
 impl Row {
     /// The row as the table keeps it.
     pub fn encode(&self) -> crate::Result<Vec<u8>> {
-        rmp_serde::to_vec(self).map_err(|error| crate::Error::Invalid(format!("a row does not encode: {error}")))
+        rmp_serde::to_vec(self)
+            .map_err(|error| crate::Error::Invalid(format!("a row does not encode: {error}")))
     }
 
     /// A row that the table kept; None where it is not one.
@@ -197,7 +198,9 @@ mod tests {
 
     #[test]
     fn outcomes_are_kept_by_their_words() {
-        for outcome in [Outcome::Fetched, Outcome::Tls, Outcome::BadResponse, Outcome::Unparsed, Outcome::Bomb] {
+        for outcome in
+            [Outcome::Fetched, Outcome::Tls, Outcome::BadResponse, Outcome::Unparsed, Outcome::Bomb]
+        {
             let kept: String = rmp_serde::from_slice(&rmp_serde::to_vec(&outcome).unwrap()).unwrap();
             assert_eq!(kept, outcome.words());
         }
