@@ -9,7 +9,7 @@
 //! the workbench in between. [`Frontier::next_moment`] says exactly when there will be something to take.
 //!
 //! **Memory** is 80 to 90 bytes a host that has URLs (4 more in the line), 16 MiB for the cache of the queues,
-//! and about 300 bytes a host in the workbench, of which there are at most `max_hosts`; nothing a URL.
+//! and up to 600 bytes a host in the workbench, of which there are at most `max_hosts`; nothing a URL.
 //!
 //! **Fairness.** When the workbench is full, hosts wait in a line, first come, first served, and a host that
 //! has had `quantum` URLs since it came in must go to the end of it. If a visit pops at most v URLs, then no
