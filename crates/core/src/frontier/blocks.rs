@@ -71,7 +71,7 @@ pub struct Blocks {
     path: PathBuf,
     file: File,
     /// How many blocks the file has had; they are numbered from 1.
-    made: u32,
+    pub(super) made: u32,
     /// The first free block, or 0.
     free: u32,
     /// The blocks in the cache, by their numbers; 0 is a free place.

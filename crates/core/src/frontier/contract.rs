@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::{Frontier, HostKey, LEVELS, Moment, Options, Token};
+use super::{Frontier, HostKey, LEVELS, Moment, Options, PATIENCE, Token};
 
 const HOSTS: u64 = 14;
 const ADDRESSES: u64 = 4;
@@ -25,6 +25,11 @@ enum Step {
     Evict,
 }
 
+/// How long something rests.
+fn rest() -> impl Strategy<Value = Moment> {
+    prop_oneof![6 => 0u64..20, 1 => PATIENCE - 2..PATIENCE + 20]
+}
+
 fn steps(keep: f64) -> impl Strategy<Value = Vec<Step>> {
     let index = any::<Index>;
     let host = prop_oneof![1 => Just(0), 2 => 0..HOSTS];
@@ -34,11 +39,11 @@ fn steps(keep: f64) -> impl Strategy<Value = Vec<Step>> {
         4 => Just(Step::Admit),
         4 => (index(), 0..ADDRESSES, 0u64..20)
             .prop_map(|(host, address, delay)| Step::Place { host, address, delay }),
-        6 => (0u64..6).prop_map(|after| Step::Take { after }),
+        6 => prop_oneof![20 => 0u64..6, 1 => rest()].prop_map(|after| Step::Take { after }),
         6 => index().prop_map(|token| Step::Pop { token }),
-        5 => (index(), 0u64..20, 0u64..20, prop::bool::weighted(keep))
+        5 => (index(), rest(), 0u64..20, prop::bool::weighted(keep))
             .prop_map(|(token, host, address, keep)| Step::GiveBack { token, host, address, keep }),
-        u32::from(keep > 0.0) => (index(), 0u64..20, 0u64..20)
+        u32::from(keep > 0.0) => (index(), rest(), rest())
             .prop_map(|(token, host, address)| Step::Displace { token, host, address }),
         1 => Just(Step::Evict),
     ];
@@ -50,6 +55,7 @@ enum Place {
     #[default]
     Outside,
     InLine,
+    Parked,
     Admitted,
     Resolving,
     At(u64),
@@ -60,8 +66,12 @@ enum Place {
 struct Host {
     /// What waits, by level.
     urls: [VecDeque<u64>; LEVELS as usize],
+    /// Its first URL: who was known first.
+    known: Option<u64>,
     place: Place,
     ready: Moment,
+    /// The level at which it goes.
+    level: usize,
     served: u32,
     is_kept: bool,
     /// What the number of all pops will be, at most, when it comes in.
@@ -73,8 +83,13 @@ impl Host {
         self.urls.iter().all(VecDeque::is_empty)
     }
 
+    /// The level of its next URL, or of what it was kept for.
+    fn first_level(&self) -> usize {
+        self.urls.iter().position(|level| !level.is_empty()).unwrap_or(0)
+    }
+
     fn is_inside(&self) -> bool {
-        !matches!(self.place, Place::Outside | Place::InLine)
+        !matches!(self.place, Place::Outside | Place::InLine | Place::Parked)
     }
 }
 
@@ -156,7 +171,10 @@ impl Test {
         let offset = self.pushed * 10;
         self.frontier.push(HostKey(host), level, offset).unwrap();
         self.host(host).urls[usize::from(level)].push_back(offset);
-        if self.host(host).place == Place::Outside {
+        let known = self.host(host);
+        known.known.get_or_insert(offset);
+        known.level = known.level.min(usize::from(level));
+        if known.place == Place::Outside {
             self.join(host);
             self.let_in();
         }
@@ -172,13 +190,19 @@ impl Test {
 
     fn let_in(&mut self) {
         while self.hosts.iter().filter(|host| host.is_inside()).count() < self.options.max_hosts {
-            let Some(next) = self.line.pop_front() else { return };
+            let Some(next) = self.line.pop_front().or_else(|| self.first_parked()) else { return };
             let (pops, is_bounded) = (self.popped.len(), self.is_bounded);
             let host = self.host(next);
-            assert!(!is_bounded || pops <= host.bound, "{pops} pops came first, not {}", host.bound);
+            let was_in_line = host.place == Place::InLine;
+            assert!(!(is_bounded && was_in_line) || pops <= host.bound, "{pops} pops, not {}", host.bound);
             (host.place, host.served) = (Place::Admitted, 0);
             self.admitted.push_back(next);
         }
+    }
+
+    fn first_parked(&self) -> Option<u64> {
+        let parked = (0..HOSTS).filter(|host| self.hosts[*host as usize].place == Place::Parked);
+        parked.min_by_key(|host| (self.hosts[*host as usize].ready, self.hosts[*host as usize].known))
     }
 
     fn admit(&mut self) {
@@ -193,27 +217,35 @@ impl Test {
         self.frontier.place(HostKey(host), ip(address), ready);
         let host = self.host(host);
         (host.place, host.ready) = (Place::At(address), host.ready.max(ready));
+        host.level = host.first_level();
     }
 
-    /// The moments of the hosts that could be taken.
-    fn moments(&self) -> impl Iterator<Item = Moment> {
+    /// The hosts that could be taken: from which moment on, and at which level.
+    fn candidates(&self) -> impl Iterator<Item = (Moment, usize)> {
         self.hosts.iter().filter_map(|host| match host.place {
             Place::At(address) if self.hosts.iter().all(|other| other.place != Place::Taken(address)) => {
-                Some(host.ready.max(*self.address_ready.get(&address).unwrap_or(&0)))
+                Some((host.ready.max(*self.address_ready.get(&address).unwrap_or(&0)), host.level))
             }
             _ => None,
         })
     }
 
     fn take(&mut self) {
-        let is_possible = self.moments().any(|moment| moment <= self.now);
+        while let Some(host) = self.first_parked()
+            && self.host(host).ready <= self.now
+        {
+            self.join(host);
+        }
+        let ready = self.candidates().filter(|(moment, _)| *moment <= self.now);
+        let best = ready.map(|(_, level)| level).min();
         let Some(token) = self.frontier.take(self.now) else {
-            assert!(!is_possible, "somebody was ready");
+            assert_eq!(best, None, "somebody was ready");
             return;
         };
         let host = &self.hosts[token.host.0 as usize];
         let Place::At(address) = host.place else { panic!("{token:?} was {:?}", host.place) };
         assert_eq!(token.address, ip(address));
+        assert_eq!(Some(host.level), best, "not the best level");
         assert!(host.ready <= self.now, "too early for the host");
         assert!(self.address_ready.get(&address).is_none_or(|ready| *ready <= self.now), "for the address");
         assert!(self.hosts.iter().all(|other| other.place != Place::Taken(address)), "two at an address");
@@ -240,14 +272,18 @@ impl Test {
         let token = self.tokens.swap_remove(token).0;
         self.frontier.give_back(token, host_ready, address_ready, keep);
         self.is_bounded &= !keep;
-        let is_over = self.host(number).served >= self.options.quantum && !self.line.is_empty();
+        let (quantum, is_alone) = (self.options.quantum, self.line.is_empty());
+        let is_parked = self.host(number).ready > self.now + PATIENCE;
         let host = self.host(number);
         host.is_kept = keep;
-        if keep || (!host.is_empty() && !is_over) {
+        let is_over = host.served >= quantum || is_parked;
+        if keep || (!host.is_empty() && (!is_over || is_alone)) {
             return;
         }
-        host.place = Place::Outside;
-        if !host.is_empty() {
+        host.place = if is_parked { Place::Parked } else { Place::Outside };
+        if host.is_empty() {
+            host.place = Place::Outside;
+        } else if !is_parked {
             self.join(number);
         }
         self.let_in();
@@ -268,6 +304,7 @@ impl Test {
         let host = self.host(number);
         let Place::Taken(address) = host.place else { panic!("a token that is not out") };
         (host.place, host.ready) = (Place::At(address), host.ready.max(host_ready));
+        host.level = host.first_level();
         let known = self.address_ready.entry(address).or_insert(0);
         *known = address_ready.max(*known);
         number
@@ -287,11 +324,13 @@ impl Test {
         assert_eq!(stats.urls, self.pushed - self.popped.len() as u64);
         assert_eq!(stats.hosts_in_workbench, count(Host::is_inside));
         assert!(stats.hosts_in_workbench <= self.options.max_hosts);
-        assert_eq!(stats.hosts_waiting, self.line.len());
+        let parked = count(|host| host.place == Place::Parked);
+        assert_eq!(stats.hosts_waiting, self.line.len() + parked);
         assert_eq!(stats.hosts_taken, self.tokens.len());
         let resolving = count(|host| matches!(host.place, Place::Admitted | Place::Resolving));
         assert_eq!(stats.resolving, resolving);
-        assert_eq!(self.frontier.next_moment(), self.moments().min().map(|moment| moment.max(self.now)));
+        let moment = self.candidates().map(|(moment, _)| moment.max(self.now)).min();
+        assert_eq!(self.frontier.next_moment(), moment);
         let urls = self.hosts.iter().flat_map(|host| host.urls.iter().flatten());
         assert_eq!(self.frontier.oldest(), urls.min().copied());
         for (number, host) in (0..).zip(&self.hosts) {

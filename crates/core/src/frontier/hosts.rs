@@ -15,6 +15,8 @@ pub enum State {
     Idle,
     /// In the line before the workbench.
     InLine,
+    /// Resting for long, outside the workbench and the line.
+    Parked,
     /// In the workbench, and nobody was told yet.
     Admitted,
     /// In the workbench, waiting for its address.
@@ -28,7 +30,7 @@ pub enum State {
 impl State {
     /// Whether it is in the workbench.
     pub fn is_inside(self) -> bool {
-        !matches!(self, State::Idle | State::InLine)
+        !matches!(self, State::Idle | State::InLine | State::Parked)
     }
 }
 
@@ -100,11 +102,6 @@ impl Hosts {
         Ok(number)
     }
 
-    /// What is known about a host.
-    pub fn get(&self, number: u32) -> &Host {
-        &self.hosts[number as usize]
-    }
-
     /// What is known about a host, to change it.
     pub fn get_mut(&mut self, number: u32) -> &mut Host {
         &mut self.hosts[number as usize]
@@ -165,7 +162,7 @@ mod tests {
                 let key = key * spread;
                 let number = hosts.find_or_add(HostKey(key), now as Moment).unwrap();
                 prop_assert_eq!(hosts.find(HostKey(key)), Some(number));
-                prop_assert_eq!(hosts.get(number).key, HostKey(key));
+                prop_assert_eq!(hosts.get_mut(number).key, HostKey(key));
                 match key % 3 {
                     0 => hosts.get_mut(number).state = State::InLine,
                     1 => hosts.get_mut(number).ready = Moment::MAX,

@@ -9,13 +9,15 @@
 //! the workbench in between. [`Frontier::next_moment`] says exactly when there will be something to take.
 //!
 //! **Memory** is 80 to 90 bytes a host that has URLs (4 more in the line), 16 MiB for the cache of the queues,
-//! and about 300 bytes a host in the workbench, of which there are at most `max_hosts`; nothing a URL.
+//! and up to 600 bytes a host in the workbench, of which there are at most `max_hosts`; nothing a URL.
 //!
 //! **Fairness.** When the workbench is full, hosts wait in a line, first come, first served, and a host that
 //! has had `quantum` URLs since it came in must go to the end of it. If a visit pops at most v URLs, then no
 //! stay takes more than s = `quantum` + v − 1 of them while others wait; so the host at place k of the line
 //! (from 1) is in after at most (`max_hosts` + k − 1) · s pops, however many URLs the others have. (A host that
-//! is given back with `keep` stays as long as it is kept; its stay is not bounded here.)
+//! is given back with `keep` stays as long as it is kept; its stay is not bounded here.) Nor do hosts that rest
+//! fill the workbench: one that is to be left in peace for more than a minute makes room for those that wait,
+//! and joins the line when its moment has come, or comes back as soon as the line is empty.
 //!
 //! **One owner.** Everything here belongs to the one thread that fetches: with thousands of visits on one
 //! event loop there is no second thread to share it with, so it needs neither locks nor lock-free tricks, and
@@ -38,7 +40,8 @@ mod measure;
 mod queues;
 mod workbench;
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use std::net::IpAddr;
 use std::path::Path;
 
@@ -54,6 +57,10 @@ const NAME: &str = "frontier/hosts.scratch";
 
 /// Microseconds on a monotonic clock.
 pub type Moment = u64;
+
+/// How long a host may rest in the workbench while others wait: longer than between two visits that are
+/// merely polite, shorter than after a failure.
+const PATIENCE: Moment = 60_000_000;
 
 /// The signature of a host: of its scheme, name and port.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -86,7 +93,7 @@ pub struct Stats {
     pub urls: u64,
     /// How many hosts are in the workbench, with those that are resolved or taken.
     pub hosts_in_workbench: usize,
-    /// How many hosts wait in the line.
+    /// How many hosts with URLs are not in the workbench: in the line, or resting for long.
     pub hosts_waiting: usize,
     /// How many addresses have hosts in the workbench or are to be left in peace for a while.
     pub addresses: usize,
@@ -105,6 +112,8 @@ pub struct Frontier {
     hosts: Hosts,
     workbench: Workbench,
     line: VecDeque<u32>,
+    /// Those that rest for long, by the moment at which they join the line; none while there is room.
+    parked: BinaryHeap<Reverse<(Moment, u32)>>,
     inside: usize,
     resolving: usize,
     /// Those that came in and whose address nobody was asked for.
@@ -122,6 +131,7 @@ impl Frontier {
             hosts: Hosts::default(),
             workbench: Workbench::default(),
             line: VecDeque::new(),
+            parked: BinaryHeap::new(),
             inside: 0,
             resolving: 0,
             admitted: VecDeque::new(),
@@ -178,6 +188,13 @@ impl Frontier {
     /// Takes the best host that may be visited now, with its address. Time does not go back: an earlier `now`
     /// than the last counts as the last.
     pub fn take(&mut self, now: Moment) -> Option<Token> {
+        while let Some(&Reverse((moment, number))) = self.parked.peek()
+            && moment <= now
+        {
+            self.parked.pop();
+            self.hosts.get_mut(number).state = State::InLine;
+            self.line.push_back(number);
+        }
         let visit = self.workbench.take(now)?;
         let host = self.hosts.get_mut(visit.host);
         host.state = State::Taken;
@@ -195,22 +212,27 @@ impl Frontier {
     }
 
     /// Ends a visit: from which moment on the host and the address may be visited again. The host leaves the
-    /// workbench if it has no URL, or if it has had its quantum and others wait; `keep` holds it there, for
-    /// work that is not in its queue (which goes as level 0 if that is empty).
+    /// workbench if it has no URL, or if others wait and it has had its quantum or is to rest for long; `keep`
+    /// holds it there, for work that is not in its queue (which goes as level 0 if that is empty).
     pub fn give_back(&mut self, token: Token, host_ready: Moment, address_ready: Moment, keep: bool) {
         let visit = token.visit;
         let level = self.queues.first_level(visit.host);
         let host = self.hosts.get_mut(visit.host);
         host.ready = host.ready.max(host_ready);
-        let is_over = host.served >= self.options.quantum && !self.line.is_empty();
-        if keep || (level.is_some() && !is_over) {
+        let is_parked = host.ready > self.workbench.now().saturating_add(PATIENCE);
+        let is_over = host.served >= self.options.quantum || is_parked;
+        if keep || (level.is_some() && (!is_over || self.line.is_empty())) {
             host.state = State::Placed;
             self.workbench.give_back(visit, level.unwrap_or(0), host.ready, address_ready);
             return;
         }
         self.workbench.leave(visit, address_ready);
-        host.state = State::Idle;
-        if level.is_some() {
+        if level.is_none() {
+            host.state = State::Idle;
+        } else if is_parked {
+            host.state = State::Parked;
+            self.parked.push(Reverse((host.ready, visit.host)));
+        } else {
             host.state = State::InLine;
             self.line.push_back(visit.host);
         }
@@ -268,22 +290,24 @@ impl Frontier {
     pub fn stats(&self) -> Stats {
         let lists = [&self.line, &self.admitted, &self.leaving];
         let lists = lists.map(|list| list.capacity() * size_of::<u32>()).iter().sum::<usize>();
+        let parked = self.parked.capacity() * size_of::<(Moment, u32)>();
         Stats {
             urls: self.queues.urls(),
             hosts_in_workbench: self.inside,
-            hosts_waiting: self.line.len(),
+            hosts_waiting: self.line.len() + self.parked.len(),
             addresses: self.workbench.addresses(),
             hosts_taken: self.workbench.taken(),
             resolving: self.resolving,
-            bytes: self.queues.bytes() + self.hosts.bytes() + self.workbench.bytes() + lists,
+            bytes: self.queues.bytes() + self.hosts.bytes() + self.workbench.bytes() + lists + parked,
         }
     }
 
-    /// Lets hosts of the line in while there is room.
+    /// Lets hosts in while there is room: those of the line, then those that rest.
     fn let_in(&mut self) {
-        while self.inside < self.options.max_hosts
-            && let Some(number) = self.line.pop_front()
-        {
+        while self.inside < self.options.max_hosts {
+            let parked = &mut self.parked;
+            let next = self.line.pop_front().or_else(|| parked.pop().map(|Reverse((_, number))| number));
+            let Some(number) = next else { return };
             let host = self.hosts.get_mut(number);
             host.state = State::Admitted;
             host.served = 0;

@@ -120,11 +120,6 @@ impl HostQueues {
         self.best(host).map(|at| self.fifos[at].level)
     }
 
-    /// Whether the host has no URL.
-    pub fn is_empty(&self, host: u32) -> bool {
-        self.best(host).is_none()
-    }
-
     /// How many URLs the host has.
     pub fn len(&self, host: u32) -> u64 {
         let mut at = self.hosts.get(host as usize).copied().unwrap_or(NONE);
@@ -258,7 +253,6 @@ mod tests {
             }
             let lists = &model[host as usize];
             assert_eq!(queues.len(host), lists.iter().map(Vec::len).sum::<usize>() as u64);
-            assert_eq!(queues.is_empty(host), lists.iter().all(Vec::is_empty));
             let level = lists.iter().position(|list| !list.is_empty());
             assert_eq!(queues.first_level(host), level.map(|level| level as u8));
             let all = model.iter().flatten().flatten();
@@ -288,12 +282,29 @@ mod tests {
     }
 
     #[test]
+    fn a_short_queue_needs_few_blocks_for_any_number_of_urls() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut queues = HostQueues::with_cache(&folder.path().join("scratch"), 8).unwrap();
+        for offset in 0..10_000 {
+            queues.push(0, 3, offset).unwrap();
+            if offset % 2000 >= 25 {
+                queues.pop(0).unwrap();
+            }
+            if offset % 2000 == 1999 {
+                while queues.pop(0).unwrap().is_some() {}
+            }
+        }
+        assert!(queues.blocks.made <= 4, "{} blocks", queues.blocks.made);
+        assert_eq!(queues.fifos.len(), 1);
+    }
+
+    #[test]
     fn what_cannot_wait_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let mut queues = HostQueues::create(&folder.path().join("scratch")).unwrap();
         assert!(matches!(queues.push(0, LEVELS, 1), Err(Error::Invalid(_))));
         assert!(matches!(queues.push(0, 0, LARGEST_OFFSET + 1), Err(Error::Invalid(_))));
-        assert!(queues.is_empty(0));
+        assert_eq!((queues.len(0), queues.first(0)), (0, None));
         assert_eq!((queues.pop(0).unwrap(), queues.oldest()), (None, None));
     }
 }

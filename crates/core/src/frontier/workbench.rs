@@ -10,7 +10,7 @@
 //! each speaking for its first host. Levels count only among those that are ready, so both orders have two
 //! stages: a heap by time of those that wait, and a heap by rank of those that are ready, into which time
 //! moves them. Every operation is O(log n), exact, and leaves nothing behind; an address without hosts is
-//! remembered until its moment has come. About 60 bytes a host and 250 an address.
+//! remembered until its moment has come. About 60 bytes a host and 500 an address.
 //!
 //! The idea is BUbiNG's (Boldi, Marino, Santini and Vigna, *BUbiNG: massive crawling for the masses*, 2018),
 //! whose workbench goes by time alone.
