@@ -28,7 +28,7 @@ impl Links {
         if self.has_own_base {
             return;
         }
-        if let Ok(base) = Url::options().base_url(self.base.as_ref()).parse(href.trim()) {
+        if let Ok(base) = Url::parse_with(href, self.base.as_ref()) {
             self.base = Some(base);
             self.has_own_base = true;
         }
