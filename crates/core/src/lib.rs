@@ -18,6 +18,7 @@ mod new_file;
 pub mod prefetch;
 pub mod pulse;
 pub mod query;
+pub mod robots;
 pub mod sieve;
 pub mod signature;
 pub mod store;

@@ -61,8 +61,13 @@ pub fn push_escaped(output: &mut String, text: &str, set: EscapeSet) {
     output.push_str(rest);
 }
 
+/// Whether a byte is escaped in the path of a URL.
+pub fn is_escaped_in_path(byte: u8) -> bool {
+    TABLE[usize::from(byte)] & PATH.0 != 0
+}
+
 /// Appends `%XX`.
-pub fn push_byte(output: &mut String, byte: u8) {
+fn push_byte(output: &mut String, byte: u8) {
     const DIGITS: [char; 16] =
         ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'];
     output.push('%');

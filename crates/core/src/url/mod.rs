@@ -19,6 +19,7 @@ mod trap;
 
 pub use clean::CleanUp;
 pub use crowd::QueryCounter;
+pub(crate) use escape::{escaped_byte, is_escaped_in_path};
 pub use scope::{Refusal, Scope, ScopeKind, domain};
 pub use shape::same_shape;
 pub use standard::Url;
@@ -50,7 +51,7 @@ fn raise_escapes(url: &mut str) {
     let mut start = 0;
     while let Some(found) = memchr::memchr(b'%', &url.as_bytes()[start..]) {
         let place = start + found;
-        if escape::escaped_byte(&url.as_bytes()[place..]).is_some() {
+        if escaped_byte(&url.as_bytes()[place..]).is_some() {
             url[place + 1..place + 3].make_ascii_uppercase();
         }
         start = place + 1;
