@@ -21,6 +21,7 @@ mod new_file;
 pub mod prefetch;
 pub mod pulse;
 pub mod query;
+pub mod robots;
 pub mod rolling;
 pub mod sieve;
 pub mod signature;

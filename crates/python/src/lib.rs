@@ -11,11 +11,13 @@ mod graph;
 mod index;
 mod log;
 mod parse;
+mod robots;
 mod search;
 mod sieve;
 mod signature;
 mod store;
 mod stream;
+mod url;
 
 use pyo3::prelude::*;
 
@@ -29,9 +31,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     index::register(module)?;
     log::register(module)?;
     parse::register(module)?;
+    robots::register(module)?;
     search::register(module)?;
     sieve::register(module)?;
     signature::register(module)?;
     store::register(module)?;
-    stream::register(module)
+    stream::register(module)?;
+    url::register(module)
 }

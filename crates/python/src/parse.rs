@@ -1,33 +1,10 @@
-//! URLs, pages and near-duplicates.
+//! Pages and near-duplicates.
 
-use crivello_core::url::Url;
-use crivello_core::{Error, html, neardup, url};
+use crivello_core::{Error, html, neardup};
 use pyo3::prelude::*;
-use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::pybacked::PyBackedBytes;
 
 use crate::enter::enter;
-
-/// How many URLs are done between two looks for Ctrl-C.
-const BATCH: usize = 1024;
-
-#[pyfunction]
-#[pyo3(signature = (urls, base = None))]
-fn canonical_urls(
-    py: Python<'_>,
-    urls: Vec<PyBackedStr>,
-    base: Option<&str>,
-) -> PyResult<Vec<Option<String>>> {
-    enter(py, |pulse| {
-        let invalid = |base| Error::Invalid(format!("the base is not an absolute URL: {base}"));
-        let base = base.map(|base| Url::parse(base).map_err(|_| invalid(base))).transpose()?;
-        let mut canonical = Vec::with_capacity(urls.len());
-        for batch in urls.chunks(BATCH) {
-            pulse.beat()?;
-            canonical.extend(batch.iter().map(|input| url::canonical(input, base.as_ref())));
-        }
-        Ok(canonical)
-    })
-}
 
 #[pyfunction]
 #[pyo3(signature = (body, url, content_type = None))]
@@ -164,7 +141,6 @@ impl NearTable {
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(canonical_urls, module)?)?;
     module.add_function(wrap_pyfunction!(parse_html, module)?)?;
     module.add_function(wrap_pyfunction!(parse_text, module)?)?;
     module.add_class::<ParsedPage>()?;

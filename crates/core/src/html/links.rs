@@ -41,7 +41,7 @@ impl Links {
             return;
         }
         let base = self.base.as_ref().map(Base::url);
-        if let Ok(base) = Url::options().base_url(base).parse(href.trim()) {
+        if let Ok(base) = Url::parse_with(href, base) {
             self.base = Some(Base::new(base));
             self.has_own_base = true;
         }

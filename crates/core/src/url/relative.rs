@@ -21,7 +21,7 @@ impl Base {
     pub fn new(url: Url) -> Base {
         let is_plain = matches!(url.scheme(), "http" | "https")
             && url.username().is_empty()
-            && url.password().is_none()
+            && url.password().is_empty()
             && !url.path().contains(';');
         let whole = canonical(url.as_str(), None).filter(|_| is_plain);
         let mut base = Base { url, directory: None, origin: 0 };

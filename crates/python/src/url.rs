@@ -1,0 +1,94 @@
+//! URLs: their standard components, their canonical form, and what they give away.
+
+use std::collections::BTreeMap;
+
+use crivello_core::url::{self, CleanUp, TrapLimits, Url};
+use crivello_core::{Error, Result};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+
+use crate::enter::enter;
+
+/// How many URLs are done between two looks for Ctrl-C.
+const BATCH: usize = 1024;
+
+fn parsed_base(base: Option<&str>) -> Result<Option<Url>> {
+    let invalid = |base| Error::Invalid(format!("the base is not an absolute URL: {base}"));
+    base.map(|base| Url::parse(base).map_err(|_| invalid(base))).transpose()
+}
+
+/// The components of a URL under the names of the standard; None, if it is no URL.
+#[pyfunction]
+#[pyo3(signature = (input, base = None))]
+fn parse_url(py: Python<'_>, input: &str, base: Option<&str>) -> PyResult<Option<BTreeMap<String, String>>> {
+    enter(py, |_| {
+        let base = parsed_base(base)?;
+        Ok(Url::parse_with(input, base.as_ref()).ok().map(|url| components(&url)))
+    })
+}
+
+fn components(url: &Url) -> BTreeMap<String, String> {
+    let after = |mark: char, part: Option<&str>| {
+        part.filter(|part| !part.is_empty()).map_or_else(String::new, |part| format!("{mark}{part}"))
+    };
+    let components = [
+        ("href", url.as_str().to_owned()),
+        ("origin", url.origin()),
+        ("protocol", format!("{}:", url.scheme())),
+        ("username", url.username().to_owned()),
+        ("password", url.password().to_owned()),
+        ("host", url.host_and_port().to_owned()),
+        ("hostname", url.host_str().unwrap_or_default().to_owned()),
+        ("port", url.port().map_or_else(String::new, |port| port.to_string())),
+        ("pathname", url.path().to_owned()),
+        ("search", after('?', url.query())),
+        ("hash", after('#', url.fragment())),
+    ];
+    components.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+#[pyfunction]
+#[pyo3(signature = (
+    urls, base = None, *, session_ids = false, tracking = false, sort_query = false, index_pages = false
+))]
+fn canonical_urls(
+    py: Python<'_>,
+    urls: Vec<PyBackedStr>,
+    base: Option<&str>,
+    session_ids: bool,
+    tracking: bool,
+    sort_query: bool,
+    index_pages: bool,
+) -> PyResult<Vec<Option<String>>> {
+    let clean_up = CleanUp { session_ids, tracking, sort_query, index_pages };
+    enter(py, |pulse| {
+        let base = parsed_base(base)?;
+        let mut canonical = Vec::with_capacity(urls.len());
+        for batch in urls.chunks(BATCH) {
+            pulse.beat()?;
+            let found = batch.iter().map(|input| url::canonical_with(input, base.as_ref(), &clean_up));
+            canonical.extend(found);
+        }
+        Ok(canonical)
+    })
+}
+
+/// The registrable domain of a canonical URL.
+#[pyfunction]
+fn url_domain(url: &str) -> String {
+    let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
+    host.map_or_else(String::new, |host| url::domain(&host).to_owned())
+}
+
+/// Why a canonical URL looks like a trap; None, if it does not.
+#[pyfunction]
+fn url_trap(url: &str) -> Option<String> {
+    url::trap(url, &TrapLimits::default()).map(|trap| trap.to_string())
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(parse_url, module)?)?;
+    module.add_function(wrap_pyfunction!(canonical_urls, module)?)?;
+    module.add_function(wrap_pyfunction!(url_domain, module)?)?;
+    module.add_function(wrap_pyfunction!(url_trap, module)?)
+}
