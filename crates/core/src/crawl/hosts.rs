@@ -41,6 +41,8 @@ pub struct Host {
     pub connection: Option<Connection>,
     /// URLs that are to be tried again.
     pub again: VecDeque<Work>,
+    /// Whether it is in the workbench.
+    pub inside: bool,
     /// What outlives the stay.
     pub record: HostRecord,
     /// How many requests in a row failed.

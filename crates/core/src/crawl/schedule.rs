@@ -6,7 +6,7 @@
 //! between two events the thread sleeps exactly until the next polite moment.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -37,6 +37,8 @@ const QUANTUM: u32 = 1000;
 /// How often the slowest hosts are looked for.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 const SLOWEST: usize = 5;
+/// How many hosts are remembered after they have left the workbench.
+const OUTSIDE: usize = 1000;
 
 /// The fetching thread's belongings.
 pub struct Scheduler {
@@ -45,6 +47,8 @@ pub struct Scheduler {
     pub(super) client: Client,
     pub(super) frontier: RefCell<Frontier>,
     pub(super) hosts: RefCell<HashMap<HostKey, Rc<RefCell<Host>>>>,
+    /// The hosts that left the workbench and are not yet forgotten.
+    outside: RefCell<VecDeque<HostKey>>,
     pub(super) memory: RefCell<HostMemory>,
     pub(super) queries: RefCell<QueryCounter>,
     pub(super) to_parse: Sender<Fetched>,
@@ -75,6 +79,7 @@ impl Scheduler {
             client: Client::new(settings.fetch.clone())?,
             frontier: RefCell::new(Frontier::new(&settings.folder, options)?),
             hosts: RefCell::default(),
+            outside: RefCell::default(),
             memory: RefCell::new(HostMemory::open(&settings.folder, files, pulse)?),
             queries: RefCell::new(QueryCounter::new(settings.max_queries)),
             urls: RefCell::new(LogAccess::open(&settings.folder.join(queue::NAME))?),
@@ -153,10 +158,12 @@ impl Scheduler {
     /// Finds out where the hosts are that have got into the workbench, and forgets those that left it.
     fn admit(self: &Rc<Self>, tasks: &mut JoinSet<()>) {
         while let Some(key) = self.evicted() {
-            if let Some(host) = self.hosts.borrow_mut().remove(&key) {
-                self.memory.borrow_mut().remember(key.0, &host.borrow().record);
+            if let Some(host) = self.hosts.borrow().get(&key) {
+                host.borrow_mut().inside = false;
+                self.outside.borrow_mut().push_back(key);
             }
         }
+        self.forget();
         while let Some((key, offset)) = self.admitted() {
             let scheduler = Rc::clone(self);
             tasks.spawn_local(async move {
@@ -165,6 +172,21 @@ impl Scheduler {
                 }
                 scheduler.shared.wake.notify_one();
             });
+        }
+    }
+
+    /// Forgets the hosts that left the workbench first; most of those that left last will come back soon.
+    fn forget(&self) {
+        let mut outside = self.outside.borrow_mut();
+        while outside.len() > OUTSIDE
+            && let Some(key) = outside.pop_front()
+        {
+            let mut hosts = self.hosts.borrow_mut();
+            if hosts.get(&key).is_some_and(|host| !host.borrow().inside)
+                && let Some(host) = hosts.remove(&key)
+            {
+                self.memory.borrow_mut().remember(key.0, &host.borrow().record);
+            }
         }
     }
 
@@ -177,6 +199,16 @@ impl Scheduler {
     }
 
     async fn place(&self, key: HostKey, offset: u64) -> Result<()> {
+        let known = self.hosts.borrow().get(&key).cloned();
+        if let Some(host) = known {
+            let address = {
+                let mut host = host.borrow_mut();
+                host.inside = true;
+                host.address
+            };
+            self.frontier.borrow_mut().place(key, address, self.now());
+            return Ok(());
+        }
         let work = self.read(offset)?;
         let name = origin(&work.url).to_owned();
         let damaged = || Error::Invalid(format!("{} is no URL that can be crawled", work.url));
@@ -197,6 +229,7 @@ impl Scheduler {
             given_up,
             connection: None,
             again: Default::default(),
+            inside: true,
             record,
             failures: 0,
             requests: 0,
