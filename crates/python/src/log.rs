@@ -15,7 +15,7 @@ use crate::enter::enter;
 /// The formats that are written from Python.
 fn format(kind: &str) -> PyResult<Format> {
     match kind {
-        "rows" => Ok(Format { kind: *b"ROWS", version: 1 }),
+        "rows" => Ok(crivello_core::store::ROW_FORMAT),
         "links" => Ok(crivello_core::graph::LINKS),
         _ => Err(PyValueError::new_err(format!("no such log: {kind}"))),
     }

@@ -109,6 +109,7 @@ impl Outcome {
 
 /// What is known about a URL.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Row {
     /// The canonical URL.
     pub url: String,
