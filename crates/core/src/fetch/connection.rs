@@ -1,5 +1,6 @@
 //! One connection to one origin: requests go over it one after the other, each within its limits.
 
+use std::cell::RefCell;
 use std::net::IpAddr;
 use std::rc::Rc;
 
@@ -42,7 +43,8 @@ pub struct Connection {
     address: IpAddr,
     form: Form,
     headers: HeaderMap,
-    protocol: Option<Protocol>,
+    /// Nothing after a failure; in a cell because whether it is open takes a look at the socket.
+    protocol: RefCell<Option<Protocol>>,
     answered: bool,
 }
 
@@ -71,7 +73,15 @@ impl Connection {
             headers.insert(PROXY_AUTHORIZATION, credentials.clone());
         }
         let origin = origin.to_string();
-        Ok(Connection { shared, origin, address, form, headers, protocol: Some(protocol), answered: false })
+        Ok(Connection {
+            shared,
+            origin,
+            address,
+            form,
+            headers,
+            protocol: RefCell::new(Some(protocol)),
+            answered: false,
+        })
     }
 
     /// The address at the other end: the server's, or the proxy's.
@@ -81,19 +91,19 @@ impl Connection {
 
     /// Whether another request can be sent. The server may still close the connection at that moment: then
     /// [`get`](Self::get) fails as [stale](Failure::stale).
-    pub fn is_open(&mut self) -> bool {
-        self.protocol.as_mut().is_some_and(Protocol::is_open)
+    pub fn is_open(&self) -> bool {
+        self.protocol.borrow_mut().as_mut().is_some_and(Protocol::is_open)
     }
 
     /// Sends one request and reads the whole response, or as much as is enough. Redirects are answers like others.
     pub async fn get(&mut self, request: &Request<'_>) -> Result<Response, Failure> {
         let message = self.message(request)?;
-        let Some(mut protocol) = self.protocol.take() else {
+        let Some(mut protocol) = self.protocol.get_mut().take() else {
             let closed = Failure::new(Class::Reset, "the connection is closed");
             return Err(Failure { stale: self.answered, ..closed });
         };
         let response = self.exchange(&mut protocol, message, request.first_bytes).await?;
-        self.protocol = Some(protocol);
+        *self.protocol.get_mut() = Some(protocol);
         self.answered = true;
         Ok(response)
     }
@@ -117,7 +127,13 @@ impl Connection {
                 let silent = failure.class == Class::Reset && (unsent || protocol.received() == before);
                 return Err(Failure { stale: self.answered && silent, ..failure });
             }
-            Err(_) => return Err(Failure::late(Class::Timeout, "no response", limits.first_byte_timeout)),
+            Err(_) => {
+                return Err(Failure::late(
+                    Class::Timeout,
+                    "no response",
+                    limits.first_byte_timeout.min(limits.total_timeout),
+                ));
+            }
         };
         let first_byte = start.elapsed();
         if head.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED && self.form == Form::Proxied {

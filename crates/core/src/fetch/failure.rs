@@ -52,21 +52,21 @@ impl Class {
         Class::Proxy,
     ];
 
-    /// The name under which it is counted and logged.
+    /// Its name for people.
     pub fn as_str(self) -> &'static str {
         match self {
-            Class::Dns => "dns",
-            Class::NameServer => "name server",
+            Class::Dns => "no such host",
+            Class::NameServer => "no name server",
             Class::Private => "private address",
-            Class::Refused => "refused",
+            Class::Refused => "connection refused",
             Class::Unreachable => "unreachable",
             Class::ConnectTimeout => "connect timeout",
             Class::Timeout => "timeout",
-            Class::Tls => "tls",
-            Class::Reset => "reset",
+            Class::Tls => "TLS failed",
+            Class::Reset => "connection lost",
             Class::TooLarge => "too large",
-            Class::BadResponse => "bad response",
-            Class::Proxy => "proxy",
+            Class::BadResponse => "not HTTP",
+            Class::Proxy => "proxy failed",
         }
     }
 
