@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -14,11 +11,10 @@ from typing import Annotated
 import typer
 
 from crivello import settings
+from crivello.cli.lines import lines_of
 from crivello.cli.output import say
-from crivello.errors import InvalidArgument, StorageError
 
 _BATCH = 10_000
-_GZIP = b"\x1f\x8b"
 
 
 def sieve(
@@ -62,7 +58,7 @@ def sieve(
     with tempfile.TemporaryDirectory(prefix="crivello-sieve-") as folder:
         (Path(folder) / "frontier").mkdir()
         opened = open_sieve(kind, folder, **options)
-        lines = _lines(files or ["-"])
+        lines = lines_of(files or ["-"])
         while batch := list(islice(lines, _BATCH)):
             opened.add(batch)
         while entries := opened.take(_BATCH):
@@ -71,31 +67,3 @@ def sieve(
         if stats:
             say(msgspec.json.encode(opened.stats()).decode())
         opened.close()
-
-
-def _lines(names: list[str]) -> Iterator[str]:
-    """The lines of files that are not empty; ``-`` is standard input."""
-    for name in names:
-        try:
-            with _opened(name) as file:
-                for number, line in enumerate(file, 1):
-                    try:
-                        url = line.decode().strip()
-                    except UnicodeDecodeError:
-                        raise InvalidArgument(f"line {number} of {name} is not UTF-8") from None
-                    if url:
-                        yield url
-        except EOFError:
-            raise StorageError(f"{name} is cut off: its compressed data does not end", name) from None
-        except OSError as error:
-            raise StorageError.of(error, name) from None
-
-
-@contextmanager
-def _opened(name: str) -> Iterator[Iterable[bytes]]:
-    with Path("/dev/stdin" if name == "-" else name).open("rb") as file:
-        if file.peek(2)[:2] != _GZIP:
-            yield file
-            return
-        with gzip.open(file) as unpacked:
-            yield unpacked
