@@ -6,12 +6,12 @@
 
 use std::borrow::Cow;
 
-use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use super::elements::{Content, Name, Role};
 use super::tag::{Attribute, Tag};
 use super::tokens::{Sink, read};
 use crate::url::Url;
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
 /// How far into a page a declaration is looked for.
 const DECLARATION: usize = 1024;

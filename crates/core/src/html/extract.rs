@@ -176,7 +176,8 @@ impl<'a> Extract<'a> {
     /// A `<link>`: the page's own address, or a page that belongs to it.
     fn relation(&mut self, tag: &Tag) {
         let Some(relations) = tag.get(Attribute::Rel) else { return };
-        let is = |word: &str| relations.split_ascii_whitespace().any(|other| other.eq_ignore_ascii_case(word));
+        let is =
+            |word: &str| relations.split_ascii_whitespace().any(|other| other.eq_ignore_ascii_case(word));
         let Some(href) = tag.get(Attribute::Href) else { return };
         if is("canonical") && self.canonical.is_none() {
             self.canonical = self.links.resolve(&href);

@@ -136,6 +136,9 @@ mod tests {
     #[test]
     fn queries_are_left_alone() {
         assert_eq!(in_attribute("?a&copy=1&lt=2&amp;b&reg;&not"), "?a&copy=1&lt=2&b®¬");
-        assert_eq!(in_attribute("&#x41;&#66&#0;&#x80;&#xd800;&#99999999999;&#;&#x;\0"), "AB\u{fffd}€\u{fffd}\u{fffd}&#;&#x;\u{fffd}");
+        assert_eq!(
+            in_attribute("&#x41;&#66&#0;&#x80;&#xd800;&#99999999999;&#;&#x;\0"),
+            "AB\u{fffd}€\u{fffd}\u{fffd}&#;&#x;\u{fffd}"
+        );
     }
 }

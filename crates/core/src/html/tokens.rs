@@ -124,12 +124,7 @@ fn tell_meaning<S: Sink>(meaning: &Meaning, sink: &mut S) {
 }
 
 /// Tells the start of an element and, if it is not markup, what it holds; and where to go on.
-fn start_element<S: Sink>(
-    document: &str,
-    tag: &Tag,
-    (name, from): (usize, usize),
-    sink: &mut S,
-) -> usize {
+fn start_element<S: Sink>(document: &str, tag: &Tag, (name, from): (usize, usize), sink: &mut S) -> usize {
     let bytes = document.as_bytes();
     let content = sink.start(tag);
     let name = || {

@@ -3,5 +3,5 @@
 mod encoding;
 mod warc;
 
-pub use encoding::{ACCEPTED, decode};
+pub use encoding::{ACCEPTED, Undecodable, decode};
 pub use warc::warc_record;
