@@ -1,6 +1,6 @@
 //! WARC records and content encodings.
 
-use crivello_core::store;
+use crivello_core::{Error, store};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -27,7 +27,9 @@ fn decode_body<'py>(
     encodings: &str,
     limit: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let decoded = enter(py, |_| store::decode(body, encodings, limit))?;
+    let decoded = enter(py, |_| {
+        store::decode(body, encodings, limit).map_err(|reason| Error::Invalid(reason.to_string()))
+    })?;
     Ok(PyBytes::new(py, &decoded))
 }
 

@@ -34,7 +34,18 @@ fn primary(tag: &str) -> Option<String> {
 
 /// Templates declare English and are then filled in any language; where the script says so, it is seen.
 fn is_plausible(code: &str, text: &str) -> bool {
-    code != "en" || detect_script(text).is_none_or(|script| script == Script::Latin)
+    code != "en" || is_mostly_ascii(text) || is_latin(text)
+}
+
+fn is_latin(text: &str) -> bool {
+    detect_script(text).is_none_or(|script| script == Script::Latin)
+}
+
+/// Whether there are more letters of ASCII than there can be of any other script, so that no more need be
+/// known.
+fn is_mostly_ascii(text: &str) -> bool {
+    let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
+    letters > text.bytes().filter(|byte| !byte.is_ascii()).count()
 }
 
 fn guess(text: &str) -> Option<String> {
@@ -119,6 +130,8 @@ fn code(language: Lang) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const ITALIAN: &str = "Il crivello prende gli indirizzi ogni volta che si presentano e li restituisce \
@@ -143,6 +156,13 @@ mod tests {
     fn says_nothing_when_unsure() {
         assert_eq!(language(None, "ok"), None);
         assert_eq!(language(None, ""), None);
+    }
+
+    proptest! {
+        #[test]
+        fn mostly_ascii_is_latin(text in "[a-c 1дאあ漢é]{0,30}") {
+            prop_assert!(!is_mostly_ascii(&text) || is_latin(&text));
+        }
     }
 
     #[test]

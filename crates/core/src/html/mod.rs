@@ -18,15 +18,14 @@ mod robots;
 mod srcset;
 mod tag;
 mod tokens;
+mod words;
 
-use twox_hash::XxHash3_128;
-
-use crate::neardup::simhash;
 use crate::url::{Url, same_shape};
 
 use extract::Extract;
 use flow::Flow;
 use links::Links;
+use words::Words;
 
 pub use links::MAX_LINKS;
 
@@ -58,7 +57,7 @@ pub struct Page {
     /// XXH3-128 of title and text without case and layout, or of the bytes when there is no text: the same
     /// for the same words in any markup.
     pub digest: u128,
-    /// See [`simhash`].
+    /// See [`crate::neardup::simhash`].
     pub simhash: u64,
 }
 
@@ -139,24 +138,6 @@ pub fn parse_text(body: &[u8], content_type: Option<&str>) -> Page {
         digest: words.digest,
         simhash: words.simhash,
         text: normalised,
-    }
-}
-
-/// What tells pages apart by their words alone.
-struct Words {
-    digest: u128,
-    simhash: u64,
-}
-
-impl Words {
-    fn of(title: &str, text: &str, body: &[u8]) -> Words {
-        if text.is_empty() {
-            return Words { digest: XxHash3_128::oneshot(body), simhash: 0 };
-        }
-        let text = text.to_lowercase().replace('\n', " ");
-        // No title or text holds a control character, so the separator cannot be mistaken.
-        let page = format!("{}\0{text}", title.to_lowercase());
-        Words { digest: XxHash3_128::oneshot(page.as_bytes()), simhash: simhash(&text) }
     }
 }
 

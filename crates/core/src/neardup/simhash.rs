@@ -10,7 +10,9 @@
 //! where h is XXH3-64. Two texts whose sets are at angle θ differ in 64 θ/π bits on average; within
 //! distance 3 they are near-duplicates with precision and recall of about 0.75 (Manku, Jain, Das Sarma,
 //! *Detecting Near-Duplicates for Web Crawling*, 2007; the function is Charikar's, 2002).
-//! Time O(n log n) for n words; 24 bytes a word while it runs.
+//! Time O(n) for n words, about 20 ns each; at most 48 bytes a word while it runs.
+
+use std::hash::{BuildHasher, RandomState};
 
 use crate::Signature;
 
@@ -19,46 +21,126 @@ const SHINGLE: usize = 3;
 
 /// The SimHash of a text, which should be in lower case already; 0 if it has no words.
 pub fn simhash(text: &str) -> u64 {
-    let words = words(text);
-    let mut hashes: Vec<u64> =
-        words.windows(SHINGLE.min(words.len()).max(1)).map(|shingle| hash(text, shingle)).collect();
-    hashes.sort_unstable();
-    hashes.dedup();
-    let mut ones = [0u32; 64];
-    for hash in &hashes {
+    let mut signals = Signals::with_capacity(text.len() / 6 + 1);
+    let mut starts = [0; SHINGLE];
+    let (mut count, mut last) = (0, 0);
+    for_each_word(text, |start, end| {
+        starts.rotate_left(1);
+        starts[SHINGLE - 1] = start;
+        count += 1;
+        last = end;
+        if count >= SHINGLE {
+            signals.add(Signature::of(&text.as_bytes()[starts[0]..end]).0);
+        }
+    });
+    if (1..SHINGLE).contains(&count) {
+        signals.add(Signature::of(&text.as_bytes()[starts[SHINGLE - count]..last]).0);
+    }
+    majority(&signals)
+}
+
+/// A set of hashes: a table with linear probing, twice as large as what is in it.
+struct Signals {
+    /// A power of two of them; zero is an empty place.
+    places: Vec<u64>,
+    len: usize,
+    has_zero: bool,
+    /// An odd number that nobody outside knows, so that no page can choose where its words go.
+    factor: u64,
+}
+
+impl Signals {
+    fn with_capacity(count: usize) -> Signals {
+        let places = vec![0; (2 * count).next_power_of_two()];
+        Signals { places, len: 0, has_zero: false, factor: RandomState::new().hash_one(0) | 1 }
+    }
+
+    #[inline]
+    fn add(&mut self, hash: u64) {
+        if hash == 0 {
+            self.has_zero = true;
+            return;
+        }
+        if 2 * self.len >= self.places.len() {
+            self.grow();
+        }
+        self.len += usize::from(self.insert(hash));
+    }
+
+    #[inline]
+    fn insert(&mut self, hash: u64) -> bool {
+        let mask = self.places.len() - 1;
+        let mut at = (hash.wrapping_mul(self.factor) >> 32) as usize & mask;
+        while self.places[at] != 0 {
+            if self.places[at] == hash {
+                return false;
+            }
+            at = (at + 1) & mask;
+        }
+        self.places[at] = hash;
+        true
+    }
+
+    fn grow(&mut self) {
+        let places = vec![0; 2 * self.places.len()];
+        for hash in std::mem::replace(&mut self.places, places) {
+            if hash != 0 {
+                self.insert(hash);
+            }
+        }
+    }
+}
+
+/// The bits that more than half of the hashes have.
+fn majority(signals: &Signals) -> u64 {
+    const BYTES: u64 = 0x0101_0101_0101_0101;
+    let mut ones = [0u64; 64];
+    // Each byte of `counters[i]` counts one bit, i + 8 times the number of the byte, up to 255.
+    for block in signals.places.chunks(255) {
+        let mut counters = [0u64; 8];
+        for hash in block {
+            for (shift, counter) in counters.iter_mut().enumerate() {
+                *counter += hash >> shift & BYTES;
+            }
+        }
         for (bit, count) in ones.iter_mut().enumerate() {
-            *count += (hash >> bit & 1) as u32;
+            *count += counters[bit % 8] >> (bit / 8 * 8) & 0xff;
         }
     }
-    let majority =
-        |(bit, &count): (usize, &u32)| u64::from(2 * u64::from(count) > hashes.len() as u64) << bit;
-    ones.iter().enumerate().map(majority).sum()
+    let all = (signals.len + usize::from(signals.has_zero)) as u64;
+    ones.iter().enumerate().map(|(bit, count)| u64::from(2 * count > all) << bit).sum()
 }
 
-/// A word's place in the text.
-type Word = (usize, usize);
-
-fn hash(text: &str, shingle: &[Word]) -> u64 {
-    let start = shingle.first().map_or(0, |word| word.0);
-    let end = shingle.last().map_or(0, |word| word.1);
-    Signature::of(&text.as_bytes()[start..end]).0
-}
-
-fn words(text: &str) -> Vec<Word> {
-    let mut words = Vec::with_capacity(text.len() / 6);
-    let mut start = None;
-    for (at, character) in text.char_indices() {
-        if !character.is_whitespace() && !stands_alone(character) {
+/// Tells where each word begins and ends.
+#[inline]
+fn for_each_word(text: &str, mut tell: impl FnMut(usize, usize)) {
+    let bytes = text.as_bytes();
+    let (mut at, mut start) = (0, None);
+    while at < bytes.len() {
+        let (character, length) = match bytes[at] {
+            b'!'..=b'~' => {
+                start.get_or_insert(at);
+                at += 1;
+                continue;
+            }
+            byte if byte.is_ascii() => (char::from(byte), 1),
+            _ => text[at..].chars().next().map_or(('\0', 1), |character| (character, character.len_utf8())),
+        };
+        if character.is_whitespace() || stands_alone(character) {
+            if let Some(start) = start.take() {
+                tell(start, at);
+            }
+            if !character.is_whitespace() {
+                tell(at, at + length);
+            }
+        } else {
             start.get_or_insert(at);
-            continue;
         }
-        words.extend(start.take().map(|start| (start, at)));
-        if !character.is_whitespace() {
-            words.push((at, at + character.len_utf8()));
-        }
+        at += length;
     }
-    words.extend(start.map(|start| (start, text.len())));
-    words
+    if let Some(start) = start {
+        tell(start, bytes.len());
+    }
 }
 
 /// Whether a character is of a script that puts no spaces between words (Thai to Myanmar, Khmer, the kana
@@ -97,12 +179,14 @@ mod tests {
 
     #[test]
     fn ideographs_are_words() {
-        assert_eq!(words("a中文 b"), [(0, 1), (1, 4), (4, 7), (8, 9)]);
+        let mut words = Vec::new();
+        for_each_word("a中文 b", |start, end| words.push((start, end)));
+        assert_eq!(words, [(0, 1), (1, 4), (4, 7), (8, 9)]);
     }
 
     proptest! {
         #[test]
-        fn is_the_definition(words in prop::collection::vec("[abc]", 3..40)) {
+        fn is_the_definition(words in prop::collection::vec("[abé]{1,2}", 3..700)) {
             let signals: HashSet<String> = words.windows(3).map(|shingle| shingle.join(" ")).collect();
             let hashes: Vec<u64> = signals.iter().map(|signal| Signature::of(signal.as_bytes()).0).collect();
             let found = simhash(&words.join(" "));

@@ -7,6 +7,6 @@ mod row;
 mod warc;
 
 pub use archive::{ArchiveWriter, Place};
-pub use encoding::{ACCEPTED, decode};
+pub use encoding::{ACCEPTED, Undecodable, decode};
 pub use row::{Outcome, ROW_FORMAT, ROWS, Row};
 pub use warc::{warc_date, warc_record};

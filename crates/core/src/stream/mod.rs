@@ -18,7 +18,7 @@ mod key;
 mod lines;
 mod output;
 mod record;
-mod zstandard;
+pub(crate) mod zstandard;
 
 use std::path::Path;
 

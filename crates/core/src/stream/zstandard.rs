@@ -1,6 +1,6 @@
 //! A Zstandard file: frames one after the other, read to the end and checked against their checksums.
 //!
-//! Memory is that of a frame's window, at most 128 MiB; a frame that asks for more is refused.
+//! Memory is that of a frame's window, at most 128 MiB or what is asked for; a frame that wants more is refused.
 //!
 //! Source: RFC 8878.
 
@@ -20,6 +20,13 @@ impl<R: BufRead> Frames<R> {
     /// The frames of `source`.
     pub fn new(source: R) -> Self {
         Frames { source, decoder: FrameDecoder::new(), inside: false }
+    }
+
+    /// The same, of frames whose window is at most `window` bytes.
+    pub fn with_window(source: R, window: u64) -> Self {
+        let mut frames = Frames::new(source);
+        frames.decoder.set_max_window_size(window);
+        frames
     }
 
     /// Goes to the next frame with data; `false`: there is none.

@@ -9,8 +9,18 @@
 /// Whether two canonical URLs are different and yet of the same shape: the same host and port, and the
 /// same path and query once every run of digits is a single `0`.
 pub fn same_shape(left: &str, right: &str) -> bool {
+    if !may_have_same_shape(left, right) {
+        return false;
+    }
     let ((left_host, left_rest), (right_host, right_rest)) = (split(left), split(right));
-    left != right && left_host == right_host && without_numbers(left_rest).eq(without_numbers(right_rest))
+    left_host == right_host && without_numbers(left_rest).eq(without_numbers(right_rest))
+}
+
+/// Most pairs differ early, and in something other than a number: up to there their numbers are the same.
+fn may_have_same_shape(left: &str, right: &str) -> bool {
+    let same = left.bytes().zip(right.bytes()).take_while(|(left, right)| left == right).count();
+    let is_number = |url: &str| url.as_bytes().get(same).is_some_and(u8::is_ascii_digit);
+    is_number(left) || is_number(right)
 }
 
 /// The host (with its port) of a canonical URL, and what follows it.
