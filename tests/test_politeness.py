@@ -68,7 +68,7 @@ def hit(start: float, end: float, host: str = "a", address: str = "1") -> Hit:
     return Hit(start, end, host, address, 1)
 
 
-def test_the_checker_sees_what_is_impolite(tmp_path: Path) -> None:
+def test_the_checker_sees_what_is_impolite() -> None:
     assert overlaps([hit(0, 1), hit(1, 2)]) == []
     assert len(overlaps([hit(0, 1), hit(0.5, 2)])) == 2, "at the host, and at the address"
     assert len(overlaps([hit(0, 1), hit(0.5, 2, host="b")])) == 1, "at the address"
