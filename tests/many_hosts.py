@@ -108,12 +108,12 @@ class ManyHosts:
         """How many requests have been answered."""
         return len(self._connections)
 
-    def requested(self, since: int = 0) -> Iterator[str]:
-        """The URLs of the pages that were asked for, from a place in the log on, without robots.txt."""
+    def requested(self, since: int = 0) -> Iterator[tuple[str, float]]:
+        """The pages that were asked for, from a place in the log on, each with the moment of its answer."""
         for number in range(since, len(self)):
             host, page = self._asked[2 * number], self._asked[2 * number + 1]
             if page != _ROBOTS:
-                yield self.url(host, page)
+                yield self.url(host, page), self._ends[number]
 
     def hits(self, since: int = 0) -> Iterator[Hit]:
         """The log as ``tests.politeness`` reads it."""
