@@ -17,7 +17,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -94,6 +94,12 @@ def impatient(
             if before.host != after.host and gap < address_delay - tolerance:
                 found.append(f"{address}: {gap:.4f} s between {before.host} and {after.host}")
     return found
+
+
+def at_once(hits: Iterable[Hit]) -> int:
+    """The most requests that were being answered at one moment, over all hosts."""
+    changes = sorted(change for hit in hits for change in ((hit.start, 1), (hit.end, -1)))
+    return max(accumulate(change for _, change in changes), default=0)
 
 
 def _first_without_rest(

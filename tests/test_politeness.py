@@ -14,7 +14,16 @@ import pytest
 from crivello.lab.web import SampleWeb
 from tests.crawling import run_crawl
 from tests.many_hosts import ManyHosts
-from tests.politeness import ROUNDED, Hit, from_nginx, from_sample_web, impatient, overlaps, too_close
+from tests.politeness import (
+    ROUNDED,
+    Hit,
+    at_once,
+    from_nginx,
+    from_sample_web,
+    impatient,
+    overlaps,
+    too_close,
+)
 
 REQUESTS = int(os.environ.get("CRIVELLO_TEST_REQUESTS", "600"))
 PER_ADDRESS = 3
@@ -73,6 +82,8 @@ def test_the_checker_sees_what_is_impolite() -> None:
     assert len(overlaps([hit(0, 1), hit(0.5, 2)])) == 2, "at the host, and at the address"
     assert len(overlaps([hit(0, 1), hit(0.5, 2, host="b")])) == 1, "at the address"
     assert overlaps([hit(0, 1), hit(0.5, 2, "b", "2")]) == []
+    assert at_once([]) == 0
+    assert at_once([hit(0, 1), hit(1, 2), hit(0.5, 3), hit(2.5, 4)]) == 2
     assert too_close([hit(0, 1), hit(1.2, 2)], 0.2) == []
     assert len(too_close([hit(0, 1), hit(1.19, 2)], 0.2)) == 1
 
