@@ -1,26 +1,19 @@
 """Servers that mean no good, one host for each way of it, and a healthy one beside them.
 
-Every host has an address of its own, 127.2.0.N, and answers by its address. Its page ``/`` is the hostile one,
-``/fine.html`` an ordinary one. What was asked for, how much was sent and how long it took is noted by host.
+The page ``/`` of a host is the hostile one, ``/fine.html`` and ``/behind.html`` are ordinary ones.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gzip
-import threading
-import time
 import zlib
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Self
+from functools import cache
 
 import brotli
 import zstandard
 
-from crivello.lab.web.server import listen
+from tests.raw_server import Behaviour, Exchange, RawServer
 
 HEALTHY = "healthy"
 HEALTHY_PAGES = 200
@@ -29,57 +22,10 @@ NESTED_BYTES = 50 * 10**6
 LONG = 10**6
 ROBOTS_BYTES = 100 * 10**6
 
-_PIECE = 2**16
+_PIECE = 2**18
 _MEBI = 2**20
 _TEN_GIGA = 10 * 2**30
 
-
-@dataclass
-class Witness:
-    """What the server saw of one host."""
-
-    paths: list[str] = field(default_factory=list)
-    sent: int = 0
-    longest: float = 0.0
-    first_asked: float = 0.0
-    last_asked: float = 0.0
-
-
-class Exchange:
-    """One request and the way to its client."""
-
-    def __init__(self, path: str, host: str, writer: asyncio.StreamWriter, witness: Witness) -> None:
-        self.path, self.host = path, host
-        self._writer = writer
-        self._witness = witness
-
-    async def send(self, data: bytes) -> None:
-        """Sends, however slowly the client reads."""
-        self._writer.write(data)
-        self._witness.sent += len(data)
-        await self._writer.drain()
-
-    async def page(self, body: bytes | str, *headers: str, status: str = "200 OK") -> None:
-        """A response as it should be, with these headers."""
-        content = body.encode() if isinstance(body, str) else body
-        declared = (
-            []
-            if any(line.lower().startswith("content-type") for line in headers)
-            else ["Content-Type: text/html"]
-        )
-        lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(content)}", *declared, *headers, "", ""]
-        await self.send("\r\n".join(lines).encode("latin-1") + content)
-
-    async def redirect(self, target: str) -> None:
-        """A redirect to somewhere."""
-        await self.page("", f"Location: {target}", status="302 Found")
-
-    def close(self) -> None:
-        """Leaves the client alone in the middle of whatever it was, once it has what was sent."""
-        self._writer.close()
-
-
-Behaviour = Callable[[Exchange], Coroutine[None, None, None]]
 BEHAVIOURS: dict[str, Behaviour] = {}
 
 
@@ -131,6 +77,7 @@ async def gzip_bomb(exchange: Exchange) -> None:
     await exchange.page(_gzip_bomb(), "Content-Encoding: gzip")
 
 
+@cache
 def _gzip_bomb() -> bytes:
     """10 GB of zeros in 10 MB: a deflate block that stands for itself, again and again.
 
@@ -144,8 +91,14 @@ def _gzip_bomb() -> bytes:
 
 @hostile
 async def zstd_bomb(exchange: Exchange) -> None:
-    frame = zstandard.ZstdCompressor(level=19).compress(bytes(16 * _MEBI))
-    await exchange.page(frame * (_TEN_GIGA // (16 * _MEBI)), "Content-Encoding: zstd")
+    await exchange.page(_zstd_bomb(), "Content-Encoding: zstd")
+
+
+@cache
+def _zstd_bomb() -> bytes:
+    """10 GB of zeros as frames that all say the same."""
+    frame = zstandard.ZstdCompressor().compress(bytes(16 * _MEBI))
+    return frame * (_TEN_GIGA // (16 * _MEBI))
 
 
 @hostile
@@ -227,8 +180,12 @@ async def many_links(exchange: Exchange) -> None:
 
 @hostile
 async def nested_tags(exchange: Exchange) -> None:
-    nested = b"<div>" * (NESTED_BYTES // 5) + b"<a href=/behind.html>behind</a>"
-    await exchange.page(gzip.compress(nested, 1), "Content-Encoding: gzip")
+    await exchange.page(_nested_tags(), "Content-Encoding: gzip")
+
+
+@cache
+def _nested_tags() -> bytes:
+    return gzip.compress(b"<div>" * (NESTED_BYTES // 5) + b"<a href=/behind.html>behind</a>", 1)
 
 
 @hostile
@@ -299,117 +256,32 @@ async def _healthy(exchange: Exchange) -> None:
     await exchange.page(f"<title>{number}</title><p>This is page {number} of a healthy host.</p>{links}")
 
 
-async def _ordinary(exchange: Exchange) -> bool:
-    """Answers what is the same on every host; tells whether it was that."""
-    if exchange.path == "/robots.txt" and exchange.host != "enormous-robots":
-        await exchange.page("", status="404 Not Found")
-    elif exchange.path in ("/fine.html", "/behind.html"):
-        await exchange.page(f"<p>A fine page of {exchange.host}.</p>")
-    else:
-        return False
-    return True
+def _with_ordinary_pages(behaviour: Behaviour) -> Behaviour:
+    """The behaviour, except for what is the same on every host."""
+
+    async def answer(exchange: Exchange) -> None:
+        if exchange.path == "/robots.txt" and behaviour is not enormous_robots:
+            await exchange.page("", status="404 Not Found")
+        elif exchange.path in ("/fine.html", "/behind.html"):
+            await exchange.page(f"<p>A fine page of {exchange.host}.</p>")
+        else:
+            await behaviour(exchange)
+
+    return answer
 
 
-class Hostiles:
-    """All the hosts, served from a thread until the end of the ``with`` statement."""
+class Hostiles(RawServer):
+    """All the hosts."""
 
     def __init__(self) -> None:
-        self.names = [HEALTHY, *BEHAVIOURS]
-        self._addresses = {name: f"127.2.0.{number}" for number, name in enumerate(self.names, 1)}
-        self._by_address = {address: name for name, address in self._addresses.items()}
-        self.seen = {name: Witness() for name in self.names}
-        self.port, self._sockets = listen(self._addresses.values(), 0)
-        self._loop = asyncio.new_event_loop()
-        self._stopping = asyncio.Event()
-        self._clients: set[asyncio.Task[None]] = set()
-        self._thread = threading.Thread(target=self._run, name="hostiles", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stopping.set)
-        self._thread.join(30)
-
-    def url(self, name: str, path: str = "/") -> str:
-        return f"http://{name}.test:{self.port}{path}"
+        # Made beforehand, so that making them holds up no other host.
+        for make in (_gzip_bomb, _zstd_bomb, _nested_tags):
+            make()
+        everybody = {HEALTHY: _healthy, **BEHAVIOURS}
+        super().__init__({name: _with_ordinary_pages(behaviour) for name, behaviour in everybody.items()})
 
     @property
     def seeds(self) -> list[str]:
         """The hostile and the ordinary page of each host, and the first page of the healthy one."""
         hostile_ones = [self.url(name, path) for path in ("/", "/fine.html") for name in BEHAVIOURS]
         return [*hostile_ones, self.url(HEALTHY)]
-
-    def write_hosts_file(self, file: Path) -> Path:
-        """Writes the names with their addresses, in the form of /etc/hosts."""
-        file.write_text("".join(f"{address} {name}.test\n" for name, address in self._addresses.items()))
-        return file
-
-    def _run(self) -> None:
-        self._loop.run_until_complete(self._serve())
-        self._loop.close()
-
-    async def _serve(self) -> None:
-        servers = [await self._loop.create_server(self._protocol, sock=each) for each in self._sockets]
-        await self._stopping.wait()
-        for server in servers:
-            server.close()
-        for task in self._clients:
-            task.cancel()
-        await asyncio.gather(*self._clients, return_exceptions=True)
-
-    def _protocol(self) -> _Client:
-        return _Client(self._answer, self._clients)
-
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        name = self._by_address[writer.get_extra_info("sockname")[0]]
-        behaviour = BEHAVIOURS.get(name, _healthy)
-        witness = self.seen[name]
-        while not writer.is_closing():
-            head = await reader.readuntil(b"\r\n\r\n")
-            exchange = Exchange(head.split(b" ", 2)[1].decode("latin-1"), name, writer, witness)
-            started = time.monotonic()
-            witness.paths.append(exchange.path)
-            witness.first_asked = witness.first_asked or started
-            witness.last_asked = started
-            try:
-                if not await _ordinary(exchange):
-                    await behaviour(exchange)
-            finally:
-                witness.longest = max(witness.longest, time.monotonic() - started)
-
-
-class _Client(asyncio.StreamReaderProtocol):
-    """A connection whose answer ends when the client leaves, whatever it was about to do."""
-
-    def __init__(
-        self,
-        answer: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[None, None, None]],
-        clients: set[asyncio.Task[None]],
-    ) -> None:
-        super().__init__(asyncio.StreamReader(limit=4 * _MEBI), self._connected)
-        self._answer = answer
-        self._clients = clients
-        self._answering: asyncio.Task[None] | None = None
-
-    def eof_received(self) -> bool:
-        super().eof_received()
-        return False
-
-    def connection_lost(self, error: Exception | None) -> None:
-        super().connection_lost(error)
-        if self._answering is not None:
-            self._answering.cancel()
-
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._answering = asyncio.ensure_future(self._serve(reader, writer))
-        self._clients.add(self._answering)
-        self._answering.add_done_callback(self._clients.discard)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(
-            OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError
-        ):
-            await self._answer(reader, writer)
-        writer.transport.abort()
