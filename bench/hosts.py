@@ -1,0 +1,67 @@
+"""Many hosts at once: 20,000 generated ones with a second between requests to each, and a minute of crawling.
+
+The server is in this process and shares the cores with the crawl. Politeness would let 20,000 requests a second
+through; what is measured is how many there are, what part of the connection slots is idle meanwhile (as the
+crawl reports it, and as the server sees it), and how much memory the crawl takes at most.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.crawling import run_crawl
+from tests.many_hosts import ManyHosts
+from tests.politeness import too_close
+
+from bench import Measurement
+
+HOSTS = 20_000
+PAGES = 100
+DELAY = 1.0
+CONNECTIONS = 256
+SECONDS = 60
+MEMORY = 400.0
+
+
+def measure() -> Iterator[Measurement]:
+    with tempfile.TemporaryDirectory() as folder, ManyHosts(HOSTS, PAGES) as web:
+        crawled = run_crawl(
+            Path(folder, "c"),
+            web.seeds,
+            *(
+                "--hosts-file",
+                web.write_hosts_file(Path(folder, "hosts")),
+                "--allow-private",
+                "--scope",
+                "any",
+            ),
+            *("--delay", DELAY, "--address-delay", 0, "--connections", CONNECTIONS, "--max-time", SECONDS),
+            timeout=4 * SECONDS,
+        )
+        hits = list(web.hits())
+        assert too_close(hits, DELAY) == []
+        seconds = hits[-1].end - hits[0].start
+        busiest = web.mean_open(hits[0].start + seconds / 3, hits[-1].end) / CONNECTIONS
+    reached = len({hit.host for hit in hits})
+    yield Measurement(
+        f"requests, {DELAY:g} s between two to a host",
+        len(hits) / seconds,
+        "as polite",
+        HOSTS / DELAY,
+        "requests/s",
+    )
+    yield Measurement("hosts reached", reached, "there are", HOSTS, "hosts")
+    yield Measurement(
+        "idle connection slots",
+        100 * crawled.report["idle_share"],
+        "all of them",
+        100.0,
+        "%",
+        smaller_is_better=True,
+    )
+    yield Measurement("connections open, as the server saw", 100 * busiest, "all of them", 100.0, "%")
+    yield Measurement(
+        "memory at most", crawled.peak_bytes / 2**20, "asked", MEMORY, "MiB", asked=1, smaller_is_better=True
+    )
