@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crivello_core::crawl::{self, Commit, Found, Plan, Policy, SieveCommit, Start, Tag, UrlSieve};
+use crivello_core::crawl::{self, Commit, Counts, Found, Plan, Policy, SieveCommit, Start, Tag, UrlSieve};
 use crivello_core::html::Page;
 use crivello_core::sieve::{Entries, Stats};
 use crivello_core::{Error, Pulse, Result};
@@ -62,7 +62,7 @@ impl Crawl {
 
     fn checkpoint(&self, py: Python<'_>) -> PyResult<Committed> {
         let crawl = self.running(py)?;
-        let Commit { files, sieve, described, position, led_to, hosts, .. } =
+        let Commit { files, sieve, described, position, led_to, hosts, counts, .. } =
             enter(py, |_| crawl.checkpoint())?;
         let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap_or_default();
         let state = serde_json::json!({
@@ -71,6 +71,7 @@ impl Crawl {
             "position": position,
             "led_to": led_to,
             "hosts": hosts,
+            "report": report(crawl, &counts),
         });
         Ok((files.into_iter().collect(), state.to_string()))
     }
@@ -78,24 +79,7 @@ impl Crawl {
     /// Counts and gauges, as JSON.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let crawl = self.running(py)?;
-        let counts = crawl.counts();
-        let words = |outcomes: &std::collections::BTreeMap<crivello_core::store::Outcome, u64>| {
-            outcomes.iter().map(|(outcome, count)| (outcome.words(), *count)).collect::<HashMap<_, _>>()
-        };
-        let slowest: Vec<_> =
-            crawl.slowest().into_iter().map(|host| (host.name, host.seconds, host.requests)).collect();
-        let report = serde_json::json!({
-            "outcomes": words(&counts.outcomes),
-            "statuses": counts.statuses,
-            "duplicates": counts.duplicates,
-            "near_duplicates": counts.near_duplicates,
-            "seen": counts.seen,
-            "waiting": counts.waiting,
-            "links": counts.links,
-            "gauges": crawl.gauges().into_iter().collect::<HashMap<_, _>>(),
-            "slowest": slowest,
-        });
-        Ok(report.to_string())
+        Ok(report(crawl, &crawl.counts()).to_string())
     }
 
     /// Ends the threads; what was not committed is lost.
@@ -117,6 +101,25 @@ impl Crawl {
             }
         }
     }
+}
+
+/// How a crawl stands, by counts of this or an earlier moment.
+fn report(crawl: &crawl::Crawl, counts: &Counts) -> serde_json::Value {
+    let outcomes: HashMap<_, _> =
+        counts.outcomes.iter().map(|(outcome, count)| (outcome.words(), *count)).collect();
+    let slowest: Vec<_> =
+        crawl.slowest().into_iter().map(|host| (host.name, host.seconds, host.requests)).collect();
+    serde_json::json!({
+        "outcomes": outcomes,
+        "statuses": counts.statuses,
+        "duplicates": counts.duplicates,
+        "near_duplicates": counts.near_duplicates,
+        "seen": counts.seen,
+        "waiting": counts.waiting,
+        "links": counts.links,
+        "gauges": crawl.gauges().into_iter().collect::<HashMap<_, _>>(),
+        "slowest": slowest,
+    })
 }
 
 fn failed(error: PyErr) -> Error {

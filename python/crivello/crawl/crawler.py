@@ -175,8 +175,8 @@ class Crawler:
 
     def _checkpoint(self, native: _core.Crawl) -> None:
         files, encoded = native.checkpoint()
-        self._bring_up_to_date(native)
         state = msgspec.json.decode(encoded)
+        self.report.update(state.pop("report"))
         kind = self._settings.sieve
         described = state.pop("described")
         self.report.sieve = described if "kind" in described else complete_stats(kind, described)
@@ -190,12 +190,9 @@ class Crawler:
         self._collection.commit(files, crawl=state)
 
     def _tell(self, native: _core.Crawl) -> None:
-        self._bring_up_to_date(native)
+        self.report.update(msgspec.json.decode(native.report()))
         if self._on_progress:
             self._on_progress(self.report)
-
-    def _bring_up_to_date(self, native: _core.Crawl) -> None:
-        self.report.update(msgspec.json.decode(native.report()))
 
 
 @contextmanager

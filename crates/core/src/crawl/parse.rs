@@ -10,7 +10,7 @@ use super::tag::Tag;
 use super::work::{Fetched, Found, Parsed, Unanswered};
 use crate::fetch::Response;
 use crate::html::{self, Page};
-use crate::store::{self, Outcome, Row, warc_date, warc_record};
+use crate::store::{self, Outcome, Row, Undecodable, warc_date, warc_record};
 use crate::url::{Scope, Url, canonical_with, clean};
 use crate::{Result, Signature};
 
@@ -120,29 +120,27 @@ impl Parser {
             return Ok(None);
         }
         let encoding = response.header("content-encoding").unwrap_or_default();
-        let decoded;
-        let body = if encoding.is_empty() {
-            &response.body[..]
-        } else {
-            decoded = store::decode(&response.body, encoding, self.settings.max_bytes).map_err(|error| {
-                let bomb = error.to_string().contains("more than");
-                (if bomb { Outcome::Bomb } else { Outcome::BadEncoding }, error.to_string())
-            })?;
-            &decoded[..]
-        };
+        let decoded = store::decode(&response.body, encoding, self.settings.max_bytes);
+        let body = &decoded.map_err(|error| match error {
+            Undecodable::TooLarge { .. } => (Outcome::Bomb, error.to_string()),
+            _ => (Outcome::BadEncoding, error.to_string()),
+        })?;
         let tags: Vec<&str> = response.all("x-robots-tag").collect();
         let rules =
             html::Rules { agent: &self.settings.agent, srcset: self.settings.srcset, x_robots_tag: &tags };
         Ok(match kind {
             Kind::Html => Some((html::parse_with(body, url, content_type, &rules), None)),
-            Kind::Plain => Some((html::parse_text(body, content_type), None)),
+            Kind::Plain => Some((html::parse_text_with(body, content_type, &rules), None)),
             Kind::Document => {
                 let timeout = self.settings.fetch.total_timeout;
                 let converted =
                     convert::convert(&self.settings.converter, media_type.unwrap_or_default(), body, timeout);
                 converted.map(|converted| {
-                    let mut page =
-                        html::parse_text(converted.text.as_bytes(), Some("text/plain; charset=utf-8"));
+                    let mut page = html::parse_text_with(
+                        converted.text.as_bytes(),
+                        Some("text/plain; charset=utf-8"),
+                        &rules,
+                    );
                     page.title = converted.title_or(url);
                     (page, Some(converted))
                 })

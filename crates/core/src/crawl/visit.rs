@@ -276,10 +276,7 @@ impl Scheduler {
     ) -> std::result::Result<Response, Failure> {
         let started = Instant::now();
         let (origin, address) = (host.borrow().origin.clone(), host.borrow().address);
-        let mut kept = host.borrow_mut().connection.take();
-        if kept.as_mut().is_some_and(|connection| !connection.is_open()) {
-            kept = None;
-        }
+        let kept = host.borrow_mut().connection.take().filter(|connection| connection.is_open());
         let mut answer = None;
         if let Some(mut connection) = kept {
             match connection.get(request).await {
@@ -301,7 +298,7 @@ impl Scheduler {
         let mut host = host.borrow_mut();
         host.requests += 1;
         host.seconds += took.as_secs_f64();
-        let (answer, mut connection) = answer?;
+        let (answer, connection) = answer?;
         let response = answer?;
         self.shared.gauges.bytes.add(response.body.len() as u64);
         host.connection = connection.is_open().then_some(connection);
@@ -414,10 +411,7 @@ impl Scheduler {
             record.last_modified = response.header("last-modified").map(str::to_owned);
             let encoding = response.header("content-encoding").unwrap_or_default();
             match store::decode(&response.body, encoding, ROBOTS_DECODED) {
-                Ok(mut body) => {
-                    body.truncate(MAX_BYTES);
-                    record.body = body;
-                }
+                Ok(body) => record.body = body[..body.len().min(MAX_BYTES)].to_vec(),
                 // What cannot be read may forbid anything.
                 Err(_) => record.status = 503,
             }

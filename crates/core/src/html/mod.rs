@@ -25,6 +25,7 @@ use crate::url::{Url, same_shape};
 use extract::Extract;
 use flow::Flow;
 use links::Links;
+use robots::Directives;
 use words::Words;
 
 pub use links::MAX_LINKS;
@@ -116,6 +117,13 @@ pub fn parse_with(body: &[u8], url: &str, content_type: Option<&str>, rules: &Ru
 
 /// Reads a plain text.
 pub fn parse_text(body: &[u8], content_type: Option<&str>) -> Page {
+    parse_text_with(body, content_type, &Rules::default())
+}
+
+/// Reads a plain text by `rules`: of those, what the headers say about robots concerns any document.
+pub fn parse_text_with(body: &[u8], content_type: Option<&str>, rules: &Rules) -> Page {
+    let mut directives = Directives::default();
+    rules.x_robots_tag.iter().for_each(|value| directives.add_header(value, rules.agent));
     let (text, charset) = charset::decode(body, content_type, None);
     let mut flow = Flow::default();
     for line in text.lines() {
@@ -133,8 +141,8 @@ pub fn parse_text(body: &[u8], content_type: Option<&str>) -> Page {
         language: language::language(None, &normalised),
         charset,
         canonical: None,
-        noindex: false,
-        nofollow: false,
+        noindex: directives.noindex,
+        nofollow: directives.nofollow,
         digest: words.digest,
         simhash: words.simhash,
         text: normalised,
