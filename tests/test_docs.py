@@ -19,7 +19,7 @@ DOCS = ROOT / "docs"
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _ASSIGNMENT = re.compile(r"^(CRIVELLO_\w+)=")
-_AFTER_A_COMMAND = ("|", ">", ">>", "2>", "&", "&&", ";")
+_AFTER_A_COMMAND = ("|", "<", ">", ">>", "2>", "&", "&&", ";")
 _NOT_SETTINGS = {"CRIVELLO_DEBUG"}
 
 

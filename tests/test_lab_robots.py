@@ -35,7 +35,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def lab_robots(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    command = [CRIVELLO, "lab", "robots", *map(str, arguments)]
+    command = [str(CRIVELLO), "lab", "robots", *map(str, arguments)]
     done = subprocess.run(command, input=stdin, capture_output=True, timeout=60)
     assert b"Traceback" not in done.stderr
     return done
