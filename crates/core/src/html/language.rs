@@ -1,8 +1,10 @@
 //! Which language a page is in, as an ISO 639-1 code of two letters.
 //!
-//! What the page declares counts, since its author knows; a guess from the trigrams of the text (whatlang)
-//! fills in where nothing is declared, and only when it is reliable. The guess reads the first 4 KB: more
-//! text changes few answers and costs as much as the whole of the parsing.
+//! What the page declares counts, since its author knows; a guess fills in where nothing is declared, and only
+//! when it is reliable. The guess reads the first 4 KB: more text changes few answers. It is made from the
+//! trigrams of the text (whatlang), which takes several times as long as all the rest of the parsing; but most
+//! pages without a declaration are in English, and those are known by their function words (Grefenstette,
+//! *Comparing two language identification schemes*, 1995), in a small part of the time.
 
 use whatlang::{Lang, Script, detect, detect_script};
 
@@ -49,8 +51,70 @@ fn is_mostly_ascii(text: &str) -> bool {
 }
 
 fn guess(text: &str) -> Option<String> {
+    if is_english(text) {
+        return Some("en".to_owned());
+    }
     let found = detect(text).filter(|found| found.is_reliable())?;
     Some(code(found.lang()).to_owned())
+}
+
+/// The most frequent word of English, which no other language has.
+const THE: u64 = word(b"the");
+/// Frequent words of English, few of which are words of another language.
+const ENGLISH: [u64; 24] = [
+    THE,
+    word(b"and"),
+    word(b"this"),
+    word(b"that"),
+    word(b"with"),
+    word(b"from"),
+    word(b"which"),
+    word(b"are"),
+    word(b"you"),
+    word(b"your"),
+    word(b"be"),
+    word(b"by"),
+    word(b"have"),
+    word(b"has"),
+    word(b"not"),
+    word(b"if"),
+    word(b"or"),
+    word(b"can"),
+    word(b"when"),
+    word(b"of"),
+    word(b"to"),
+    word(b"for"),
+    word(b"it"),
+    word(b"is"),
+];
+const LONGEST: usize = 5;
+/// How many of them a text must have; of its words, and of them `the`, one in so many.
+const ENOUGH: usize = 12;
+const ONE_IN: usize = 7;
+
+/// A word of at most eight letters in lower case, as a number.
+const fn word(letters: &[u8]) -> u64 {
+    let (mut word, mut at) = (0, 0);
+    while at < letters.len() {
+        word = word << 8 | letters[at].to_ascii_lowercase() as u64;
+        at += 1;
+    }
+    word
+}
+
+/// Whether a text is surely English.
+fn is_english(text: &str) -> bool {
+    let words = text.as_bytes().split(|byte| byte.is_ascii() && !byte.is_ascii_alphabetic());
+    let (mut all, mut english, mut the) = (0, 0, 0);
+    for letters in words.filter(|letters| !letters.is_empty()) {
+        all += 1;
+        if (2..=LONGEST).contains(&letters.len()) {
+            let word = word(letters);
+            english += usize::from(ENGLISH.contains(&word));
+            the += usize::from(word == THE);
+        }
+    }
+    english >= ENOUGH && english * ONE_IN >= all && the * ONE_IN >= english
 }
 
 fn code(language: Lang) -> &'static str {
@@ -150,6 +214,19 @@ mod tests {
             assert_eq!(language(declared, ITALIAN).as_deref(), Some("it"), "{declared:?}");
         }
         assert_eq!(language(Some("en"), RUSSIAN).as_deref(), Some("ru"));
+    }
+
+    #[test]
+    fn english_is_known_by_its_words() {
+        let english = "The sieve takes the addresses as often as they turn up, and it gives each of them out \
+            once, in the order in which it was first seen. It is not to be mistaken for a filter, which can \
+            err: you have to know that this is exact, if it has the memory.";
+        assert!(is_english(english) && is_english(&english.to_uppercase()));
+        assert_eq!(guess(english).as_deref(), Some("en"));
+        assert!(
+            !is_english(ITALIAN) && !is_english(RUSSIAN) && !is_english("the the the") && !is_english("")
+        );
+        assert!(!is_english("Hij is de man van het huis of de straat. ".repeat(20).as_str()));
     }
 
     #[test]

@@ -84,10 +84,10 @@ pub fn in_attribute(value: &str) -> Cow<'_, str> {
 fn named(text: &str, place: Place) -> Option<(&'static str, usize)> {
     let name = &text[1..];
     let letters = name.bytes().take(LONGEST).take_while(u8::is_ascii_alphanumeric).count();
-    if name.as_bytes().get(letters) == Some(&b';') {
-        if let Some(meaning) = NAMED.get(&name[..=letters]) {
-            return Some((meaning, letters + 2));
-        }
+    if name.as_bytes().get(letters) == Some(&b';')
+        && let Some(meaning) = NAMED.get(&name[..=letters])
+    {
+        return Some((meaning, letters + 2));
     }
     let (length, meaning) =
         (2..=letters).rev().find_map(|length| Some((length, *NAMED.get(&name[..length])?)))?;

@@ -140,6 +140,41 @@ fn a_page_without_an_address_keeps_its_absolute_links() {
     }
 }
 
+#[test]
+fn every_kind_of_link_is_followed() {
+    let html = "<link rel=next href=/next><link rel='prev' href=/prev><link rel=alternate hreflang=it href=/it>\
+        <link rel=alternate type='Text/HTML; charset=utf-8' href=/html><link rel=alternate type=application/rss+xml href=/rss>\
+        <link rel='alternate stylesheet' href=/style><link rel=stylesheet href=/style2><link rel=icon href=/icon>\
+        <link rel='next nofollow' href=/no><noscript><a href=/plain>p</a><iframe src=/frame></iframe></noscript>\
+        <img src=/1.png srcset='/2.png 2x, /3.png 3x'><picture><source srcset=/4.webp></picture>\
+        <a href=/ugc rel='ugc sponsored'>u</a><!-- <a href=/comment> --><script>'<a href=/script>'</script>";
+    let paths = |found: Page| -> Vec<String> {
+        found.links.iter().map(|link| link.trim_start_matches("http://example.com").to_owned()).collect()
+    };
+    let pages = ["/next", "/prev", "/it", "/html", "/plain", "/frame"];
+    let pictures = ["/1.png", "/2.png", "/3.png", "/4.webp"];
+    assert_eq!(paths(page(html)), [&pages[..], &["/ugc"]].concat());
+    let rules = Rules { srcset: true, ..Rules::default() };
+    let found = parse_with(html.as_bytes(), URL, None, &rules);
+    assert_eq!(paths(found), [&pages[..], &pictures, &["/ugc"]].concat());
+}
+
+#[test]
+fn robots_are_told_by_name_and_in_headers() {
+    let told = |html: &str, headers: &[&str]| {
+        let rules = Rules { agent: "Crivello", x_robots_tag: headers, ..Rules::default() };
+        let found = parse_with(html.as_bytes(), URL, None, &rules);
+        (found.noindex, found.nofollow)
+    };
+    assert_eq!(
+        told("<meta name=crivello content=noindex><meta name=robots content=nofollow>", &[]),
+        (true, true)
+    );
+    assert_eq!(told("<meta name=otherbot content=none>", &["otherbot: none"]), (false, false));
+    assert_eq!(told("<p>text", &["max-snippet: 3", "crivello: noindex"]), (true, false));
+    assert_eq!(told("<p>text", &["none"]), (true, true));
+}
+
 /// A quadratic step would take hours here, and recursion would overflow the stack.
 #[test]
 fn monstrous_pages_take_linear_time() {
@@ -149,7 +184,14 @@ fn monstrous_pages_take_linear_time() {
     {
         page(&piece.repeat((4 << 20) / piece.len()));
     }
-    assert!(start.elapsed() < Duration::from_secs(60));
+    let links: String =
+        (0..100_000).map(|number| format!("<a href='../{number}/x?y#z'>a link</a>")).collect();
+    assert_eq!(page(&links).links.len(), MAX_LINKS);
+    let nested = page(&"<div><b>x".repeat(50_000_000 / 9));
+    assert!(nested.text.len() < 50_000_000 / 4 && nested.text.starts_with("x\nx"));
+    let attributes = format!("<a {}>x", "b=c ".repeat(1_000_000));
+    assert_eq!(page(&attributes).text, "x");
+    assert!(start.elapsed() < Duration::from_secs(120));
 }
 
 proptest! {

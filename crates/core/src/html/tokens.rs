@@ -4,7 +4,7 @@
 //! document types are passed over, text may come in several pieces, and line ends stay as they are. It works
 //! on the document in place: `memchr` finds the next `<` or `&`, text and attributes are slices, and only what
 //! has character references is decoded. The tests compare it, token by token, with html5gum.
-//! Linear in the document, 500 to 1,000 MB/s on real pages; the memory of one tag, whatever the nesting.
+//! Linear in the document; the memory of one tag, whatever the nesting.
 
 use memchr::{memchr, memchr2, memmem};
 

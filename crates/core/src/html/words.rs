@@ -24,8 +24,9 @@ impl Words {
         page.push(0);
         let start = page.len();
         push_lower_case(&mut page, text);
-        let words = String::from_utf8_lossy(&page[start..]);
-        Words { digest: XxHash3_128::oneshot(&page), simhash: simhash(&words) }
+        // It is made of characters, so it is valid.
+        let words = std::str::from_utf8(&page[start..]).unwrap_or_default();
+        Words { digest: XxHash3_128::oneshot(&page), simhash: simhash(words) }
     }
 }
 

@@ -95,6 +95,10 @@ mod tests {
         encoder.finish().unwrap()
     }
 
+    fn decoded(body: &[u8], encodings: &str) -> Vec<u8> {
+        decode(body, encodings, 4000).unwrap().into_owned()
+    }
+
     proptest! {
         #[test]
         fn undoes_each_encoding(body in prop::collection::vec(any::<u8>(), 0..2000)) {
@@ -104,16 +108,16 @@ mod tests {
             let mut raw = DeflateEncoder::new(Vec::new(), Compression::fast());
             raw.write_all(&body).unwrap();
             let raw = raw.finish().unwrap();
-            prop_assert_eq!(&*decode(&body, "", 4000).unwrap(), &body[..]);
-            prop_assert_eq!(&*decode(&gzip(&body), "GZIP", 4000).unwrap(), &body[..]);
-            prop_assert_eq!(&*decode(&zlib, "deflate", 4000).unwrap(), &body[..]);
-            prop_assert_eq!(&*decode(&gzip(&zlib), "deflate, gzip", 4000).unwrap(), &body[..]);
+            prop_assert_eq!(&decoded(&body, ""), &body);
+            prop_assert_eq!(&decoded(&gzip(&body), "GZIP"), &body);
+            prop_assert_eq!(&decoded(&zlib, "deflate"), &body);
+            prop_assert_eq!(&decoded(&gzip(&zlib), "deflate, gzip"), &body);
             let zstd = zstandard(&body);
-            prop_assert_eq!(&*decode(&zstd, "zstd", 4000).unwrap(), &body[..]);
-            prop_assert_eq!(decode(&[&zstd[..], &zstd].concat(), "zstd", 4000).unwrap().len(), 2 * body.len());
-            prop_assert_eq!(&*decode(&stored_brotli(&body), "br", 4000).unwrap(), &body[..]);
+            prop_assert_eq!(&decoded(&zstd, "zstd"), &body);
+            prop_assert_eq!(decoded(&[&zstd[..], &zstd].concat(), "zstd"), body.repeat(2));
+            prop_assert_eq!(&decoded(&stored_brotli(&body), "br"), &body);
             if !is_zlib(&raw) {
-                prop_assert_eq!(&*decode(&raw, "deflate", 4000).unwrap(), &body[..]);
+                prop_assert_eq!(&decoded(&raw, "deflate"), &body);
             }
         }
 
@@ -138,6 +142,25 @@ mod tests {
 
     fn zstandard(body: &[u8]) -> Vec<u8> {
         ruzstd::encoding::compress_to_vec(body, ruzstd::encoding::CompressionLevel::Fastest)
+    }
+
+    #[test]
+    fn brotli_comes_compressed() {
+        let coded = [
+            0x1b, 0x64, 0x00, 0x40, 0x8d, 0x94, 0xab, 0xed, 0x68, 0x41, 0x05, 0x75, 0xb2, 0x54, 0x2f, 0x24,
+            0xb1, 0x9b, 0xfd, 0x46, 0x12, 0xc0, 0x31, 0x0e, 0x9c, 0x96, 0x09, 0xaf, 0x81, 0x96, 0xe5, 0x1a,
+            0x3c, 0x64, 0xa9, 0xde, 0x26, 0x08, 0x22, 0x99, 0x62, 0x4a, 0xaf, 0x0a, 0x67, 0x79, 0x24, 0x62,
+            0xd1, 0xb7, 0x4c, 0x93, 0xdd, 0x80, 0x4a, 0x16, 0x8c, 0x3c, 0xa7, 0xfa, 0x69,
+        ];
+        let text = "The sieve gives each address out once";
+        assert_eq!(decoded(&coded, "br"), format!("{text}. {text}, and the archive has it.").into_bytes());
+        // Ten mebibytes of zeros.
+        let bomb = [
+            0xcb, 0xff, 0xff, 0x3f, 0xf8, 0x27, 0x00, 0xe2, 0xb1, 0x40, 0x20, 0xf7, 0xfe, 0x2f, 0xff, 0xff,
+            0x3f, 0xf0, 0x4f, 0x00, 0xc4, 0x61, 0x11, 0x80, 0xee, 0xfd, 0x07,
+        ];
+        assert_eq!(decode(&bomb, "br", 10 << 20).unwrap().len(), 10 << 20);
+        assert_eq!(decode(&bomb, "br", (10 << 20) - 1), Err(Undecodable::TooLarge((10 << 20) - 1)));
     }
 
     #[test]

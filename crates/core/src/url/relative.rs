@@ -2,7 +2,7 @@
 //!
 //! [`Base::resolve`] promises exactly what [`canonical`] gives. A reference whose path is made of letters,
 //! digits and a few signs that the standard leaves as they are is put after the directory of the base, `.` and
-//! `..` taken away, without being parsed: about 30 ns instead of 500. So is an address that begins with the
+//! `..` taken away, without being parsed or allocated. So is an address that begins with the
 //! base's own origin. Whatever else there is goes to [`canonical`].
 
 use super::{MAX_LENGTH, Url, canonical};
@@ -43,13 +43,13 @@ impl Base {
     /// Writes the canonical form of `href` to `address`, and tells whether it has one.
     pub fn resolve(&self, href: &str, address: &mut String) -> bool {
         let href = href.trim();
-        if let Some(directory) = &self.directory {
-            if let Some((start, path)) = self.simple(directory, href) {
-                address.clear();
-                address.push_str(start);
-                append(address, path, self.origin + 1);
-                return address.len() <= MAX_LENGTH;
-            }
+        if let Some(directory) = &self.directory
+            && let Some((start, path)) = self.simple(directory, href)
+        {
+            address.clear();
+            address.push_str(start);
+            append(address, path, self.origin + 1);
+            return address.len() <= MAX_LENGTH;
         }
         match canonical(href, Some(&self.url)) {
             Some(url) => {
