@@ -52,9 +52,13 @@ class Crawl:
         tree = LexborHTMLParser(body)
         if tree.body is not None:
             tree.body.text(separator=" ")
-        for node in tree.css("a[href]"):
+        links = [node.attributes["href"] or "" for node in tree.css("a[href]")]
+        # Some sites begin with a page that only refreshes to another.
+        for node in tree.css('meta[http-equiv="refresh" i]'):
+            links.append((node.attributes.get("content") or "").partition("url=")[2])
+        for link in links:
             try:
-                url = urldefrag(urljoin(base, node.attributes["href"] or "")).url
+                url = urldefrag(urljoin(base, link)).url
                 netloc = urlsplit(url).netloc
             except ValueError:
                 continue
