@@ -88,9 +88,10 @@ const ENGLISH: [u64; 24] = [
     word(b"is"),
 ];
 const LONGEST: usize = 5;
-/// How many of them a text must have; of its words, and of them `the`, one in so many.
-const ENOUGH: usize = 12;
-const ONE_IN: usize = 7;
+/// How many of them a text must have; how many words there may be for each, and how many of them for each `the`.
+const ENOUGH: usize = 8;
+const WORDS: usize = 10;
+const OTHERS: usize = 16;
 
 /// A word of at most eight letters in lower case, as a number.
 const fn word(letters: &[u8]) -> u64 {
@@ -114,7 +115,7 @@ fn is_english(text: &str) -> bool {
             the += usize::from(word == THE);
         }
     }
-    english >= ENOUGH && english * ONE_IN >= all && the * ONE_IN >= english
+    english >= ENOUGH && english * WORDS >= all && the * OTHERS >= english
 }
 
 fn code(language: Lang) -> &'static str {
