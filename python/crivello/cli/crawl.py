@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from crivello.cli.options import Json, with_settings
 from crivello.cli.output import CrawlProgress, print_json, print_table, report_rows, say, stderr_console
+
+if TYPE_CHECKING:
+    from crivello.settings import Settings
 
 
 def register(app: typer.Typer) -> None:
@@ -42,20 +46,22 @@ def crawl(
     from crivello import crawl as crawling
     from crivello import settings
     from crivello.collection import SETTINGS, Collection
-    from crivello.crawl.address import any_is_private
-    from crivello.crawl.crawler import canonical_seeds
+    from crivello.crawl.crawler import canonical_seeds, starts_on_private
     from crivello.errors import CrawlError, InvalidArgument
 
     if not into:
         raise InvalidArgument("where should the pages go?", hint="name a folder with --into DIR")
-    any_is_private(canonical_seeds(urls or []))  # what cannot be started leaves no folder behind
     file = Path(into) / SETTINGS
     loaded = settings.load(file if file.exists() else None, flags)
+    seeds = canonical_seeds(urls or [])
+    # What cannot be started leaves no folder behind.
+    if seeds and not starts_on_private(loaded.crawl, seeds):
+        loaded = with_contact(loaded)
     progress = CrawlProgress(stderr_console())
-    with Collection.write(into, settings=loaded, create=bool(urls)) as collection:
+    with Collection.write(into, settings=loaded, create=bool(seeds)) as collection:
         try:
             with progress.shown():
-                report = crawling.crawl(collection, urls or [], on_progress=progress)
+                report = crawling.crawl(collection, seeds, on_progress=progress)
         except KeyboardInterrupt:
             say(f"stopped; `crivello crawl --into {into}` goes on")
             raise
@@ -70,3 +76,19 @@ def crawl(
         limit = getattr(loaded.crawl, report.stopped_by)
         say(f"stopped at {report.stopped_by} = {limit:g}; {report.waiting:,} URLs wait for the next run")
     say(f"next: crivello index {into}")
+
+
+def with_contact(loaded: Settings) -> Settings:
+    """The settings with a contact address, which is asked for where a person is there to answer."""
+    import msgspec
+
+    from crivello import settings
+
+    if loaded.crawl.contact:
+        return loaded
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        say("no contact address: name one with --contact, so that site owners can reach you")
+        return loaded
+    say("Crawlers say who they are. A URL or mail address where site owners can reach you:")
+    contact = settings.checked("crawl", "contact", input("contact: ").strip(), "the contact")
+    return msgspec.structs.replace(loaded, crawl=msgspec.structs.replace(loaded.crawl, contact=contact))

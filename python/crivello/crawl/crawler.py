@@ -69,6 +69,16 @@ def user_agent(settings: Crawl) -> str:
     return f"{settings.user_agent}/{version('crivello')}{contact}"
 
 
+def starts_on_private(settings: Crawl, seeds: Sequence[str]) -> bool:
+    """Whether any of the seeds is on a private network; it is an error if none of their names resolves.
+
+    Behind a proxy or with a name server of its own the crawl itself finds out.
+    """
+    if settings.name_server or settings.proxy:
+        return False
+    return any_is_private(seeds, read_hosts_file(settings.hosts_file))
+
+
 class Crawler:
     """One run of a crawl."""
 
@@ -83,11 +93,17 @@ class Crawler:
         self._settings = collection.settings.crawl
         self._on_progress = on_progress
         self._state = collection.state("crawl")
-        self._seeds = list(dict.fromkeys([*self._state.get("seeds", []), *canonical_seeds(urls)]))
+        known: list[str] = self._state.get("seeds", [])
+        new = [seed for seed in dict.fromkeys(canonical_seeds(urls)) if seed not in known]
+        self._seeds = [*known, *new]
         if not self._seeds:
             raise CrawlError(
                 f"{collection.folder} has no seeds yet", hint="name at least one URL to start from"
             )
+        # Who starts on a private network means that network. Only new seeds are looked at: a name that has
+        # moved to a private address since it was named is not meant.
+        private: bool = self._state.get("private", False)
+        self._private = private or (bool(new) and starts_on_private(self._settings, new))
         self.report = Report(self._state.get("report"))
         self._progress = ProgressLog(collection)
         self._stopping = threading.Event()
@@ -145,8 +161,7 @@ class Crawler:
             "converter": _CONVERTER,
             "sieve_state": sieve_state if settings.sieve != "lsm" else {},
             "position": state.get("position"),
-            # Who starts on a private network means that network.
-            "allow_private": settings.allow_private or self._starts_on_private(),
+            "allow_private": settings.allow_private or self._private,
         }
         return _core.Crawl(
             msgspec.json.encode(plan).decode(),
@@ -167,12 +182,6 @@ class Crawler:
             cache=settings.sieve_cache,
         )
 
-    def _starts_on_private(self) -> bool:
-        settings = self._settings
-        if settings.name_server or settings.proxy:
-            return False
-        return any_is_private(self._seeds, read_hosts_file(settings.hosts_file))
-
     def _checkpoint(self, native: _core.Crawl) -> None:
         files, encoded = native.checkpoint()
         state = msgspec.json.decode(encoded)
@@ -184,6 +193,7 @@ class Crawler:
         state |= {
             "sieve": {"kind": kind, **state["sieve"]},
             "seeds": self._seeds,
+            "private": self._private,
             "led_to": [*dict.fromkeys([*self._state.get("led_to", []), *state["led_to"]])],
             "report": self.report.to_dict(),
         }

@@ -7,7 +7,7 @@
 //! what it asked for with Retry-After count, and an address, on which many hosts may live, rests as well.
 //! The strictest wins. From the notes' section 2.7.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The manners of a crawl.
 #[derive(Clone, Debug)]
@@ -40,10 +40,19 @@ pub struct Relative {
 pub struct Stay {
     /// How many requests it made.
     pub requests: u32,
-    /// How long those took.
+    /// How long it took, from the first request to the end of the last.
     pub took: Duration,
+    began: Option<Instant>,
     /// How long the host asked to be left alone, or has to be because of errors.
     pub asked: Duration,
+}
+
+impl Stay {
+    /// Counts a request that started at some moment and is over now.
+    pub fn count(&mut self, started: Instant) {
+        self.requests += 1;
+        self.took = self.began.get_or_insert(started).elapsed();
+    }
 }
 
 /// How long a host and its address rest.
@@ -102,7 +111,7 @@ mod tests {
     }
 
     fn stay(requests: u32, took: Duration) -> Stay {
-        Stay { requests, took, asked: Duration::ZERO }
+        Stay { requests, took, ..Stay::default() }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::schedule::{Scheduler, now, outcome};
 use super::work::{Event, Fetched, Unanswered, Work};
 use crate::Result;
 use crate::fetch::{Failure, Origin, Request, Response};
-use crate::frontier::Token;
+use crate::frontier::{HostKey, Token};
 use crate::robots::{MAX_BYTES, Robots};
 use crate::store::{self, Outcome};
 use crate::url::{Url, canonical, trap};
@@ -49,12 +49,31 @@ impl Scheduler {
         let rest = politeness.rest(&stay, crawl_delay(&known));
         if politeness.relative.is_some() || rest.host > KEEP_ALIVE {
             known.connection = None;
+        } else if known.connection.is_some() {
+            self.keep_alive(token.host);
         }
         if !rest.host.is_zero() {
             known.record.ready_at = now() + rest.host.as_secs_f64();
         }
         let keep = !known.again.is_empty();
         self.frontier.borrow_mut().give_back(token, self.moment(rest.host), self.moment(rest.address), keep);
+    }
+
+    /// Keeps the connections of the hosts that were visited last, as many as may be in use at once.
+    fn keep_alive(&self, host: HostKey) {
+        let mut kept = self.kept.borrow_mut();
+        kept.push_back(host);
+        while kept.len() > self.settings.connections
+            && let Some(oldest) = kept.pop_front()
+        {
+            // A host that is being visited has its connection in use, and another place further on.
+            if let Some(host) = self.hosts.borrow().get(&oldest)
+                && !kept.contains_recent(&oldest)
+                && let Ok(mut host) = host.try_borrow_mut()
+            {
+                host.connection = None;
+            }
+        }
     }
 
     async fn stay(&self, host: &SharedHost, token: &Token, stay: &mut Stay) -> Result<()> {
@@ -292,8 +311,7 @@ impl Scheduler {
             },
         };
         let took = started.elapsed();
-        stay.requests += 1;
-        stay.took += took;
+        stay.count(started);
         self.shared.gauges.requests.add(1);
         let mut host = host.borrow_mut();
         host.requests += 1;
@@ -434,8 +452,7 @@ impl Scheduler {
             Ok(mut connection) => connection.get(request).await,
             Err(failure) => Err(failure),
         };
-        stay.requests += 1;
-        stay.took += started.elapsed();
+        stay.count(started);
         self.shared.gauges.requests.add(1);
         answer
     }
