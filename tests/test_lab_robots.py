@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from protego import Protego
 
@@ -91,9 +91,10 @@ def test_the_native_rules_tell_the_rest() -> None:
     assert robots.crawl_delay is None and Robots(RULES.encode(), "x").crawl_delay == 2.0
 
 
-# Where both define the behaviour: no literal $ or *, no index.html, names that do not begin each other.
+# Where both define the behaviour: no literal $ or *, no index.html, names that do not begin each other, and no ?
+# in a rule, which protego counts as the three octets of its escape when it looks for the longest match.
 _PATHS = st.from_regex(r"\A/([ab]|/|%41|%7e|\.|\?|é){0,8}\Z")
-_PATTERNS = st.from_regex(r"\A[/*]([ab*]|/|%41|%7E|\.|\?|é){0,6}\$?\Z")
+_PATTERNS = st.from_regex(r"\A[/*]([ab*]|/|%41|%7E|\.|é){0,6}\$?\Z")
 _RULES = st.tuples(st.sampled_from(["Allow", "disallow", "Disalow"]), _PATTERNS).map(": ".join)
 _GROUPS = st.tuples(
     st.lists(st.sampled_from(["*", "one", "Two", "THREE"]), min_size=1, max_size=3),
@@ -101,6 +102,7 @@ _GROUPS = st.tuples(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(_GROUPS, max_size=4), st.sampled_from(["one", "two", "three", "four"]), st.lists(_PATHS))
 def test_the_verdicts_are_those_of_protego(
     groups: list[tuple[list[str], list[str]]], agent: str, paths: list[str]

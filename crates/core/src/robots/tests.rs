@@ -49,6 +49,8 @@ fn the_longest_match_decides() {
     let longest = "Allow: /example/page/\nDisallow: /example/page/disallowed.gif";
     check(longest, &["/example/page/", "/example/page/x"], &["/example/page/disallowed.gif"]);
     check("Disallow: /a\nAllow: /a", &["/a"], &[]);
+    check("Disallow: /?\nAllow: *$", &["/?a"], &[]);
+    check("Disallow: /?a\nAllow: *$", &["/?b"], &["/?a"]);
     check("Allow: /p\nDisallow: /", &["/p"], &["/q"]);
     check("Allow: /$\nDisallow: /", &["/"], &["/page.htm"]);
     check("Allow: /page\nDisallow: /*.htm", &["/page"], &["/page.htm"]);
