@@ -86,9 +86,34 @@ fn url_trap(url: &str) -> Option<String> {
     url::trap(url, &TrapLimits::default()).map(|trap| trap.to_string())
 }
 
+/// Which URLs belong to a crawl.
+#[pyclass(module = "crivello._core", frozen)]
+struct Scope(url::Scope);
+
+#[pymethods]
+impl Scope {
+    #[new]
+    #[pyo3(signature = (kind, seeds, include, exclude))]
+    fn new(
+        py: Python<'_>,
+        kind: &str,
+        seeds: Vec<String>,
+        include: Vec<String>,
+        exclude: Vec<String>,
+    ) -> PyResult<Self> {
+        enter(py, |_| url::Scope::new(url::ScopeKind::named(kind)?, &seeds, &include, &exclude)).map(Scope)
+    }
+
+    /// Why a URL does not belong to it, in words.
+    fn refusal(&self, py: Python<'_>, url: &str) -> PyResult<Option<String>> {
+        enter(py, |_| Ok(self.0.allows(url).err().map(|refusal| refusal.to_string())))
+    }
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse_url, module)?)?;
     module.add_function(wrap_pyfunction!(canonical_urls, module)?)?;
     module.add_function(wrap_pyfunction!(url_domain, module)?)?;
-    module.add_function(wrap_pyfunction!(url_trap, module)?)
+    module.add_function(wrap_pyfunction!(url_trap, module)?)?;
+    module.add_class::<Scope>()
 }

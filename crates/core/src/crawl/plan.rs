@@ -206,12 +206,7 @@ impl Plan {
 
     /// Which links are followed.
     pub fn scope(&self) -> Result<Scope> {
-        let kind = match self.scope.as_str() {
-            "host" => ScopeKind::Host,
-            "domain" => ScopeKind::Domain,
-            "prefix" => ScopeKind::Prefix,
-            _ => ScopeKind::Any,
-        };
+        let kind = ScopeKind::named(&self.scope)?;
         let seeds: Vec<String> = self.seeds.iter().chain(&self.led_to).cloned().collect();
         let patterns = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         Scope::new(kind, &seeds, &patterns(&self.include), &patterns(&self.exclude))

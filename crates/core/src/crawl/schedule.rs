@@ -57,6 +57,8 @@ pub struct Scheduler {
     urls: RefCell<LogAccess>,
     resolving: Semaphore,
     active: Cell<usize>,
+    /// How many connections are kept while their hosts rest.
+    pub(super) idle: Cell<usize>,
     started: Instant,
     accounted: Cell<Instant>,
     looked: Cell<Instant>,
@@ -85,6 +87,7 @@ impl Scheduler {
             urls: RefCell::new(LogAccess::open(&settings.folder.join(queue::NAME))?),
             resolving: Semaphore::new(RESOLVING),
             active: Cell::new(0),
+            idle: Cell::new(0),
             started: now,
             accounted: Cell::new(now),
             looked: Cell::new(now),
@@ -159,7 +162,9 @@ impl Scheduler {
     fn admit(self: &Rc<Self>, tasks: &mut JoinSet<()>) {
         while let Some(key) = self.evicted() {
             if let Some(host) = self.hosts.borrow().get(&key) {
-                host.borrow_mut().inside = false;
+                let mut host = host.borrow_mut();
+                host.inside = false;
+                self.idle.set(self.idle.get() - usize::from(host.connection.take().is_some()));
                 self.outside.borrow_mut().push_back(key);
             }
         }

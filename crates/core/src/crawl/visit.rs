@@ -14,7 +14,7 @@ use super::schedule::{Scheduler, now, outcome};
 use super::work::{Event, Fetched, Unanswered, Work};
 use crate::Result;
 use crate::fetch::{Failure, Origin, Request, Response};
-use crate::frontier::{HostKey, Token};
+use crate::frontier::Token;
 use crate::robots::{MAX_BYTES, Robots};
 use crate::store::{self, Outcome};
 use crate::url::{Url, canonical, trap};
@@ -39,6 +39,7 @@ impl Scheduler {
     pub(super) async fn visit(&self, token: Token) {
         let host = self.hosts.borrow().get(&token.host).cloned();
         let Some(host) = host else { return };
+        self.idle.set(self.idle.get() - usize::from(host.borrow().connection.is_some()));
         let mut stay = Stay::default();
         if let Err(error) = self.stay(&host, &token, &mut stay).await {
             self.shared.fail(error);
@@ -47,33 +48,17 @@ impl Scheduler {
         let mut known = host.borrow_mut();
         let politeness = &self.settings.politeness;
         let rest = politeness.rest(&stay, crawl_delay(&known));
-        if politeness.relative.is_some() || rest.host > KEEP_ALIVE {
+        // No more connections are kept while their hosts rest than may be in use at once.
+        let room = self.idle.get() < self.settings.connections;
+        if politeness.relative.is_some() || rest.host > KEEP_ALIVE || !room {
             known.connection = None;
-        } else if known.connection.is_some() {
-            self.keep_alive(token.host);
         }
+        self.idle.set(self.idle.get() + usize::from(known.connection.is_some()));
         if !rest.host.is_zero() {
             known.record.ready_at = now() + rest.host.as_secs_f64();
         }
         let keep = !known.again.is_empty();
         self.frontier.borrow_mut().give_back(token, self.moment(rest.host), self.moment(rest.address), keep);
-    }
-
-    /// Keeps the connections of the hosts that were visited last, as many as may be in use at once.
-    fn keep_alive(&self, host: HostKey) {
-        let mut kept = self.kept.borrow_mut();
-        kept.push_back(host);
-        while kept.len() > self.settings.connections
-            && let Some(oldest) = kept.pop_front()
-        {
-            // A host that is being visited has its connection in use, and another place further on.
-            if let Some(host) = self.hosts.borrow().get(&oldest)
-                && !kept.contains_recent(&oldest)
-                && let Ok(mut host) = host.try_borrow_mut()
-            {
-                host.connection = None;
-            }
-        }
     }
 
     async fn stay(&self, host: &SharedHost, token: &Token, stay: &mut Stay) -> Result<()> {

@@ -32,6 +32,19 @@ pub enum ScopeKind {
     Any,
 }
 
+impl ScopeKind {
+    /// The kind with a name: host, domain, prefix or any.
+    pub fn named(name: &str) -> Result<ScopeKind> {
+        match name {
+            "host" => Ok(ScopeKind::Host),
+            "domain" => Ok(ScopeKind::Domain),
+            "prefix" => Ok(ScopeKind::Prefix),
+            "any" => Ok(ScopeKind::Any),
+            _ => Err(Error::Invalid(format!("there is no scope {name}"))),
+        }
+    }
+}
+
 /// Why a URL does not belong to a crawl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal<'a> {

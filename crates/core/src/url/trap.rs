@@ -91,19 +91,17 @@ fn in_path(path: &str, limits: &TrapLimits) -> Option<Trap> {
 }
 
 fn in_query(query: &str, limits: &TrapLimits) -> Option<Trap> {
-    let names = || {
-        let parameters = query.split('&').filter(|parameter| !parameter.is_empty());
-        parameters.map(|parameter| parameter.split('=').next().unwrap_or_default())
-    };
-    let count = names().count();
+    let parameters = || query.split('&').filter(|parameter| !parameter.is_empty());
+    let count = parameters().count();
     if count > limits.parameters {
         return Some(Trap::TooManyParameters(count));
     }
     if count < limits.repeats.max(2) {
         return None;
     }
-    let repeated = |name: &&str| names().filter(|other| other == name).count() >= limits.repeats.max(2);
-    names().find(repeated).map(|name| Trap::RepeatsParameter(name.to_owned()))
+    // A name may well come again with other values.
+    let repeated = |one: &&str| parameters().filter(|other| other == one).count() >= limits.repeats.max(2);
+    parameters().find(repeated).map(|parameter| Trap::RepeatsParameter(parameter.to_owned()))
 }
 
 #[cfg(test)]
