@@ -157,6 +157,13 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
     max_text: Annotated[
         int, Meta(ge=0, description="keep only pages with at most so many characters of text; 0: no limit")
     ] = 0
+    keep_matching: Annotated[
+        str, _text("keep only pages whose title or text matches this regular expression")
+    ] = ""
+    drop_matching: Annotated[
+        str, _text("keep no page whose title or text matches this regular expression")
+    ] = ""
+    cookies: Annotated[bool, Meta(description="keep the cookies of a host and send them back to it")] = False
     images: Annotated[bool, Meta(description="fetch images, too: src and srcset count as links")] = False
     clean_session_ids: Annotated[
         bool, Meta(description="take session ids (jsessionid, PHPSESSID …) out of URLs")

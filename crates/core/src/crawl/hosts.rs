@@ -8,9 +8,11 @@ use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::net::IpAddr;
 use std::path::Path;
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::cookies::Cookies;
 use super::work::Work;
 use crate::fetch::{Connection, Origin};
 use crate::format::Format;
@@ -39,6 +41,12 @@ pub struct Host {
     pub given_up: Option<(Outcome, String)>,
     /// The connection that is kept alive.
     pub connection: Option<Connection>,
+    /// When the connection was used last.
+    pub used: Instant,
+    /// Whether it is being visited.
+    pub visited: bool,
+    /// Its cookies, where they are kept.
+    pub cookies: Cookies,
     /// URLs that are to be tried again.
     pub again: VecDeque<Work>,
     /// Whether it is in the workbench.

@@ -19,6 +19,7 @@
 //! committed is done again after a crash, from the first URL that has no row.
 
 mod convert;
+mod cookies;
 mod counts;
 mod decisions;
 mod duplicates;

@@ -91,7 +91,8 @@ impl Parser {
                 Err(refusal) => return Ok(Err(refusal)),
             };
             if let Some((page, converted)) = page {
-                if let Some(reason) = self.settings.filters.refuse_text(page.language.as_deref(), &page.text)
+                if let Some(reason) =
+                    self.settings.filters.refuse_text(page.language.as_deref(), &page.title, &page.text)
                 {
                     return Ok(Err((Outcome::Filtered, reason)));
                 }
@@ -171,6 +172,11 @@ impl Parser {
                 let chain = if *alike { parsed.work.tag.chain + 1 } else { 0 };
                 parsed.found.push(Found { url, anchor, tag: Tag { depth, chain, ..Tag::default() } });
             }
+        }
+        // The address that the page calls its own is worth a visit, too.
+        if let Some(url) = row.canonical.clone().filter(|url| !deep && scope.allows(url).is_ok()) {
+            let tag = Tag { depth, ..Tag::default() };
+            parsed.found.push(Found { url, anchor: row.title.clone(), tag });
         }
         parsed.page = self.wants_pages.then(|| Box::new(page));
     }

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
 use super::counts::Counts;
@@ -62,6 +63,9 @@ pub struct Plan {
     pub languages: String,
     pub min_text: usize,
     pub max_text: usize,
+    pub keep_matching: String,
+    pub drop_matching: String,
+    pub cookies: bool,
     pub images: bool,
     pub clean_session_ids: bool,
     pub clean_tracking: bool,
@@ -167,7 +171,10 @@ impl Plan {
                 languages: list(&self.languages),
                 min_text: self.min_text,
                 max_text: self.max_text,
+                keep: pattern(&self.keep_matching)?,
+                drop: pattern(&self.drop_matching)?,
             },
+            cookies: self.cookies,
             srcset: self.images,
             near_distance: self.near_distance,
             converter: self.converter.clone(),
@@ -223,6 +230,16 @@ impl Plan {
             ..Counts::default()
         }
     }
+}
+
+/// No pattern may take more memory than this.
+const PATTERN_SIZE: usize = 1 << 20;
+
+fn pattern(text: &str) -> Result<Option<Regex>> {
+    let compiled =
+        given(text).map(|text| RegexBuilder::new(&text).size_limit(PATTERN_SIZE).build()).transpose();
+    compiled
+        .map_err(|error| Error::Invalid(format!("the pattern {text} is not a regular expression: {error}")))
 }
 
 fn seconds(number: f64) -> Duration {

@@ -7,13 +7,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, Ipv6Addr};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossbeam_channel::{Receiver, Sender};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
 use super::hosts::{Host, HostMemory};
@@ -21,6 +22,7 @@ use super::parse::origin;
 use super::settings::Settings;
 use super::shared::{Shared, SlowHost};
 use super::tag::Tag;
+use super::visit::KEEP_ALIVE;
 use super::work::{Event, Fetched, Order, Position, Work};
 use crate::fetch::{Client, Failure, Origin};
 use crate::frontier::{self, Frontier, HostKey, Moment};
@@ -56,6 +58,8 @@ pub struct Scheduler {
     pub(super) events: Sender<Event>,
     urls: RefCell<LogAccess>,
     resolving: Semaphore,
+    /// Tells those who wait for an address that one was given back.
+    pub(super) returned: Notify,
     active: Cell<usize>,
     /// How many connections are kept while their hosts rest.
     pub(super) idle: Cell<usize>,
@@ -86,6 +90,7 @@ impl Scheduler {
             queries: RefCell::new(QueryCounter::new(settings.max_queries)),
             urls: RefCell::new(LogAccess::open(&settings.folder.join(queue::NAME))?),
             resolving: Semaphore::new(RESOLVING),
+            returned: Notify::new(),
             active: Cell::new(0),
             idle: Cell::new(0),
             started: now,
@@ -162,9 +167,7 @@ impl Scheduler {
     fn admit(self: &Rc<Self>, tasks: &mut JoinSet<()>) {
         while let Some(key) = self.evicted() {
             if let Some(host) = self.hosts.borrow().get(&key) {
-                let mut host = host.borrow_mut();
-                host.inside = false;
-                self.idle.set(self.idle.get() - usize::from(host.connection.take().is_some()));
+                host.borrow_mut().inside = false;
                 self.outside.borrow_mut().push_back(key);
             }
         }
@@ -190,9 +193,15 @@ impl Scheduler {
             if hosts.get(&key).is_some_and(|host| !host.borrow().inside)
                 && let Some(host) = hosts.remove(&key)
             {
+                self.hang_up(&mut host.borrow_mut());
                 self.memory.borrow_mut().remember(key.0, &host.borrow().record);
             }
         }
+    }
+
+    /// Closes the connection that is kept while a host rests.
+    fn hang_up(&self, host: &mut Host) {
+        self.idle.set(self.idle.get() - usize::from(host.connection.take().is_some()));
     }
 
     fn evicted(&self) -> Option<HostKey> {
@@ -211,7 +220,7 @@ impl Scheduler {
                 host.inside = true;
                 host.address
             };
-            self.frontier.borrow_mut().place(key, address, self.now());
+            self.frontier.borrow_mut().place(key, self.place_of(key, address), self.now());
             return Ok(());
         }
         let work = self.read(offset)?;
@@ -233,6 +242,9 @@ impl Scheduler {
             rules: None,
             given_up,
             connection: None,
+            cookies: Default::default(),
+            used: Instant::now(),
+            visited: false,
             again: Default::default(),
             inside: true,
             record,
@@ -241,11 +253,19 @@ impl Scheduler {
             seconds: 0.0,
         };
         self.hosts.borrow_mut().insert(key, Rc::new(RefCell::new(host)));
-        self.frontier.borrow_mut().place(key, address, ready);
+        self.frontier.borrow_mut().place(key, self.place_of(key, address), ready);
         Ok(())
     }
 
-    async fn resolve(&self, host: &str) -> std::result::Result<std::net::IpAddr, Failure> {
+    /// Where a host sits in the workbench: behind a proxy, which has one address for all, each by itself.
+    fn place_of(&self, key: HostKey, address: IpAddr) -> IpAddr {
+        match self.settings.fetch.proxy {
+            None => address,
+            Some(_) => Ipv6Addr::from((0xfd00_u128 << 112) | u128::from(key.0)).into(),
+        }
+    }
+
+    async fn resolve(&self, host: &str) -> std::result::Result<IpAddr, Failure> {
         // The semaphore is never closed, and without a permit the name is resolved all the same.
         let _permit = self.resolving.acquire().await.ok();
         let mut failures = 0;
@@ -321,6 +341,12 @@ impl Scheduler {
         gauges.resolving.set(stats.resolving as u64);
         gauges.queued.set(stats.urls);
         let hosts = self.hosts.borrow();
+        for host in hosts.values() {
+            let mut host = host.borrow_mut();
+            if !host.visited && now.duration_since(host.used) > KEEP_ALIVE {
+                self.hang_up(&mut host);
+            }
+        }
         let mut slowest: Vec<(f64, Rc<RefCell<Host>>)> = hosts
             .values()
             .filter_map(|host| {
@@ -360,7 +386,7 @@ impl Scheduler {
         self.now() + after.as_micros() as Moment
     }
 
-    fn instant(&self, moment: Moment) -> Instant {
+    pub(super) fn instant(&self, moment: Moment) -> Instant {
         // Rounded up, so that the moment has come when the sleep is over.
         self.started + Duration::from_micros(moment.min(1 << 40).saturating_add(1))
     }

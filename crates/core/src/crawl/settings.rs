@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use regex::Regex;
+
 use super::politeness::Politeness;
 use crate::fetch;
 use crate::url::{CleanUp, TrapLimits};
@@ -51,6 +53,8 @@ pub struct Settings {
     pub clean_up: CleanUp,
     /// The filters between fetching and the store.
     pub filters: Filters,
+    /// Whether cookies are kept and sent back.
+    pub cookies: bool,
     /// Whether images are links, too.
     pub srcset: bool,
     /// Up to which distance pages are near-duplicates.
@@ -74,6 +78,10 @@ pub struct Filters {
     pub min_text: usize,
     /// The most; 0: no limit.
     pub max_text: usize,
+    /// What the title or the text must hold.
+    pub keep: Option<Regex>,
+    /// What neither may hold.
+    pub drop: Option<Regex>,
 }
 
 impl Filters {
@@ -88,10 +96,17 @@ impl Filters {
     }
 
     /// Why a page with this text is not kept.
-    pub fn refuse_text(&self, language: Option<&str>, text: &str) -> Option<String> {
+    pub fn refuse_text(&self, language: Option<&str>, title: &str, text: &str) -> Option<String> {
         let wanted = |language| self.languages.iter().any(|wanted| wanted == language);
         if !self.languages.is_empty() && !language.is_some_and(wanted) {
             return Some(format!("its language is {}", language.unwrap_or("not known")));
+        }
+        let says = |wish: &Regex| wish.is_match(title) || wish.is_match(text);
+        if self.keep.as_ref().is_some_and(|wish| !says(wish)) {
+            return Some("it does not match keep_matching".to_owned());
+        }
+        if self.drop.as_ref().is_some_and(says) {
+            return Some("it matches drop_matching".to_owned());
         }
         if self.min_text == 0 && self.max_text == 0 {
             return None;
@@ -110,7 +125,7 @@ mod tests {
     fn without_wishes_everything_is_kept() {
         let filters = Filters::default();
         assert_eq!(filters.refuse_type(Some("image/png")), None);
-        assert_eq!(filters.refuse_text(None, ""), None);
+        assert_eq!(filters.refuse_text(None, "", ""), None);
     }
 
     #[test]
@@ -120,13 +135,21 @@ mod tests {
             languages: vec!["it".into()],
             min_text: 3,
             max_text: 5,
+            keep: Some(Regex::new("(?i)C|O|s").unwrap()),
+            drop: Some(Regex::new("vietat[oi]").unwrap()),
         };
         assert_eq!(filters.refuse_type(Some("text/html")), None);
         assert_eq!(filters.refuse_type(None), None);
         assert_eq!(filters.refuse_type(Some("textile/html")).as_deref(), Some("its type is textile/html"));
-        assert_eq!(filters.refuse_text(Some("it"), "città"), None);
-        assert_eq!(filters.refuse_text(Some("en"), "città").as_deref(), Some("its language is en"));
-        assert_eq!(filters.refuse_text(Some("it"), "sì").as_deref(), Some("its text has 2 characters"));
-        assert_eq!(filters.refuse_text(Some("it"), "troppo").as_deref(), Some("its text has 6 characters"));
+        assert_eq!(filters.refuse_text(Some("it"), "", "città"), None);
+        assert_eq!(filters.refuse_text(Some("en"), "", "città").as_deref(), Some("its language is en"));
+        assert_eq!(filters.refuse_text(Some("it"), "", "sì").as_deref(), Some("its text has 2 characters"));
+        assert_eq!(
+            filters.refuse_text(Some("it"), "", "troppo").as_deref(),
+            Some("its text has 6 characters")
+        );
+        let refused = |title, text| filters.refuse_text(Some("it"), title, text);
+        assert_eq!(refused("mai", "mai").as_deref(), Some("it does not match keep_matching"));
+        assert_eq!(refused("È vietato", "città").as_deref(), Some("it matches drop_matching"));
     }
 }

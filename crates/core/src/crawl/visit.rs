@@ -9,26 +9,29 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::decisions::Decision;
 use super::hosts::{Host, RULES_LAST, RobotsRecord, Rules};
+use super::parse::origin;
 use super::politeness::Stay;
 use super::schedule::{Scheduler, now, outcome};
 use super::work::{Event, Fetched, Unanswered, Work};
-use crate::Result;
-use crate::fetch::{Failure, Origin, Request, Response};
-use crate::frontier::Token;
+use crate::fetch::{Class, Failure, Origin, Request, Response};
+use crate::frontier::{HostKey, Token};
 use crate::robots::{MAX_BYTES, Robots};
 use crate::store::{self, Outcome};
 use crate::url::{Url, canonical, trap};
+use crate::{Result, Signature};
 
 /// After so many failed requests in a row a host is left alone for the rest of the run.
 const GIVE_UP: u32 = 10;
 /// A connection is kept for a rest no longer than this.
-const KEEP_ALIVE: Duration = Duration::from_secs(5);
+pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// How many redirects of a robots.txt are followed (RFC 9309, 2.3.1.2).
 const ROBOTS_REDIRECTS: usize = 5;
 /// A compressed robots.txt may decode to so much; only its first part counts.
 const ROBOTS_DECODED: usize = 16 << 20;
 /// From so many pages on a host's share of them is looked at.
 const SHARE_FROM: u64 = 1000;
+/// A visit that spends so much on saying no ends, and the host rests ten times as long.
+const REFUSING: Duration = Duration::from_millis(5);
 /// So many URLs that need no request are done before other visits may go on.
 const IN_A_ROW: u32 = 64;
 
@@ -40,6 +43,7 @@ impl Scheduler {
         let host = self.hosts.borrow().get(&token.host).cloned();
         let Some(host) = host else { return };
         self.idle.set(self.idle.get() - usize::from(host.borrow().connection.is_some()));
+        host.borrow_mut().visited = true;
         let mut stay = Stay::default();
         if let Err(error) = self.stay(&host, &token, &mut stay).await {
             self.shared.fail(error);
@@ -54,11 +58,14 @@ impl Scheduler {
             known.connection = None;
         }
         self.idle.set(self.idle.get() + usize::from(known.connection.is_some()));
+        known.visited = false;
+        known.used = Instant::now();
         if !rest.host.is_zero() {
             known.record.ready_at = now() + rest.host.as_secs_f64();
         }
         let keep = !known.again.is_empty();
         self.frontier.borrow_mut().give_back(token, self.moment(rest.host), self.moment(rest.address), keep);
+        self.returned.notify_waiters();
     }
 
     async fn stay(&self, host: &SharedHost, token: &Token, stay: &mut Stay) -> Result<()> {
@@ -66,6 +73,7 @@ impl Scheduler {
             return Ok(());
         }
         let mut without_request = 0;
+        let mut refusing = Duration::ZERO;
         while !self.shared.is_stopping()
             && self.settings.politeness.goes_on(stay, crawl_delay(&host.borrow()))
         {
@@ -73,8 +81,16 @@ impl Scheduler {
                 return Ok(());
             }
             let Some(work) = self.next_work(host, token)? else { return Ok(()) };
-            if let Some((outcome, detail)) = self.refusal(host, &work) {
+            let asked = Instant::now();
+            let refusal = self.refusal(host, &work);
+            refusing += asked.elapsed();
+            if let Some((outcome, detail)) = refusal {
                 self.give_up(work, outcome, detail, 0.0, None).await;
+                if refusing > REFUSING {
+                    // Rules that take long to apply must not hold up the other hosts.
+                    stay.asked = refusing * 10;
+                    return Ok(());
+                }
                 without_request += 1;
                 if without_request % IN_A_ROW == 0 {
                     tokio::task::yield_now().await;
@@ -141,12 +157,16 @@ impl Scheduler {
     async fn request(&self, host: &SharedHost, mut work: Work, stay: &mut Stay) -> bool {
         // The semaphore is never closed.
         let Ok(room) = self.shared.room.acquire().await else { return false };
+        if self.shared.budget.fetch_sub(1, Ordering::AcqRel) <= 0 {
+            self.shared.budget.fetch_add(1, Ordering::AcqRel);
+            host.borrow_mut().again.push_front(work);
+            return false;
+        }
         room.forget();
         work.counted = true;
-        self.shared.budget.fetch_sub(1, Ordering::AcqRel);
         let when = now();
-        let request =
-            Request { url: &work.url, etag: None, last_modified: None, cookie: None, first_bytes: None };
+        let cookie = self.cookie(host, &work.url);
+        let request = Request { url: &work.url, cookie: cookie.as_deref(), ..Request::default() };
         let answer = self.get(host, &request, stay).await;
         let address = host.borrow().address;
         match answer {
@@ -157,6 +177,7 @@ impl Scheduler {
                 false
             }
             Ok(response) => {
+                self.keep_cookies(host, &work.url, &response);
                 if is_busy(response.status) {
                     stay.asked = stay.asked.max(self.busy(host, &response));
                 } else {
@@ -191,6 +212,19 @@ impl Scheduler {
                 }
                 false
             }
+        }
+    }
+
+    fn cookie(&self, host: &SharedHost, url: &str) -> Option<String> {
+        let host = host.borrow();
+        let is_secure = url.starts_with("https:");
+        self.settings.cookies.then(|| host.cookies.header(path(url), is_secure)).flatten()
+    }
+
+    fn keep_cookies(&self, host: &SharedHost, url: &str, response: &Response) {
+        if self.settings.cookies {
+            let mut host = host.borrow_mut();
+            response.all("set-cookie").for_each(|header| host.cookies.set(header, path(url)));
         }
     }
 
@@ -396,7 +430,7 @@ impl Scheduler {
             let Some(origin) = Origin::of(&url) else { break };
             let response = match origin == own {
                 true => self.get(host, &request, stay).await?,
-                false => self.get_elsewhere(&origin, &request, stay).await?,
+                false => self.get_elsewhere(host, &origin, &request, stay).await?,
             };
             if response.status == 304
                 && let Some(remembered) = remembered
@@ -424,23 +458,55 @@ impl Scheduler {
         Ok(record)
     }
 
-    /// One request to a host that is not the visited one.
+    /// One request to a host that is not the visited one, when it is polite there, too.
     async fn get_elsewhere(
         &self,
+        host: &SharedHost,
         origin: &Origin,
         request: &Request<'_>,
         stay: &mut Stay,
     ) -> std::result::Result<Response, Failure> {
-        let started = Instant::now();
         let address = self.client.resolve(&origin.host).await?;
+        let own = address == host.borrow().address;
+        let key = HostKey(Signature::of(origin.to_string().as_bytes()).0);
+        let turn = tokio::time::timeout(self.settings.fetch.total_timeout, self.errand(key, address, own));
+        if turn.await.is_err() {
+            let reason = format!("{origin} could not be asked politely in time");
+            return Err(Failure { class: Class::Timeout, reason, stale: false });
+        }
+        let started = Instant::now();
         let answer = match self.client.connect(origin, address).await {
             Ok(mut connection) => connection.get(request).await,
             Err(failure) => Err(failure),
         };
         stay.count(started);
+        let mut there = Stay::default();
+        there.count(started);
         self.shared.gauges.requests.add(1);
+        let rest = self.settings.politeness.rest(&there, Duration::ZERO);
+        let (host_ready, address_ready) = (self.moment(rest.host), self.moment(rest.address));
+        self.frontier.borrow_mut().give_back_errand(key, address, own, host_ready, address_ready);
+        self.returned.notify_waiters();
         answer
     }
+
+    /// Waits until one request to a host is polite, and takes the right to it.
+    async fn errand(&self, key: HostKey, address: IpAddr, own: bool) {
+        loop {
+            let returned = self.returned.notified();
+            let taken = self.frontier.borrow_mut().take_errand(key, address, own, self.now());
+            match taken {
+                Ok(()) => return,
+                Err(Some(moment)) => tokio::time::sleep_until(self.instant(moment).into()).await,
+                Err(None) => returned.await,
+            }
+        }
+    }
+}
+
+/// The path and query of a canonical URL.
+fn path(url: &str) -> &str {
+    &url[origin(url).len()..]
 }
 
 fn crawl_delay(host: &Host) -> Duration {

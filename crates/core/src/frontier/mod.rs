@@ -33,6 +33,8 @@
 mod blocks;
 #[cfg(test)]
 mod contract;
+#[cfg(test)]
+mod errand;
 mod heap;
 mod hosts;
 #[cfg(test)]
@@ -252,6 +254,46 @@ impl Frontier {
         host.state = State::Resolving;
         self.resolving += 1;
         self.workbench.leave(token.visit, address_ready);
+    }
+
+    /// Takes the right to one request to a host at its address, as the token of a visit would: for an errand,
+    /// such as a redirect from another host's robots.txt. `own` says that the address is held already, by the
+    /// token of whoever asks. Where it is not polite now it says from which moment on it may be, and nothing
+    /// where something has to be given back first.
+    pub fn take_errand(
+        &mut self,
+        host: HostKey,
+        address: IpAddr,
+        own: bool,
+        now: Moment,
+    ) -> std::result::Result<(), Option<Moment>> {
+        let known = self.hosts.find(host);
+        let ready = known.map_or(0, |number| self.hosts.get_mut(number).ready);
+        if ready > now {
+            return Err(Some(ready));
+        }
+        if own { Ok(()) } else { self.workbench.take_address(address, now) }
+    }
+
+    /// Ends an errand: from which moment on the host and the address may be visited again.
+    pub fn give_back_errand(
+        &mut self,
+        host: HostKey,
+        address: IpAddr,
+        own: bool,
+        host_ready: Moment,
+        address_ready: Moment,
+    ) {
+        if let Some(number) = self.hosts.find(host) {
+            let host = self.hosts.get_mut(number);
+            host.ready = host.ready.max(host_ready);
+            if host.state == State::Placed {
+                self.workbench.postpone(host.seat, host.ready);
+            }
+        }
+        if !own {
+            self.workbench.give_back_address(address, address_ready);
+        }
     }
 
     /// A host that left the workbench and has not come back, so that what is kept for its visits can go. Each

@@ -137,6 +137,42 @@ impl Workbench {
         self.release(visit, address_ready);
     }
 
+    /// Takes an address alone, for an errand to a host that need not be here; it says from which moment on it can
+    /// be taken where it cannot now, and nothing where it has to come back first.
+    pub fn take_address(&mut self, ip: IpAddr, now: Moment) -> Result<(), Option<Moment>> {
+        self.pass(now);
+        let number = self.number(ip);
+        let address = &mut self.addresses[number as usize];
+        if address.is_taken {
+            return Err(None);
+        }
+        if address.ready > self.now {
+            return Err(Some(address.ready));
+        }
+        address.is_taken = true;
+        self.taken += 1;
+        self.settle(number);
+        Ok(())
+    }
+
+    /// Brings back an address that was taken alone.
+    pub fn give_back_address(&mut self, ip: IpAddr, ready: Moment) {
+        if let Some(&number) = self.numbers.get(&ip) {
+            self.free(number, ready);
+        }
+    }
+
+    /// Lets a host that is not taken wait until a later moment.
+    pub fn postpone(&mut self, seat: u32, moment: Moment) {
+        let Seat { address, is_ready, .. } = self.seats[seat as usize];
+        if is_ready {
+            self.addresses[address as usize].ready_hosts.remove(&mut self.seat_places, seat);
+            self.seats[seat as usize].is_ready = false;
+        }
+        self.wait(seat, moment);
+        self.settle(address);
+    }
+
     /// The moment from which [`take`](Self::take) will give something, if nothing else happens; what has come
     /// already is the latest moment that was told.
     pub fn next_moment(&self) -> Option<Moment> {
@@ -209,12 +245,15 @@ impl Workbench {
     }
 
     fn release(&mut self, visit: Visit, ready: Moment) {
-        let address = self.seats[visit.seat as usize].address;
-        let entry = &mut self.addresses[address as usize];
-        entry.is_taken = false;
-        entry.ready = entry.ready.max(ready);
+        self.free(self.seats[visit.seat as usize].address, ready);
+    }
+
+    fn free(&mut self, number: u32, ready: Moment) {
+        let address = &mut self.addresses[number as usize];
+        address.is_taken = false;
+        address.ready = address.ready.max(ready);
         self.taken -= 1;
-        self.settle(address);
+        self.settle(number);
     }
 
     /// Time goes on; it never goes back.

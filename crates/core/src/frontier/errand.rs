@@ -1,0 +1,53 @@
+//! What an errand must not do: meet a visit at a host or an address, or come too early.
+
+use std::net::IpAddr;
+
+use super::{Frontier, HostKey, Options};
+
+fn frontier() -> (tempfile::TempDir, Frontier) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("frontier")).unwrap();
+    let frontier = Frontier::new(folder.path(), Options { max_hosts: 10, quantum: 100 }).unwrap();
+    (folder, frontier)
+}
+
+fn address(last: u8) -> IpAddr {
+    [192, 0, 2, last].into()
+}
+
+#[test]
+fn waits_for_the_visit_at_its_address_and_holds_up_the_next() {
+    let (_folder, mut frontier) = frontier();
+    frontier.push(HostKey(1), 0, 100).unwrap();
+    frontier.push(HostKey(1), 0, 200).unwrap();
+    frontier.next_admitted().unwrap();
+    frontier.place(HostKey(1), address(1), 0);
+    let token = frontier.take(5).unwrap();
+    // A host that is not even known, at an address that is being visited.
+    assert_eq!(frontier.take_errand(HostKey(2), address(1), false, 5), Err(None));
+    assert_eq!(frontier.take_errand(HostKey(2), address(2), false, 5), Ok(()));
+    assert_eq!(frontier.take_errand(HostKey(3), address(2), false, 5), Err(None));
+    frontier.pop(&token).unwrap();
+    frontier.give_back(token, 20, 10, false);
+    assert_eq!(frontier.take_errand(HostKey(2), address(1), false, 6), Err(Some(10)));
+    assert_eq!(frontier.take_errand(HostKey(1), address(1), false, 12), Err(Some(20)));
+    assert_eq!(frontier.take_errand(HostKey(2), address(1), false, 20), Ok(()));
+    assert!(frontier.take(25).is_none());
+    frontier.give_back_errand(HostKey(2), address(1), false, 40, 30);
+    assert_eq!(frontier.next_moment(), Some(30));
+    assert!(frontier.take(30).is_some());
+}
+
+#[test]
+fn lets_its_own_host_rest() {
+    let (_folder, mut frontier) = frontier();
+    frontier.push(HostKey(1), 0, 100).unwrap();
+    frontier.next_admitted().unwrap();
+    frontier.place(HostKey(1), address(1), 0);
+    assert_eq!(frontier.take_errand(HostKey(1), address(1), false, 5), Ok(()));
+    assert!(frontier.take(6).is_none());
+    frontier.give_back_errand(HostKey(1), address(1), false, 50, 10);
+    assert_eq!(frontier.next_moment(), Some(50));
+    assert!(frontier.take(49).is_none());
+    assert!(frontier.take(50).is_some());
+}
