@@ -29,7 +29,7 @@ from tests.politeness import Hit
 
 _PER_BLOCK = 250
 _ROBOTS = 2**32 - 1
-_HOST = re.compile(rb"\r\n[Hh]ost: h(\d{5})\.test")
+_HOST = re.compile(rb"\r\n[Hh]ost: h(\d{5,7})\.test")
 _LINK = '<a href="/page/{0}.html">page {0}</a>\n'
 _WORDS = ("amber", "basin", "cedar", "delta", "ember", "fjord", "grove", "haven")
 

@@ -31,6 +31,8 @@ use crate::{Error, Pulse, Result, Signature};
 const LINKS_NAME: &str = "graph/links.log";
 /// How many URLs are taken from the sieve at once.
 const BATCH: usize = 1024;
+/// So many batches are handed over before the thread looks at what has come.
+const BATCHES_IN_A_ROW: usize = 16;
 /// A crawl whose frontier runs dry spends at most one part in so many on deciding what is new.
 const FLUSH_SHARE: u32 = 20;
 
@@ -78,6 +80,8 @@ pub struct Writer {
     open: u64,
     next_flush: Instant,
     hungry: bool,
+    /// Whether the sieve has more to give out at once.
+    has_more: bool,
 }
 
 impl Writer {
@@ -122,6 +126,7 @@ impl Writer {
             open: 0,
             next_flush: Instant::now(),
             hungry: false,
+            has_more: false,
             shared,
         })
     }
@@ -172,6 +177,9 @@ impl Writer {
     /// When to look at the sieve again though nothing happened.
     fn deadline(&self) -> Option<Instant> {
         let stopping = self.shared.is_stopping();
+        if self.has_more && !stopping {
+            return Some(Instant::now());
+        }
         (self.hungry && !stopping && self.sieve.has_waiting()).then_some(self.next_flush)
     }
 
@@ -273,12 +281,17 @@ impl Writer {
     /// decide about the last ones; it is made to only while connections have nothing to do, for a small part
     /// of the time, or when nothing at all is open.
     fn hand_out(&mut self) -> Result<()> {
-        loop {
+        // A crawl that goes on may have millions waiting: pages that come meanwhile must not wait as long.
+        for batch in 0.. {
             let entries = self.sieve.take_ready(BATCH)?;
-            if entries.is_empty() {
+            self.has_more = !entries.is_empty();
+            self.order(&entries)?;
+            if !self.has_more || batch == BATCHES_IN_A_ROW {
                 break;
             }
-            self.order(&entries)?;
+        }
+        if self.has_more {
+            return Ok(());
         }
         let now = Instant::now();
         while self.sieve.has_waiting() && (self.open == 0 || (self.hungry && now >= self.next_flush)) {
