@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
+from crivello.cli.live import CrawlProgress
 from crivello.cli.options import Json, with_settings
-from crivello.cli.output import CrawlProgress, print_json, print_table, report_rows, say, stderr_console
+from crivello.cli.output import print_json, print_table, report_rows, say, stderr_console
 
 
 def register(app: typer.Typer) -> None:
@@ -51,7 +52,7 @@ def crawl(
     any_is_private(canonical_seeds(urls or []))  # what cannot be started leaves no folder behind
     file = Path(into) / SETTINGS
     loaded = settings.load(file if file.exists() else None, flags)
-    progress = CrawlProgress(stderr_console())
+    progress = CrawlProgress(stderr_console(), loaded.crawl)
     with Collection.write(into, settings=loaded, create=bool(urls)) as collection:
         try:
             with progress.shown():
