@@ -101,7 +101,7 @@ def _panel(report: Report, speed: _Speed, settings: Crawl | None) -> RenderableT
 
 
 def _numbers(report: Report, speed: _Speed) -> Table:
-    table = _grid(16, 24, 20)
+    table = _grid(16, 23, 21)
     gauge = report.gauges.get
 
     def count(name: str) -> str:

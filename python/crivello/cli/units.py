@@ -7,13 +7,11 @@ _SIZES = ("KiB", "MiB", "GiB", "TiB")
 
 def volume(count: float) -> str:
     """Bytes, as in 1.5 MiB."""
-    if count < 1024:
-        return f"{count:,.0f} bytes"
-    for unit in _SIZES:
-        count /= 1024
-        if count < 1000:
-            break
-    return f"{count:,.1f} {unit}"
+    units = iter(_SIZES)
+    unit = "bytes"
+    while count >= 1000 and unit != _SIZES[-1]:
+        count, unit = count / 1024, next(units)
+    return f"{count:,.0f} bytes" if unit == "bytes" else f"{count:,.1f} {unit}"
 
 
 def rate(per_second: float) -> str:

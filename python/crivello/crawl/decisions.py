@@ -63,7 +63,7 @@ def decisions_naming(collection: Collection, *urls: str) -> Iterator[Decision]:
     needles = [msgspec.json.encode(url) for url in urls]
     decode = msgspec.json.Decoder(Decision).decode
     for file, committed in decision_files(collection):
-        with _mapped(file, committed) as content:
+        with mapped(file, committed) as content:
             for start in sorted(set(_lines_with(content, needles))):
                 line = content[start : content.find(b"\n", start)]
                 try:
@@ -82,7 +82,8 @@ def _lines_with(content: mmap.mmap, needles: list[bytes]) -> Iterator[int]:
 
 
 @contextmanager
-def _mapped(file: Path, length: int) -> Iterator[mmap.mmap]:
+def mapped(file: Path, length: int) -> Iterator[mmap.mmap]:
+    """The committed part of a file, without reading it."""
     try:
         with file.open("rb") as source:
             content = mmap.mmap(source.fileno(), length, access=mmap.ACCESS_READ)

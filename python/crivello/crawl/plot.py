@@ -35,6 +35,7 @@ def draw(timeline: Timeline, title: str, file: Path) -> None:
 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
+    from matplotlib.ticker import FuncFormatter
 
     figure, axes = plt.subplots(2, 2, figsize=(12, 7.5), sharex=True, layout="constrained")
     figure.suptitle(title, fontsize=13)
@@ -51,24 +52,27 @@ def draw(timeline: Timeline, title: str, file: Path) -> None:
     line(speed, timeline.rates("pages", stretches), _SPEED, "pages/s")
     volume = speed.twinx()
     line(volume, [rate / 2**20 for rate in timeline.rates("bytes", stretches)], _VOLUME, "MiB/s")
-    volume.set_ylim(bottom=0)
     volume.set_ylabel("MiB/s", color=_VOLUME)
     line(queues, timeline.levels("waiting", stretches), _WAITING, "URLs waiting")
     line(queues, timeline.levels("queued", stretches), _QUEUED, "URLs in the queues of hosts")
     line(hosts, timeline.levels("active", stretches), _HOSTS, "fetched from")
-    line(hosts, timeline.levels("hosts_in_workbench", stretches), _WAITING, "in the workbench")
-    line(hosts, timeline.levels("hosts_waiting", stretches), _QUEUED, "waiting for it")
+    waiting = hosts.twinx()
+    line(waiting, timeline.levels("hosts_in_workbench", stretches), _WAITING, "in the workbench")
+    line(waiting, timeline.levels("hosts_waiting", stretches), _QUEUED, "waiting for it")
     line(errors, timeline.levels("errors", stretches), _ERRORS, "errors so far")
     for axis, heading in ((speed, "Speed"), (queues, "URLs"), (hosts, "Hosts"), (errors, "Errors")):
         axis.set_title(heading, loc="left", fontsize=11)
-        axis.set_ylim(bottom=0)
         axis.set_xlim(0, timeline.seconds / unit or 1)
         axis.grid(alpha=0.25)
-        axis.yaxis.set_major_formatter(plt.FuncFormatter(lambda value, _: f"{value:,.4g}"))
         for start in timeline.runs[1:]:
             axis.axvline(start / unit, color="#444444", linestyle="--", linewidth=0.9)
+    for axis in (*axes.flat, volume, waiting):
+        axis.set_ylim(0, max(axis.get_ylim()[1], 0.01 if axis is volume else 1))
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
     speed.set_ylabel("pages/s", color=_SPEED)
-    for axis in (queues, hosts, errors):
+    hosts.set_ylabel("fetched from", color=_HOSTS)
+    waiting.set_ylabel("waiting")
+    for axis in (queues, waiting, errors):
         axis.legend(loc="best", frameon=False, fontsize=9)
     for axis in (hosts, errors):
         axis.set_xlabel(f"{name} of crawling")

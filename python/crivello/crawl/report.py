@@ -52,8 +52,8 @@ class Report:
         self.slowest: list[SlowHost] = []
         self._before = saved
         self._started = time.monotonic()
-        self._pages_before = self.pages
-        self._bytes_before = self.bytes
+        self._pages_before: int = self.pages
+        self._bytes_before: int = self.bytes
 
     @property
     def pages(self) -> int:

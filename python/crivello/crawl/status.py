@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import Counter
 from dataclasses import asdict, dataclass
@@ -143,7 +144,15 @@ def _sizes(collection: Collection) -> dict[str, int]:
     """The bytes of each part on disk."""
     sizes: Counter[str] = Counter()
     for name, length in collection.files.items():
-        folder = collection.folder / name
-        inside = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-        sizes[name.split("/")[0]] += inside if name.endswith("/") else length
+        is_folder = name.endswith("/")
+        sizes[name.split("/")[0]] += _inside(collection.folder / name) if is_folder else length
     return dict(sizes)
+
+
+def _inside(folder: Path) -> int:
+    """The bytes of the files in a folder, some of which may go while they are counted."""
+    total = 0
+    for file in folder.rglob("*"):
+        with contextlib.suppress(OSError):
+            total += file.stat().st_size if file.is_file() else 0
+    return total
