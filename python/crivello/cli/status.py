@@ -71,7 +71,9 @@ def status(
         print_json(found.to_dict())
     else:
         console = stdout_console()
-        console.print(_view(found, console.width))
+        with console.capture() as captured:
+            console.print(_view(found, console.width))
+        emit(captured.get().rstrip("\n"))
     if plot:
         draw(found.timeline, f"{collection.name}: {found.report.pages:,} pages", Path(plot))
         say(f"drew {plot}")

@@ -24,24 +24,18 @@ def verdict(story: Story, settings: Crawl) -> str:
         case "waits":
             return "It is known and waits in the frontier for its turn."
         case "left out":
-            return f"It was seen, and the crawl did not take it in: {_left_out(settings)}."
+            return f"It was seen, and the crawl did not take it in: {_left_out(story, settings)}."
         case _:
-            return "It was never seen: it is no seed, and no page that was fetched links to it."
+            refused = f", and it would not be followed: {story.scope_refusal}" if story.scope_refusal else ""
+            return f"It was never seen: it is no seed, and no page that was fetched links to it{refused}."
 
 
-def _left_out(settings: Crawl) -> str:
-    reasons = []
-    if settings.scope != "any":
-        reasons.append(f"it is outside the scope of the seeds (scope is {settings.scope})")
-    if settings.include:
-        reasons.append(f"it does not match include ({settings.include})")
-    if settings.exclude:
-        reasons.append(f"it matches exclude ({settings.exclude})")
+def _left_out(story: Story, settings: Crawl) -> str:
+    if story.scope_refusal:
+        return story.scope_refusal
     if settings.max_depth:
-        reasons.append(f"it is farther from the seeds than max_depth ({settings.max_depth})")
-    if not reasons:
-        return "the settings of today do not say why, so they were other ones when the links were found"
-    return ", or ".join(reasons)
+        return f"it is farther from the seeds than max_depth ({settings.max_depth})"
+    return "the settings of today do not say why, so they were other ones when the links were found"
 
 
 def _of_row(row: Row, host: str) -> str:
@@ -84,6 +78,7 @@ def tell(story: Story, settings: Crawl) -> Iterator[Line]:
     if story.url != story.given:
         cleaned = f" ({', '.join(story.cleaned)})" if story.cleaned else ""
         yield "canonical form", f"{story.url}{cleaned}"
+    yield "scope", f"outside: {story.scope_refusal}" if story.scope_refusal else "inside"
     yield from _finding(story)
     for decision in story.rules:
         yield _moment(decision.time), _of_rules(decision)

@@ -50,14 +50,16 @@ class Story:
     """What is known of a URL.
 
     ``state`` is "done" where something became of it (``row``), "waits" where it is in the frontier, "left out"
-    where pages link to it and the crawl did not take it in, and "unknown" where nothing leads to it. ``others``
-    has what became of the URLs that its row names.
+    where pages link to it and the crawl did not take it in, and "unknown" where nothing leads to it.
+    ``scope_refusal`` says why a link to it would not be followed, and ``others`` what became of the URLs that
+    its row names.
     """
 
     given: str
     url: str
     cleaned: list[str]
     state: State = "unknown"
+    scope_refusal: str | None = None
     is_seed: bool = False
     found: Finding | None = None
     linking_pages: int = 0
@@ -91,6 +93,7 @@ class Story:
             "url": self.url,
             "cleaned": self.cleaned,
             "state": self.state,
+            "scope_refusal": self.scope_refusal,
             "seed": self.is_seed,
             "depth": self.depth,
             "found": found and {"url": found.url, "anchor": found.anchor, "redirect": found.is_redirect},
@@ -110,6 +113,7 @@ class Story:
 def why(collection: Collection, url: str) -> Story:
     """The story of a URL, in any spelling."""
     story = _identified(collection, url)
+    story.scope_refusal = _scope(collection).refusal(story.url)
     _read_decisions(collection, story)
     _read_links(collection, story)
     story.row = collection.page(story.url)
@@ -161,6 +165,13 @@ def _identified(collection: Collection, url: str) -> Story:
         if getattr(settings, setting) and clean([plain], _only(setting)) != [plain]
     ]
     return Story(url, cleaned, said)
+
+
+def _scope(collection: Collection) -> _core.Scope:
+    """Which links a crawl with the settings of today follows."""
+    settings, state = collection.settings.crawl, collection.state("crawl")
+    seeds = [*state.get("seeds", []), *state.get("led_to", [])]
+    return _core.Scope(settings.scope, seeds, settings.include.split(), settings.exclude.split())
 
 
 def _read_decisions(collection: Collection, story: Story) -> None:
@@ -230,7 +241,7 @@ def _index(collection: Collection, row: Row) -> tuple[bool, str]:
         return False, "it has the words of another page"
     state = collection.state("index")
     if not state:
-        return False, "there is no index yet: `crivello index` makes it"
+        return False, "`crivello index` was not run yet"
     later = (each.url for rows, _ in collection.table.batches(state["rows"]) for each in rows)
     if row.url in later:
         return False, "it came after the last `crivello index`"
