@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -11,17 +12,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from docs.generate import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crivello import Collection
 from crivello.cli.blocks import axis, bars
+from crivello.crawl.decisions import Decision
 from crivello.crawl.status import read_status
 from crivello.crawl.timeline import Timeline
 from crivello.lab.web import Feature, SampleWeb
 from tests.test_shell import CRIVELLO, complaint, crivello, start
 
+PAGE = ROOT / "docs" / "crawl.md"
 _QUICK = ("--delay", "0", "--scope", "any", "--checkpoint", "0.2")
 
 
@@ -155,6 +160,33 @@ def test_a_closed_pipe_is_no_error(folder: Path) -> None:
     command = f"set -o pipefail; {CRIVELLO} status {folder} | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert done.returncode == 0 and done.stderr == ""
+
+
+def queries() -> list[str]:
+    """The queries in the page of the crawl."""
+    return re.findall(r"^```sql\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+
+
+def test_the_queries_in_the_docs_answer(web: SampleWeb, folder: Path) -> None:
+    import duckdb
+
+    outcomes, reasons, minutes = (
+        duckdb.execute(query.replace("'example/", f"'{folder}/")).fetchall() for query in queries()
+    )
+    status = described(folder)
+    counted = {event: count for event, count, _ in outcomes}
+    assert status["outcomes"] == {event: counted[event] for event in status["outcomes"]}
+    # Both runs write down where they begin.
+    assert counted["seed"] == 2 * len(web.seeds)
+    forbidden = web.seeds[0].rstrip("/"), "refused by robots.txt", "line 3: Disallow: /private/"
+    assert forbidden in {reason[:3] for reason in reasons}
+    assert sum(pages for _, pages, _ in minutes) == status["pages"]
+
+
+def test_the_fields_of_the_logs_are_in_the_docs(folder: Path) -> None:
+    documented = set(re.findall(r"`(\w+)`", PAGE.read_text().split("## Knowing what happens")[1]))
+    assert {field.name for field in msgspec.structs.fields(Decision)} <= documented
+    assert set(described(folder)["samples"][0]) <= documented
 
 
 def sample(seconds: float, pages: int, **others: float) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pytest
 
 from crivello import Collection
 from crivello.crawl.decisions import decision_files, decisions_naming
-from crivello.crawl.frontier import depth_in_frontier
+from crivello.crawl.seen import depth_in_frontier
 from crivello.lab.web import Feature, SampleWeb
 from crivello.store import Outcome
 from tests.test_shell import complaint, crivello

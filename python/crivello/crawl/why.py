@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from crivello import _core
 from crivello.crawl.crawler import canonical_seeds
 from crivello.crawl.decisions import GIVEN_UP, ROBOTS, SEED, Decision, decisions_naming
-from crivello.crawl.frontier import depth_in_frontier
+from crivello.crawl.seen import depth_in_frontier
 from crivello.graph import LINKS
 from crivello.parse import parse
 from crivello.settings import Crawl
