@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from crivello.cli.app import TASKS
 from crivello.lab.web import SampleWeb
 
 CRIVELLO = Path(sys.executable).parent / "crivello"
@@ -276,7 +277,7 @@ def test_lab_web_prints_where_to_start(tmp_path: Path) -> None:
 def test_help_version_and_doctor() -> None:
     assert re.fullmatch(r"crivello \d+\.\d+\.\d+\n", crivello("--version").stdout)
     shown = crivello("--help").stdout
-    verbs = ("demo", "up", "crawl", "pages", "index", "rank", "search", "serve", "stream", "lab", "doctor")
+    verbs = [verb for task in TASKS.values() for verb in task]
     assert all(f"$ crivello {verb}" in shown for verb in verbs)
     for verb in verbs:
         assert "Example" in crivello(verb, "--help").stdout or verb == "lab", verb

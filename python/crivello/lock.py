@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from crivello.errors import CollectionInUse, StorageError
@@ -35,16 +36,30 @@ class Lock:
         os.close(self._descriptor)
 
 
-def is_held(folder: Path) -> bool:
-    """Whether someone is writing to a collection."""
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who is writing to a collection, and since when (in seconds since 1970)."""
+
+    process: int | None
+    since: float
+
+
+def holder(folder: Path) -> Holder | None:
+    """Who is writing to a collection; None: nobody."""
     try:
         descriptor = os.open(folder / "lock", os.O_RDONLY)
     except OSError:
-        return False
+        return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return False
+        return None
     except OSError:
-        return True
+        owner = os.read(descriptor, 20).decode(errors="replace").strip()
+        return Holder(int(owner) if owner.isdigit() else None, os.fstat(descriptor).st_mtime)
     finally:
         os.close(descriptor)
+
+
+def is_held(folder: Path) -> bool:
+    """Whether someone is writing to a collection."""
+    return holder(folder) is not None

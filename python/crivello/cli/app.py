@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from crivello.cli import crawl, demo, doctor, index, lab, pages, rank, search, serve, stream, up
+from crivello.cli import crawl, demo, doctor, index, lab, pages, rank, search, serve, status, stream, up, why
 
 TASKS: dict[str, dict[str, str]] = {
     "See it work": {
@@ -17,6 +17,8 @@ TASKS: dict[str, dict[str, str]] = {
     },
     "Collect pages": {
         "crawl": "crivello crawl https://www.example.org/ --into example --max-pages 1000",
+        "status": "crivello status example --plot crawl.png",
+        "why": "crivello why example https://www.example.org/missing.html",
         "pages": "crivello pages example --url https://www.example.org/",
     },
     "Find them": {
@@ -79,6 +81,6 @@ def options(
     del version
 
 
-for module in (demo, up, crawl, pages, index, rank, search, serve, stream, doctor):
+for module in (demo, up, crawl, status, why, pages, index, rank, search, serve, stream, doctor):
     module.register(app)
 app.add_typer(lab.app, name="lab")

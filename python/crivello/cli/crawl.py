@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from crivello.cli.live import CrawlProgress
 from crivello.cli.options import Json, with_settings
-from crivello.cli.output import CrawlProgress, print_json, print_table, report_rows, say, stderr_console
+from crivello.cli.output import print_json, print_table, report_rows, say, stderr_console
 
 if TYPE_CHECKING:
     from crivello.settings import Settings
@@ -57,7 +58,7 @@ def crawl(
     # What cannot be started leaves no folder behind.
     if seeds and not starts_on_private(loaded.crawl, seeds):
         loaded = with_contact(loaded)
-    progress = CrawlProgress(stderr_console())
+    progress = CrawlProgress(stderr_console(), loaded.crawl)
     with Collection.write(into, settings=loaded, create=bool(seeds)) as collection:
         try:
             with progress.shown():

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from crivello.cli.live import CrawlProgress
 from crivello.cli.options import with_settings
-from crivello.cli.output import CrawlProgress, print_table, report_rows, say, stderr_console
+from crivello.cli.output import print_table, report_rows, say, stderr_console
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,7 +70,7 @@ def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
             f"1. a miniature web: {hosts} hosts on {sample.hosts[0]} to {sample.hosts[-1]}, port {sample.port}"
         )
         say(f"2. crawling it from {sample.seeds[0]}, {DELAY} s between requests to a host …")
-        progress = CrawlProgress(console)
+        progress = CrawlProgress(console, loaded.crawl)
         with progress.shown():
             report = crawl(collection, sample.seeds, on_progress=progress)
         print_table("", report_rows(report))

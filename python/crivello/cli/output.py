@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from crivello.crawl import Report
 
@@ -44,8 +44,15 @@ def stderr_console() -> Console:
     return Console(stderr=True, highlight=False)
 
 
-def print_table(title: str, rows: Iterable[tuple[str, str]]) -> None:
-    """Names and values, as a table on standard error."""
+def stdout_console() -> Console:
+    """Rich on standard output, for data that is laid out; plain where that is not a terminal."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def table_of(title: str, rows: Iterable[tuple[str, str]]) -> Table:
+    """Names and values, as a table."""
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
@@ -53,7 +60,12 @@ def print_table(title: str, rows: Iterable[tuple[str, str]]) -> None:
     table.add_column(justify="right")
     for name, value in rows:
         table.add_row(name, value)
-    stderr_console().print(table)
+    return table
+
+
+def print_table(title: str, rows: Iterable[tuple[str, str]]) -> None:
+    """Names and values, as a table on standard error."""
+    stderr_console().print(table_of(title, rows))
 
 
 def report_rows(report: Report) -> Iterator[tuple[str, str]]:
@@ -75,28 +87,3 @@ def report_rows(report: Report) -> Iterator[tuple[str, str]]:
     yield "requests", f"{report.requests:,}"
     yield "bytes", f"{report.bytes:,}"
     yield "seconds", f"{report.seconds:,.1f}"
-
-
-class CrawlProgress:
-    """The live line of a crawl on a terminal; elsewhere it is silent."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._status = console.status("starting …") if console.is_terminal else None
-
-    def __call__(self, report: Report) -> None:
-        if self._status is not None:
-            self._status.update(
-                f"[bold]{report.pages:,}[/] pages  {report.pages_per_second:,.0f}/s  "
-                f"[dim]{report.bytes / 2**20:,.1f} MiB  {report.active} active  "
-                f"{report.waiting:,} waiting  {sum(report.errors.values()):,} errors[/]"
-            )
-
-    @contextmanager
-    def shown(self) -> Iterator[CrawlProgress]:
-        """Shows the line while the crawl runs."""
-        if self._status is None:
-            yield self
-        else:
-            with self._status:
-                yield self

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
+from crivello.cli.live import CrawlProgress
 from crivello.cli.options import with_settings
-from crivello.cli.output import CrawlProgress, print_table, report_rows, say, stderr_console
+from crivello.cli.output import print_table, report_rows, say, stderr_console
 
 
 def register(app: typer.Typer) -> None:
@@ -44,7 +45,7 @@ def up(
     folder = Path(into or urlsplit(seeds[0]).netloc.replace(":", "-"))
     file = folder / SETTINGS
     loaded = settings.load(file if file.exists() else None, flags)
-    progress = CrawlProgress(stderr_console())
+    progress = CrawlProgress(stderr_console(), loaded.crawl)
     with Collection.write(folder, settings=loaded, create=True) as collection:
         try:
             with web.Server(collection, loaded.serve.host, loaded.serve.port) as server:

@@ -9,7 +9,7 @@ from typing import Any
 
 from crivello.store import Outcome
 
-_GOOD = frozenset(
+GOOD = frozenset(
     {
         Outcome.FETCHED,
         Outcome.REDIRECTED,
@@ -52,8 +52,8 @@ class Report:
         self.slowest: list[SlowHost] = []
         self._before = saved
         self._started = time.monotonic()
-        self._pages_before = self.pages
-        self._bytes_before = self.bytes
+        self._pages_before: int = self.pages
+        self._bytes_before: int = self.bytes
 
     @property
     def pages(self) -> int:
@@ -63,7 +63,7 @@ class Report:
     @property
     def errors(self) -> dict[str, int]:
         """The failures, by what happened."""
-        return {name: count for name, count in self.outcomes.items() if name not in _GOOD}
+        return {name: count for name, count in self.outcomes.items() if name not in GOOD}
 
     @property
     def active(self) -> int:
@@ -71,14 +71,24 @@ class Report:
         return self.gauges.get("active", 0)
 
     @property
+    def pages_of_run(self) -> int:
+        """How many of the pages came in this run."""
+        return self.pages - self._pages_before
+
+    @property
+    def bytes_of_run(self) -> int:
+        """How many of the bytes came in this run."""
+        return self.bytes - self._bytes_before
+
+    @property
     def pages_per_second(self) -> float:
         """The speed of this run."""
-        return (self.pages - self._pages_before) / self._elapsed
+        return self.pages_of_run / self.elapsed
 
     @property
     def bytes_per_second(self) -> float:
         """The speed of this run."""
-        return (self.bytes - self._bytes_before) / self._elapsed
+        return self.bytes_of_run / self.elapsed
 
     @property
     def idle_share(self) -> float:
@@ -87,7 +97,8 @@ class Report:
         return 1 - self.gauges["busy_micros"] / slots if slots else 0.0
 
     @property
-    def _elapsed(self) -> float:
+    def elapsed(self) -> float:
+        """How many seconds this run has taken."""
         return max(1e-9, time.monotonic() - self._started)
 
     def update(self, native: dict[str, Any]) -> None:
@@ -100,7 +111,7 @@ class Report:
         self.slowest = [SlowHost(*host) for host in native["slowest"]]
         self.requests = self._before.get("requests", 0) + self.gauges["requests"]
         self.bytes = self._before.get("bytes", 0) + self.gauges["bytes"]
-        self.seconds = self._before.get("seconds", 0.0) + self._elapsed
+        self.seconds = self._before.get("seconds", 0.0) + self.elapsed
 
     def to_dict(self) -> dict[str, Any]:
         """The form of ``crivello crawl --json``, and of the manifest."""

@@ -1,0 +1,66 @@
+"""crivello why: the story of a URL."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from typing import Annotated
+
+import typer
+
+from crivello.cli import NOTHING
+from crivello.cli.options import Folder, Json
+from crivello.cli.output import emit, print_json
+
+_HEADING = 21
+_WIDEST = 110
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the verb."""
+    app.command("why")(why)
+
+
+def why(
+    folder: Folder,
+    url: Annotated[str, typer.Argument(metavar="URL", help="the URL, in any spelling", show_default=False)],
+    json: Json = False,
+) -> None:
+    """Tell the story of a URL: where it was found, when it was tried, what refused it, what became of it.
+
+    Times are UTC. The exit code is 1 where the crawl never took the URL in.
+
+    \b
+    Examples:
+      crivello why example https://www.example.org/missing.html
+      crivello why example 'https://www.example.org/?utm_source=mail' --json
+    """
+    from crivello.collection import Collection
+    from crivello.crawl.story import tell
+    from crivello.crawl.why import why as story_of
+
+    collection = Collection(folder)
+    story = story_of(collection, url)
+    if json:
+        print_json(story.to_dict())
+    else:
+        emit(story.given)
+        width = min(_WIDEST, shutil.get_terminal_size().columns)
+        for heading, text in tell(story, collection.settings.crawl):
+            emit(_line("" if heading == "verdict" else heading, text, width))
+    if story.state in ("left out", "unknown"):
+        raise typer.Exit(NOTHING)
+
+
+def _line(heading: str, text: str, width: int) -> str:
+    """A heading and its text beside it, as long as it is; URLs stay whole."""
+    indent = " " * (_HEADING + 2 if heading else 2)
+    first = f"  {heading:<{_HEADING}}" if heading else indent
+    return textwrap.fill(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,118 @@
+"""Reading the log of decisions, ``log/decisions-*.jsonl``: one JSON object a line (``crates/core/src/crawl``).
+
+A URL's lines are found by looking for its bytes in the mapped files, about 2 GB a second, without reading
+the lines between them. Only what was committed counts, also while a crawl goes on writing.
+"""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from crivello.errors import CorruptFile, StorageError
+
+if TYPE_CHECKING:
+    from crivello.collection import Collection
+
+_PREFIX = "log/decisions-"
+_COPY = 1 << 20
+
+SEED = "seed"
+TRIED_AGAIN = "tried again"
+ROBOTS = "robots.txt"
+GIVEN_UP = "host given up"
+
+
+class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something that was decided about a URL; ``event`` is an outcome in its words, or one of those above."""
+
+    time: float
+    url: str
+    event: str
+    detail: str = ""
+    status: int | None = None
+    content_type: str | None = None
+    depth: int | None = None
+    attempt: int | None = None
+    bytes: int | None = None
+    seconds: float | None = None
+    address: str | None = None
+    other: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The decision as the log has it."""
+        return {
+            name: value for name, value in msgspec.structs.asdict(self).items() if value not in (None, "")
+        }
+
+
+def decision_files(collection: Collection) -> list[tuple[Path, int]]:
+    """The files of the log with their committed lengths, the oldest first."""
+    names = sorted(name for name, length in collection.files.items() if name.startswith(_PREFIX) and length)
+    return [(collection.folder / name, collection.length(name)) for name in names]
+
+
+def decisions_naming(collection: Collection, *urls: str) -> Iterator[Decision]:
+    """The decisions about any of the URLs, or in which one plays a part, in the order of the log."""
+    needles = [msgspec.json.encode(url) for url in urls]
+    decode = msgspec.json.Decoder(Decision).decode
+    for file, committed in decision_files(collection):
+        with mapped(file, committed) as content:
+            for start in sorted(set(_lines_with(content, needles))):
+                line = content[start : content.find(b"\n", start)]
+                try:
+                    yield decode(line)
+                except msgspec.DecodeError as error:
+                    raise CorruptFile(f"{file} is damaged at byte {start}: {error}", file, start) from None
+
+
+def _lines_with(content: mmap.mmap, needles: list[bytes]) -> Iterator[int]:
+    """Where the lines start that hold one of the needles."""
+    for needle in needles:
+        place = content.find(needle)
+        while place >= 0:
+            yield content.rfind(b"\n", 0, place) + 1
+            place = content.find(needle, place + len(needle))
+
+
+@contextmanager
+def mapped(file: Path, length: int) -> Iterator[mmap.mmap]:
+    """The committed part of a file, without reading it."""
+    try:
+        with file.open("rb") as source:
+            content = mmap.mmap(source.fileno(), length, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise StorageError(f"{file} cannot be read: {error}", file) from None
+    with content:
+        yield content
+
+
+@contextmanager
+def committed_files(collection: Collection, newest: int) -> Iterator[list[str]]:
+    """The newest files of the log for tools that read whole files, such as DuckDB.
+
+    The one that is being written to may be longer than what was committed: then its committed part is copied.
+    """
+    with tempfile.TemporaryDirectory(prefix="crivello-log-") as temporary:
+        yield [
+            str(file if file.stat().st_size == length else _copy(file, length, Path(temporary)))
+            for file, length in decision_files(collection)[-newest:]
+        ]
+
+
+def _copy(file: Path, length: int, folder: Path) -> Path:
+    target = folder / file.name
+    try:
+        with file.open("rb") as source, target.open("wb") as out:
+            while length and (part := source.read(min(_COPY, length))):
+                out.write(part)
+                length -= len(part)
+    except OSError as error:
+        raise StorageError.of(error, file) from None
+    return target

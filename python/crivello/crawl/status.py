@@ -1,0 +1,158 @@
+"""How a crawl stands, as anyone can see it who reads the collection: also while another process crawls."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from crivello.crawl.decisions import ROBOTS, SEED, committed_files
+from crivello.crawl.progress import read_progress
+from crivello.crawl.report import GOOD, Report
+from crivello.crawl.timeline import Timeline
+from crivello.lock import holder
+from crivello.store import Outcome
+
+if TYPE_CHECKING:
+    from crivello.collection import Collection
+
+State = Literal["crawling", "in use", "ended", "stopped"]
+
+LATELY = 60.0
+"""Rates of late are over so many seconds."""
+_LATE_CHECKPOINTS = 3
+_PATIENCE = 5.0
+# A file of the log has about a million decisions; older ones say little about which hosts are busy.
+_NEWEST_FILES = 4
+
+_BUSIEST = f"""
+SELECT regexp_extract(url, '^[^/]*//[^/]*') AS host,
+       count(*) FILTER (event IN ('{Outcome.FETCHED}', '{Outcome.REDIRECTED}')) AS pages,
+       count(*) FILTER (event NOT IN (SELECT unnest(?))) AS errors,
+       avg(seconds) FILTER (event IN ('{Outcome.FETCHED}', '{Outcome.REDIRECTED}')) AS mean_seconds
+FROM read_json(?, format = 'newline_delimited',
+               columns = {{url: 'VARCHAR', event: 'VARCHAR', seconds: 'DOUBLE'}})
+GROUP BY host HAVING pages + errors > 0 ORDER BY pages DESC, errors DESC, host LIMIT ?
+"""
+_NO_ERRORS = [*(outcome.value for outcome in GOOD), SEED, ROBOTS]
+
+
+@dataclass(frozen=True, slots=True)
+class BusyHost:
+    """A host, how many pages it gave, how many requests to it failed, and how long it took to answer."""
+
+    host: str
+    pages: int
+    errors: int
+    mean_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a crawl stands."""
+
+    folder: Path
+    state: State
+    process: int | None
+    updated: datetime
+    report: Report
+    hosts: int
+    timeline: Timeline
+    sizes: dict[str, int]
+    busiest: list[BusyHost]
+
+    @property
+    def is_going_on(self) -> bool:
+        """Whether a process crawls right now."""
+        return self.state == "crawling"
+
+    @property
+    def latest(self) -> dict[str, Any]:
+        """The newest sample."""
+        return dict(self.timeline.samples[-1]) if self.timeline.samples else {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The form of ``crivello status --json``."""
+        return {
+            "collection": str(self.folder),
+            "state": self.state,
+            "process": self.process,
+            "updated": self.updated.isoformat(timespec="milliseconds"),
+            "hosts": self.hosts,
+            **self.report.to_dict(),
+            "idle_share": self.latest.get("idle_share", 0.0),
+            "errors": self.report.errors,
+            "pages_per_second": round(self.timeline.rate_of_late("pages", LATELY), 3),
+            "bytes_per_second": round(self.timeline.rate_of_late("bytes", LATELY), 3),
+            "sizes": self.sizes,
+            "busiest": [asdict(host) for host in self.busiest],
+            "runs": self.timeline.runs,
+            "samples": self.timeline.samples,
+        }
+
+
+def read_status(collection: Collection, *, busiest: int = 10) -> Status | None:
+    """How the crawl of a collection stands by the last checkpoint; None where there was no crawl.
+
+    ``busiest`` is how many hosts to name; 0 does not look at the log of decisions.
+    """
+    collection.refresh()
+    state = collection.state("crawl")
+    if not state:
+        return None
+    samples = read_progress(collection)
+    report = Report(state.get("report"))
+    which, process = _state(collection, samples, report)
+    return Status(
+        collection.folder,
+        which,
+        process,
+        datetime.fromtimestamp(samples[-1]["time"] if samples else 0, UTC),
+        report,
+        state.get("hosts", 0),
+        Timeline(samples),
+        _sizes(collection),
+        busiest_hosts(collection, busiest) if busiest else [],
+    )
+
+
+def busiest_hosts(collection: Collection, top: int) -> list[BusyHost]:
+    """The hosts with the most pages, by the newest part of the log of decisions."""
+    import duckdb
+
+    with committed_files(collection, _NEWEST_FILES) as files, duckdb.connect() as database:
+        found = database.execute(_BUSIEST, [_NO_ERRORS, files, top]).fetchall() if files else []
+    return [BusyHost(*host) for host in found]
+
+
+def _state(collection: Collection, samples: list[dict[str, Any]], report: Report) -> tuple[State, int | None]:
+    held = holder(collection.folder)
+    if held is None:
+        return ("stopped" if report.waiting else "ended"), None
+    latest = samples[-1]["time"] if samples else 0.0
+    patience = _LATE_CHECKPOINTS * collection.settings.crawl.checkpoint + _PATIENCE
+    # Indexing and serving hold the folder, too, and leave no samples.
+    is_crawling = held.since <= latest and time.time() - latest < patience
+    return ("crawling" if is_crawling else "in use"), held.process
+
+
+def _sizes(collection: Collection) -> dict[str, int]:
+    """The bytes of each part on disk."""
+    sizes: Counter[str] = Counter()
+    for name, length in collection.files.items():
+        is_folder = name.endswith("/")
+        sizes[name.split("/")[0]] += _inside(collection.folder / name) if is_folder else length
+    return dict(sizes)
+
+
+def _inside(folder: Path) -> int:
+    """The bytes of the files in a folder, some of which may go while they are counted."""
+    total = 0
+    for file in folder.rglob("*"):
+        with contextlib.suppress(OSError):
+            total += file.stat().st_size if file.is_file() else 0
+    return total

@@ -1,0 +1,154 @@
+"""The story of a URL in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from crivello.crawl.decisions import GIVEN_UP, TRIED_AGAIN, Decision
+from crivello.crawl.why import LINKS_COUNTED, Story
+from crivello.store import Outcome, Row
+
+if TYPE_CHECKING:
+    from crivello.settings import Crawl
+
+Line = tuple[str, str]
+
+
+def verdict(story: Story, settings: Crawl) -> str:
+    """What became of the URL and, where it has no page, what refused it."""
+    if story.row is not None:
+        return _of_row(story.row, story.host)
+    match story.state:
+        case "waits":
+            return "It is known and waits in the frontier for its turn."
+        case "left out":
+            return f"It was seen, and the crawl did not take it in: {_left_out(story, settings)}."
+        case _:
+            refused = f", and it would not be followed: {story.scope_refusal}" if story.scope_refusal else ""
+            return f"It was never seen: it is no seed, and no page that was fetched links to it{refused}."
+
+
+def _left_out(story: Story, settings: Crawl) -> str:
+    if story.scope_refusal:
+        return story.scope_refusal
+    if settings.max_depth:
+        return f"it is farther from the seeds than max_depth ({settings.max_depth})"
+    return "the settings of today do not say why, so they were other ones when the links were found"
+
+
+def _of_row(row: Row, host: str) -> str:
+    detail = f": {row.detail}" if row.detail else ""
+    asked = "" if row.attempts else "It was not asked for: "
+    tries = f" after {row.attempts} tries" if row.attempts > 1 else ""
+    match row.outcome:
+        case Outcome.FETCHED if row.duplicate_of:
+            return f"It was fetched{tries}, and is a duplicate of {row.duplicate_of}."
+        case Outcome.FETCHED if row.status == 200:
+            return f"It was fetched{tries}."
+        case Outcome.FETCHED:
+            return f"It was fetched{tries}, and the server answered with status {row.status}."
+        case Outcome.REDIRECTED if row.redirect is None:
+            return f"It was fetched{tries} and redirects with status {row.status}, but not to a page{detail}."
+        case Outcome.REDIRECTED:
+            refused = f", which is not followed{detail}" if row.detail else ""
+            return f"It redirects with status {row.status} to {row.redirect}{refused}."
+        case Outcome.NOT_MODIFIED:
+            return "It did not change since it was fetched."
+        case Outcome.ROBOTS if row.detail.startswith("line "):
+            return f"It was not asked for: the robots.txt of {host} forbids it ({row.detail})."
+        case Outcome.ROBOTS:
+            return f"It was not asked for: the rules of {host} could not be had, which forbids everything{detail}."
+        case Outcome.TRAP:
+            return f"It was cut off as a trap{detail}."
+        case Outcome.LIMIT:
+            return f"It was not asked for, because it is over a limit{detail}."
+        case Outcome.FILTERED:
+            return f"It was fetched, and filtered out{detail}."
+        case failure if asked:
+            return f"It was not asked for, because its host was given up ({failure}){detail}."
+        case failure:
+            return f"It could not be fetched{tries}: {failure}{f' ({row.detail})' if row.detail else ''}."
+
+
+def tell(story: Story, settings: Crawl) -> Iterator[Line]:
+    """The story in order; each line has a heading, or the moment when it happened."""
+    yield "verdict", verdict(story, settings)
+    if story.url != story.given:
+        cleaned = f" ({', '.join(story.cleaned)})" if story.cleaned else ""
+        yield "canonical form", f"{story.url}{cleaned}"
+    yield "scope", f"outside: {story.scope_refusal}" if story.scope_refusal else "inside"
+    yield from _finding(story)
+    for decision in story.rules:
+        yield _moment(decision.time), _of_rules(decision)
+    for decision in story.decisions:
+        yield _moment(decision.time), _of_decision(decision)
+    yield from _relations(story)
+    if story.place is not None:
+        yield "record", "{file}, offset {offset:,}, {length:,} bytes".format(**story.place)
+    if story.row is not None:
+        yield "index", "it is in the index" if story.is_indexed else f"not in the index: {story.index_reason}"
+
+
+def _finding(story: Story) -> Iterator[Line]:
+    if story.is_seed:
+        yield "found", "it is a seed"
+    if story.found is not None and story.found.is_redirect:
+        yield "found", f"by the redirect of {story.found.url}"
+    elif story.found is not None:
+        anchor = f' as "{story.found.anchor}"' if story.found.anchor else ""
+        yield "also found" if story.is_seed else "found", f"first on {story.found.url}{anchor}"
+    if story.linking_pages:
+        least = "at least " if story.linking_pages == LINKS_COUNTED else ""
+        pages = "1 page links" if story.linking_pages == 1 else f"{story.linking_pages:,} pages link"
+        yield "links", f"{least}{pages} to it"
+    if story.depth:
+        yield "depth", f"{story.depth} {'link' if story.depth == 1 else 'links'} from a seed"
+
+
+def _of_rules(decision: Decision) -> str:
+    answer = f"answered {decision.status}" if decision.status else f"could not be had: {decision.detail}"
+    given_up = ", and the host was given up" if decision.event == GIVEN_UP else ""
+    return f"robots.txt {answer}{given_up}"
+
+
+def _of_decision(decision: Decision) -> str:
+    if decision.event == TRIED_AGAIN:
+        rest = f"; again after {decision.seconds:.1f} s" if decision.seconds is not None else ""
+        return f"try {decision.attempt} failed: {decision.detail}{rest}"
+    facts = []
+    if decision.status is not None:
+        facts.append(f"status {decision.status}")
+    if decision.content_type:
+        facts.append(decision.content_type)
+    if decision.bytes is not None:
+        facts.append(f"{decision.bytes:,} bytes")
+    if decision.attempt and decision.seconds is not None:
+        facts.append(f"{decision.seconds:.3f} s")
+    if decision.address:
+        facts.append(f"from {decision.address}")
+    if decision.attempt and decision.attempt > 1:
+        facts.append(f"try {decision.attempt}")
+    said = f"{decision.event}: {', '.join(facts)}" if facts else decision.event
+    return f"{said}; {decision.detail}" if decision.detail else said
+
+
+def _relations(story: Story) -> Iterator[Line]:
+    row = story.row
+    for heading, url in (
+        ("redirects to", row and row.redirect),
+        ("has the words of", row and row.duplicate_of),
+        ("is nearly", row and row.near_duplicate_of),
+        ("calls itself", row and row.canonical),
+    ):
+        if url:
+            yield heading, f"{url} ({story.others[url]})"
+    for url in story.redirected_from:
+        yield "redirected from", url
+    for url in story.copies:
+        yield "is copied by", url
+
+
+def _moment(time: float) -> str:
+    return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S}"

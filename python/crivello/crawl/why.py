@@ -1,0 +1,248 @@
+"""The whole story of a URL: what is known of it from the table, the links, the frontier and the decisions.
+
+Everything is read from what was committed, also while a crawl goes on. It costs a pass over the log of
+decisions and one over the log of links.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+from crivello import _core
+from crivello.crawl.crawler import canonical_seeds
+from crivello.crawl.decisions import GIVEN_UP, ROBOTS, SEED, Decision, decisions_naming
+from crivello.crawl.seen import depth_in_frontier
+from crivello.graph import LINKS
+from crivello.parse import parse
+from crivello.settings import Crawl
+from crivello.store import Outcome, Row
+from crivello.store.archive import file_name
+
+if TYPE_CHECKING:
+    from crivello.collection import Collection
+
+State = Literal["done", "waits", "left out", "unknown"]
+
+LINKS_COUNTED = 100_000
+"""So many pages that link to a URL are counted, and no more."""
+_NAMED = 20
+_CLEAN_UPS = {
+    "clean_session_ids": "a session id was taken out",
+    "clean_tracking": "tracking parameters were taken out",
+    "clean_index_pages": "the name of an index page was taken off",
+    "sort_queries": "the parameters were sorted",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The page that led to a URL first: by a link with a text, or by a redirect."""
+
+    url: str
+    anchor: str
+    is_redirect: bool
+
+
+@dataclass(slots=True)
+class Story:
+    """What is known of a URL.
+
+    ``state`` is "done" where something became of it (``row``), "waits" where it is in the frontier, "left out"
+    where pages link to it and the crawl did not take it in, and "unknown" where nothing leads to it.
+    ``scope_refusal`` says why a link to it would not be followed, and ``others`` what became of the URLs that
+    its row names.
+    """
+
+    given: str
+    url: str
+    cleaned: list[str]
+    state: State = "unknown"
+    scope_refusal: str | None = None
+    is_seed: bool = False
+    found: Finding | None = None
+    linking_pages: int = 0
+    depth: int | None = None
+    rules: list[Decision] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)
+    row: Row | None = None
+    redirected_from: list[str] = field(default_factory=list)
+    copies: list[str] = field(default_factory=list)
+    others: dict[str, str] = field(default_factory=dict)
+    is_indexed: bool = False
+    index_reason: str = ""
+
+    @property
+    def host(self) -> str:
+        """Scheme, name and port."""
+        return origin(self.url)
+
+    @property
+    def place(self) -> dict[str, Any] | None:
+        """Where the record of the page lies in the archive."""
+        if self.row is None or not self.row.length:
+            return None
+        return {"file": file_name(self.row.file), "offset": self.row.offset, "length": self.row.length}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The form of ``crivello why --json``."""
+        found = self.found
+        return {
+            "given": self.given,
+            "url": self.url,
+            "cleaned": self.cleaned,
+            "state": self.state,
+            "scope_refusal": self.scope_refusal,
+            "seed": self.is_seed,
+            "depth": self.depth,
+            "found": found and {"url": found.url, "anchor": found.anchor, "redirect": found.is_redirect},
+            "linking_pages": self.linking_pages,
+            "robots": [decision.to_dict() for decision in self.rules],
+            "decisions": [decision.to_dict() for decision in self.decisions],
+            "page": self.row and self.row.to_dict(),
+            "redirected_from": self.redirected_from,
+            "copies": self.copies,
+            "others": self.others,
+            "record": self.place,
+            "indexed": self.is_indexed,
+            "index_reason": self.index_reason,
+        }
+
+
+def why(collection: Collection, url: str) -> Story:
+    """The story of a URL, in any spelling."""
+    story = _identified(collection, url)
+    story.scope_refusal = _scope(collection).refusal(story.url)
+    _read_decisions(collection, story)
+    _read_links(collection, story)
+    story.row = collection.page(story.url)
+    if story.row is not None:
+        story.state, story.depth = "done", story.row.depth
+        story.is_indexed, story.index_reason = _index(collection, story.row)
+        story.others = _outcomes(collection, story.row)
+        return story
+    story.depth = depth_in_frontier(collection, story.url)
+    if story.depth is not None or story.is_seed:
+        story.state = "waits"
+    elif story.linking_pages:
+        story.state = "left out"
+    return story
+
+
+def origin(url: str) -> str:
+    """Scheme, name and port of a URL."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def clean(urls: list[str], settings: Crawl) -> list[str | None]:
+    """URLs as a crawl keeps those that it finds on pages."""
+    return _core.canonical_urls(
+        urls,
+        session_ids=settings.clean_session_ids,
+        tracking=settings.clean_tracking,
+        index_pages=settings.clean_index_pages,
+        sort_query=settings.sort_queries,
+    )
+
+
+def _only(setting: str) -> Crawl:
+    """Settings with one clean-up and no other."""
+    return Crawl(**{name: name == setting for name in _CLEAN_UPS})  # type: ignore[arg-type]
+
+
+def _identified(collection: Collection, url: str) -> Story:
+    """Which URL is meant, and what had to be cleaned up. Seeds are as they were given, not cleaned."""
+    [plain] = canonical_seeds([url])
+    settings = collection.settings.crawl
+    [cleaned] = clean([plain], settings)
+    if cleaned is None or cleaned == plain or collection.page(plain) is not None:
+        return Story(url, plain, [])
+    said = [
+        words
+        for setting, words in _CLEAN_UPS.items()
+        if getattr(settings, setting) and clean([plain], _only(setting)) != [plain]
+    ]
+    return Story(url, cleaned, said)
+
+
+def _scope(collection: Collection) -> _core.Scope:
+    """Which links a crawl with the settings of today follows."""
+    settings, state = collection.settings.crawl, collection.state("crawl")
+    seeds = [*state.get("seeds", []), *state.get("led_to", [])]
+    return _core.Scope(settings.scope, seeds, settings.include.split(), settings.exclude.split())
+
+
+def _read_decisions(collection: Collection, story: Story) -> None:
+    rules = f"{story.host}/robots.txt"
+    for decision in decisions_naming(collection, story.url, rules):
+        if decision.url == rules and decision.event in (ROBOTS, GIVEN_UP):
+            story.rules.append(decision)
+        elif decision.url == story.url and decision.event == SEED:
+            story.is_seed = True
+        elif decision.url == story.url:
+            story.decisions.append(decision)
+        elif decision.event == Outcome.REDIRECTED:
+            _append(story.redirected_from, decision.url)
+        elif decision.other == story.url:
+            _append(story.copies, decision.url)
+
+
+def _append(urls: list[str], url: str) -> None:
+    if url not in urls and len(urls) < _NAMED:
+        urls.append(url)
+
+
+def _read_links(collection: Collection, story: Story) -> None:
+    committed = collection.length(LINKS)
+    if not committed:
+        return
+    signature = _core.signature(story.url)
+    pages = _core.pages_linking_to(collection.folder / LINKS, committed, signature, LINKS_COUNTED)
+    story.linking_pages = len(pages)
+    finder = collection.table.by_signature(pages[0]) if pages else None
+    if finder is not None:
+        story.found = Finding(
+            finder.url, _anchor(collection, finder, story.url), finder.redirect == story.url
+        )
+
+
+def _anchor(collection: Collection, finder: Row, url: str) -> str:
+    """What a link to a URL says on a page."""
+    if not finder.length or finder.text_length:
+        return ""
+    record = collection.record(finder)
+    page = parse(record.url, record.headers.get, record.body, collection.settings.crawl.max_bytes)
+    if page is None:
+        return ""
+    links = clean(page.links, collection.settings.crawl)
+    return next((anchor for link, anchor in zip(links, page.anchors, strict=True) if link == url), "")
+
+
+def _outcomes(collection: Collection, row: Row) -> dict[str, str]:
+    """What became of the URLs that a row names."""
+    named = (row.redirect, row.duplicate_of, row.near_duplicate_of, row.canonical)
+    rows = {url: collection.page(url) for url in named if url}
+    return {url: other.outcome.value if other else "not visited" for url, other in rows.items()}
+
+
+def _index(collection: Collection, row: Row) -> tuple[bool, str]:
+    """Whether a page is in the index, and why not."""
+    if row.outcome is not Outcome.FETCHED:
+        return False, "there is no page of it"
+    if row.status != 200:
+        return False, f"its status is {row.status}"
+    if row.digest is None:
+        return False, f"{row.content_type or 'its type'} is not text"
+    if row.noindex:
+        return False, "it asks not to be indexed (noindex)"
+    if row.duplicate_of is not None:
+        return False, "it has the words of another page"
+    state = collection.state("index")
+    if not state:
+        return False, "`crivello index` was not run yet"
+    later = (each.url for rows, _ in collection.table.batches(state["rows"]) for each in rows)
+    if row.url in later:
+        return False, "it came after the last `crivello index`"
+    return True, ""
