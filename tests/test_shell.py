@@ -307,7 +307,6 @@ def imports_of(code: str) -> set[str]:
 
 def test_importing_and_help_load_nothing_heavy() -> None:
     heavy = {
-        "aiohttp",
         "uvicorn",
         "starlette",
         "rich.console",
