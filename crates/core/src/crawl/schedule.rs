@@ -35,7 +35,7 @@ use crate::{Error, Pulse, Result};
 /// How many names are resolved at once.
 const RESOLVING: usize = 256;
 /// How many URLs a host may have fetched before it lets hosts in that wait for a place in the workbench.
-const QUANTUM: u32 = 1000;
+const QUANTUM: u32 = 100;
 /// How often the slowest hosts are looked for.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 const SLOWEST: usize = 5;
