@@ -15,6 +15,7 @@ from crivello.cli.output import print_table, report_rows, say, stderr_console
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from crivello.collection import Collection
     from crivello.search import Hit
 
 DELAY = 0.02
@@ -53,6 +54,8 @@ def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
     from crivello import settings, web
     from crivello.collection import Collection
     from crivello.crawl import crawl
+    from crivello.crawl.story import verdict
+    from crivello.crawl.why import why
     from crivello.graph.update import update_ranks
     from crivello.index.update import update_index
     from crivello.lab.web import SampleWeb
@@ -74,6 +77,10 @@ def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
         with progress.shown():
             report = crawl(collection, sample.seeds, on_progress=progress)
         print_table("", report_rows(report))
+        for url in _told(collection):
+            say()
+            say(f"$ crivello why {into or 'DIR'} {url}")
+            say(f"  {verdict(why(collection, url), loaded.crawl)}")
         say()
         done = update_index(collection)
         graph = update_ranks(collection)
@@ -98,6 +105,18 @@ def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
         port if flags["serve"]["port"] else web.free_port(host, port),
         on_ready=lambda url: say(f"5. the search page is at {url} (Ctrl-C ends it)"),
     )
+
+
+def _told(collection: Collection) -> list[str]:
+    """A URL of each kind that did not become a page of its own."""
+    from crivello.store import Outcome
+
+    first: dict[str, str] = {}
+    for row in collection.pages():
+        kind = "duplicate" if row.duplicate_of else row.outcome
+        first.setdefault(kind, row.url)
+    wanted = ("duplicate", Outcome.ROBOTS, Outcome.TRAP)
+    return [first[kind] for kind in wanted if kind in first]
 
 
 def _print_hit(console: Console, hit: Hit) -> None:

@@ -157,6 +157,7 @@ impl Scheduler {
         for (key, host) in self.hosts.borrow().iter() {
             self.memory.borrow_mut().remember(key.0, &host.borrow().record);
         }
+        self.look();
         let hosts = self.memory.borrow_mut().flush()?;
         let waiting = self.frontier.borrow().oldest();
         let oldest = waiting.into_iter().chain(self.shared.first_open()).min();
@@ -327,11 +328,15 @@ impl Scheduler {
     }
 
     fn look_around(&self) {
+        if self.looked.get().elapsed() >= BETWEEN_LOOKS {
+            self.look();
+        }
+    }
+
+    /// Says how things stand.
+    fn look(&self) {
         let gauges = &self.shared.gauges;
         let now = Instant::now();
-        if now.duration_since(self.looked.get()) < BETWEEN_LOOKS {
-            return;
-        }
         self.looked.set(now);
         self.account(self.active.get());
         let stats = self.frontier.borrow().stats();
