@@ -68,5 +68,9 @@ class _Pages:
 
 
 def _document(collection: Collection, row: Row) -> list[Document]:
+    if row.canonical is not None:
+        own = collection.page(row.canonical)
+        if own is not None and own.indexable and own.canonical is None:
+            return []  # it stands there under the address that it calls its own
     text = collection.text(row)
     return [(row.url, row.title, text, row.language)] if text or row.title else []
