@@ -319,3 +319,14 @@ def test_importing_and_help_load_nothing_heavy() -> None:
     assert not heavy & imports_of("import crivello")
     assert "crivello._core" not in imports_of("import crivello")
     assert not heavy & imports_of("import crivello.cli.app")
+
+
+def test_seeds_come_from_a_file(web: SampleWeb, tmp_path: Path) -> None:
+    file = tmp_path / "seeds.txt"
+    file.write_text("# where to start\n\n" + "\n".join(web.seeds[:2]) + "\n")
+    folder = tmp_path / "c"
+    done = crivello("crawl", "--seeds", file, "--into", folder, "--max-depth", "1", "--json", *QUICK)
+    assert json.loads(done.stdout)["pages"] > 2
+    file.write_text("# none\n")
+    assert "there is no URL in" in complaint("crawl", "--seeds", file, "--into", tmp_path / "d", code=2)
+    assert "No such file" in complaint("crawl", "--seeds", tmp_path / "no", "--into", tmp_path / "d", code=3)

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from crivello.settings import Settings
 
 
+MOST_SEEDS = 100_000
+
+
 def register(app: typer.Typer) -> None:
     """Adds the verb."""
     app.command("crawl")(with_settings("crawl")(crawl))
@@ -28,19 +31,29 @@ def crawl(
     into: Annotated[
         str, typer.Option("--into", metavar="DIR", help="the collection's folder; made where there is none")
     ] = "",
+    seeds_file: Annotated[
+        str,
+        typer.Option(
+            "--seeds",
+            metavar="FILE",
+            help="a file with more URLs to start from, one a line; -: standard input",
+        ),
+    ] = "",
     json: Json = False,
     *,
     flags: dict[str, Any],
 ) -> None:
     """Crawl from some URLs into a collection, or go on with a crawl.
 
-    It stays on the hosts of the seeds (--scope any lets it out), obeys robots.txt, and waits between
-    requests to a host. Ctrl-C makes a checkpoint and ends; the same command without URLs goes on.
+    It stays on the hosts of the seeds (--scope any lets it out), obeys robots.txt, and lets a host rest
+    five times as long as a visit took. Ctrl-C makes a checkpoint and ends; the same command without URLs
+    goes on.
 
     \b
     Examples:
       crivello crawl https://www.example.org/ --into example
       crivello crawl --into example --max-pages 1000 --delay 2
+      crivello crawl --seeds urls.txt --into many --scope domain --priority short
     """
     from pathlib import Path
 
@@ -54,7 +67,10 @@ def crawl(
         raise InvalidArgument("where should the pages go?", hint="name a folder with --into DIR")
     file = Path(into) / SETTINGS
     loaded = settings.load(file if file.exists() else None, flags)
-    seeds = canonical_seeds(urls or [])
+    named = list(urls or [])
+    if seeds_file:
+        named += _read_seeds(seeds_file)
+    seeds = canonical_seeds(named)
     # What cannot be started leaves no folder behind.
     if seeds and not starts_on_private(loaded.crawl, seeds):
         loaded = with_contact(loaded)
@@ -77,6 +93,22 @@ def crawl(
         limit = getattr(loaded.crawl, report.stopped_by)
         say(f"stopped at {report.stopped_by} = {limit:g}; {report.waiting:,} URLs wait for the next run")
     say(f"next: crivello index {into}")
+
+
+def _read_seeds(file: str) -> list[str]:
+    """The URLs in a file; empty lines and those that begin with # are none."""
+    from crivello.cli.lines import lines_of
+    from crivello.errors import InvalidArgument
+
+    seeds = [line for line in lines_of([file]) if not line.startswith("#")]
+    if not seeds:
+        raise InvalidArgument(f"there is no URL in {file}")
+    if len(seeds) > MOST_SEEDS:
+        raise InvalidArgument(
+            f"{file} has {len(seeds):,} URLs, and a crawl starts from at most {MOST_SEEDS:,}",
+            hint="crawl them in parts, into the same collection",
+        )
+    return seeds
 
 
 def with_contact(loaded: Settings) -> Settings:
