@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from crivello.lab.web.pdf import pdf
+from crivello.lab.web.pdf import write_pdf
 from crivello.store import Outcome
 from tests.politeness import too_close
 from tests.small_web import Answer, Page, Query, SmallWeb, links, redirect, rules, urls
@@ -107,7 +108,7 @@ def test_a_robots_txt_on_another_host_is_asked_for_politely(together: bool, tmp_
         "b.test": {"/rules": Answer(FORBIDDING.body, wait=0.05), "/": links(*slow), **slow},
     }
     names = [f"a{number}.test" for number in range(3)]
-    hosts |= {name: {"/robots.txt": redirect(web_rules), **SITE} for name in names for web_rules in ["/other"]}
+    hosts |= {name: dict(SITE) for name in names}
     with SmallWeb(hosts, dict.fromkeys(hosts, "127.3.1.1") if together else None) as web:
         for name in names:
             hosts[name]["/robots.txt"] = redirect(web.url("b.test", "/rules"))
@@ -118,25 +119,39 @@ def test_a_robots_txt_on_another_host_is_asked_for_politely(together: bool, tmp_
         assert too_close(web.hits(), 0.05) == []
 
 
-@pytest.mark.xfail(strict=True, reason="an errand to another host forgets the Crawl-delay of that host")
-def test_an_errand_to_another_host_keeps_its_crawl_delay(tmp_path: Path) -> None:
-    pages: dict[str, Page] = {path: f"<p>{path}" for path in (f"/{number}" for number in range(4))}
-    hosts: dict[str, dict[str, Page]] = {
-        "b.test": {
-            "/robots.txt": rules("User-agent: *", "Crawl-delay: 0.4"),
-            "/rules": FORBIDDING,
-            "/": links(*pages),
-            **pages,
-        },
-        "a.test": {"/": "<p>Led here."},
-    }
+def redirecting(page: Page, wait: float = 0.0) -> tuple[dict[str, dict[str, Page]], Callable[[SmallWeb], None]]:
+    """A host a.test, whose rules are those of b.test."""
+    hosts: dict[str, dict[str, Page]] = {"a.test": {"/": page}}
+
+    def lead(web: SmallWeb) -> None:
+        rules_there = {"Location": web.url("b.test", "/rules")}
+        hosts["a.test"]["/robots.txt"] = Answer(status=302, headers=rules_there, wait=wait)
+
+    return hosts, lead
+
+
+@pytest.mark.xfail(strict=True, reason="the visits of a host with a queue always come before an errand to it")
+def test_a_busy_host_gives_its_rules_to_another_in_time(tmp_path: Path) -> None:
+    pages: dict[str, Page] = {path: f"<p>{path}" for path in (f"/{number}" for number in range(20))}
+    hosts, lead = redirecting("<p>Led here.")
+    hosts["b.test"] = {"/rules": FORBIDDING, "/": links(*pages), **pages}
     with SmallWeb(hosts) as web:
-        hosts["a.test"]["/robots.txt"] = Answer(
-            status=302, headers={"Location": web.url("b.test", "/rules")}, wait=0.5
-        )
+        lead(web)
+        crawled = web.crawl(tmp_path / "c", "b.test", "a.test", delay=0.1, timeout=1.0, retries=0)
+        assert crawled.row(web.url("a.test")).outcome is Outcome.FETCHED
+
+
+@pytest.mark.xfail(strict=True, reason="after an errand the Crawl-delay of the host that it went to does not count")
+def test_an_errand_to_another_host_keeps_its_crawl_delay(tmp_path: Path) -> None:
+    hosts, lead = redirecting("", wait=0.7)
+    delay = rules("User-agent: *", "Crawl-delay: 0.3")
+    hosts["b.test"] = {"/robots.txt": delay, "/rules": FORBIDDING, "/": "<p>First.", "/next": "<p>Next."}
+    with SmallWeb(hosts) as web:
+        lead(web)
+        hosts["a.test"]["/"] = links(web.url("b.test", "/next"))
         web.crawl(tmp_path / "c", "b.test", "a.test", max_time=20.0)
-        assert web.paths("b.test").count("/rules") == 1
-        assert too_close(web.hits("b.test"), 0.4) == []
+        assert web.paths("b.test") == ["/", "/rules", "/next"]
+        assert min(web.gaps("b.test")) >= 0.3
 
 
 def test_rules_are_believed_by_the_next_run(tmp_path: Path) -> None:
@@ -213,7 +228,7 @@ def test_texts_and_documents_have_wishes_too(said: str, tmp_path: Path) -> None:
         "a.test": {
             "/": links("/text", "/document"),
             "/text": Answer("A text.", headers=headers, kind="text/plain"),
-            "/document": Answer(pdf("A document", ["about", "it"]), headers=headers, kind="application/pdf"),
+            "/document": Answer(write_pdf("A document", ["about", "it"]), headers=headers, kind="application/pdf"),
         }
     }
     with SmallWeb(hosts) as web:
