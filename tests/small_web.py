@@ -225,6 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
         asked = Asked(start, time.time(), host, path, address, self.number, headers)
         web.log.append(asked)
         self.wfile.write(answer.encoded())
+        self.close_connection = answer.headers.get("Connection") == "close"
 
     def log_message(self, *_: object) -> None:
         """The log is the web's."""
