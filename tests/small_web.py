@@ -33,13 +33,14 @@ from tests.politeness import Hit
 
 @dataclass(frozen=True)
 class Answer:
-    """What is sent back, after ``wait`` seconds."""
+    """What is sent back, after ``wait`` seconds; without the last ``cut`` bytes, the server hangs up instead."""
 
     body: str | bytes = ""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     kind: str = "text/html"
     wait: float = 0.0
+    cut: int = 0
 
     def encoded(self) -> bytes:
         """The response, byte for byte."""
@@ -47,7 +48,8 @@ class Answer:
         lines = [f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}"]
         lines += [f"{name}: {value}" for name, value in self.headers.items()]
         lines += [f"Content-Type: {self.kind}", f"Content-Length: {len(content)}", "", ""]
-        return "\r\n".join(lines).encode() + content
+        whole = "\r\n".join(lines).encode() + content
+        return whole[: len(whole) - self.cut]
 
 
 class Asked(NamedTuple):
@@ -173,7 +175,10 @@ class SmallWeb:
 
         A setting of None is left as it is by default. Without seeds an earlier crawl goes on.
         """
-        chosen = {"delay": 0.0, "hosts_file": str(self.write_hosts_file(folder.with_suffix(".hosts")))} | chosen
+        chosen = {
+            "delay": 0.0,
+            "hosts_file": str(self.write_hosts_file(folder.with_suffix(".hosts"))),
+        } | chosen
         flags = {"crawl": {name: value for name, value in chosen.items() if value is not None}}
         loaded = settings.load(flags=flags, environment={})
         urls = [seed if "://" in seed else self.url(seed) for seed in seeds]
@@ -225,7 +230,7 @@ class _Handler(BaseHTTPRequestHandler):
         asked = Asked(start, time.time(), host, path, address, self.number, headers)
         web.log.append(asked)
         self.wfile.write(answer.encoded())
-        self.close_connection = answer.headers.get("Connection") == "close"
+        self.close_connection = bool(answer.cut) or answer.headers.get("Connection") == "close"
 
     def log_message(self, *_: object) -> None:
         """The log is the web's."""

@@ -108,7 +108,9 @@ def test_documents_become_text(tmp_path: Path) -> None:
     }
     with SmallWeb({"a.test": pages}) as web:
         crawled = web.crawl(tmp_path / "c", "a.test")
-        good, bad, packed = (crawled.row(web.url("a.test", f"/{name}.pdf")) for name in ("good", "bad", "packed"))
+        good, bad, packed = (
+            crawled.row(web.url("a.test", f"/{name}.pdf")) for name in ("good", "bad", "packed")
+        )
         assert (good.title, packed.title) == ("A document", "packed.pdf")
         assert "It says something." in crawled.collection.text(good)
         assert "Packed words." in crawled.collection.text(packed)

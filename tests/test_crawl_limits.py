@@ -15,7 +15,8 @@ from tests.small_web import Answer, Crawled, Page, SmallWeb, links, urls, words
 def wide(name: str, count: int, size: int = 30) -> dict[str, Page]:
     """A first page with links to all others; each has other words."""
     paths = [f"/{number}" for number in range(count)]
-    return {"/": links(*paths)} | {path: f"<p>{words(size, name + path[1:] + 'x')}" for path in paths}
+    pages: dict[str, Page] = {"/": links(*paths)}
+    return pages | {path: f"<p>{words(size, name + path[1:] + 'x')}" for path in paths}
 
 
 def stored(crawled: Crawled) -> set[str]:
@@ -42,7 +43,9 @@ def test_max_pages_is_exact_and_counts_anew_in_each_run(most: int, tmp_path: Pat
         assert all(len(web.paths(host)) == len(set(web.paths(host))) == 11 for host in hosts)
 
 
-@pytest.mark.xfail(strict=True, reason="a robots.txt that comes after the last page wakes nobody when it is written")
+@pytest.mark.xfail(
+    strict=True, reason="a robots.txt that comes after the last page wakes nobody when it is written"
+)
 def test_max_pages_ends_a_crawl_at_once(tmp_path: Path) -> None:
     hosts: dict[str, dict[str, Page]] = {
         "a.test": {"/": "<p>The only page."},
@@ -64,7 +67,9 @@ def test_what_failed_does_not_count_as_a_page(tmp_path: Path) -> None:
 
 
 def test_max_depth(tmp_path: Path) -> None:
-    pages: dict[str, Page] = {f"/{step}": links(f"/{step + 1}", text=words(9, f"s{step}")) for step in range(5)}
+    pages: dict[str, Page] = {
+        f"/{step}": links(f"/{step + 1}", text=words(9, f"s{step}")) for step in range(5)
+    }
     with SmallWeb({"a.test": {"/": links("/0"), **pages}}) as web:
         crawled = web.crawl(tmp_path / "c", "a.test", max_depth=2)
         assert {row.url: row.depth for row in crawled.rows()} == {
@@ -85,7 +90,9 @@ def test_max_per_host_holds_over_runs(tmp_path: Path) -> None:
         assert crawled.report.waiting == 0
 
 
-@pytest.mark.xfail(strict=True, reason="a share of max_pages is taken of a thousand pages where there are fewer")
+@pytest.mark.xfail(
+    strict=True, reason="a share of max_pages is taken of a thousand pages where there are fewer"
+)
 def test_max_share_is_a_share_of_max_pages(tmp_path: Path) -> None:
     hosts = {"a.test": wide("a", 30), "b.test": wide("b", 2)}
     with SmallWeb(hosts) as web:
@@ -125,8 +132,12 @@ def test_max_time(tmp_path: Path) -> None:
 
 # --- filters ------------------------------------------------------------------------------------------------
 
-ITALIAN = "La città è bella e il mare è vicino, perché non andiamo a vedere che cosa c'è oggi al mercato? " * 3
-ENGLISH = "The town is beautiful and the sea is near, so why do we not go and see what the market has today? " * 3
+ITALIAN = (
+    "La città è bella e il mare è vicino, perché non andiamo a vedere che cosa c'è oggi al mercato? " * 3
+)
+ENGLISH = (
+    "The town is beautiful and the sea is near, so why do we not go and see what the market has today? " * 3
+)
 SITE: dict[str, Page] = {
     "/": links("/it", "/en", "/short", "/text", "/pdf", "/png", text=ENGLISH),
     "/it": f"<html lang=it><title>Ciao</title><p>{ITALIAN}<a href=/behind-it>oltre</a>",
@@ -146,13 +157,21 @@ SITE: dict[str, Page] = {
     [
         pytest.param(
             {"types": "text/html"},
-            {"/text": "its type is text/plain", "/pdf": "its type is application/pdf", "/png": "its type is image/png"},
+            {
+                "/text": "its type is text/plain",
+                "/pdf": "its type is application/pdf",
+                "/png": "its type is image/png",
+            },
             set(),
             id="types",
         ),
-        pytest.param({"types": "text/*,application/pdf"}, {"/png": "its type is image/png"}, set(), id="type groups"),
+        pytest.param(
+            {"types": "text/*,application/pdf"}, {"/png": "its type is image/png"}, set(), id="type groups"
+        ),
         pytest.param({"languages": "en"}, {"/it": "its language is it"}, {"/behind-it"}, id="languages"),
-        pytest.param({"min_text": 50}, {"/short": "its text has 4 characters"}, {"/behind-short"}, id="min_text"),
+        pytest.param(
+            {"min_text": 50}, {"/short": "its text has 4 characters"}, {"/behind-short"}, id="min_text"
+        ),
         pytest.param(
             {"drop_matching": "Secret|^Ciao$"},
             {"/it": "it matches drop_matching", "/en": "it matches drop_matching"},
@@ -190,17 +209,23 @@ def test_max_text_keeps_long_pages_out(tmp_path: Path) -> None:
         assert detail.startswith("its text has ") and detail.endswith(" characters")
 
 
-@pytest.mark.xfail(strict=True, reason="patterns for texts know neither classes of characters nor other letters")
+@pytest.mark.xfail(
+    strict=True, reason="patterns for texts know neither classes of characters nor other letters"
+)
 @pytest.mark.parametrize("pattern", [r"\bmarket\b", r"(?i)MARKET", r"market\s\w+", "città"])
 def test_patterns_for_texts_are_those_that_people_write(pattern: str, tmp_path: Path) -> None:
     with SmallWeb({"a.test": {"/": links(text=ENGLISH + ITALIAN)}}) as web:
         assert web.crawl(tmp_path / "c", "a.test", keep_matching=pattern).report.pages == 1
 
 
-@pytest.mark.xfail(strict=True, reason="a page that is filtered out, or does not decode, has no try in its row")
+@pytest.mark.xfail(
+    strict=True, reason="a page that is filtered out, or does not decode, has no try in its row"
+)
 def test_a_page_that_was_filtered_out_was_tried_once(tmp_path: Path) -> None:
     broken = Answer("no gzip", headers={"Content-Encoding": "gzip"})
-    with SmallWeb({"a.test": SITE | {"/": links("/short", "/broken", text=ENGLISH), "/broken": broken}}) as web:
+    with SmallWeb(
+        {"a.test": SITE | {"/": links("/short", "/broken", text=ENGLISH), "/broken": broken}}
+    ) as web:
         crawled = web.crawl(tmp_path / "c", "a.test", min_text=50)
         rows = [crawled.row(web.url("a.test", path)) for path in ("/short", "/broken")]
         assert [row.outcome for row in rows] == [Outcome.FILTERED, Outcome.BAD_ENCODING]

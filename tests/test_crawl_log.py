@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -21,7 +20,18 @@ def moody(query: Query) -> Answer:
 
 def everything() -> dict[str, dict[str, Page]]:
     """A host on which most things happen, and one that is not to be had."""
-    paths = ["/page", "/copy", "/moved", "/gone", "/closed", "/busy", "/moody", "/large", "/broken", "/picture"]
+    paths = [
+        "/page",
+        "/copy",
+        "/moved",
+        "/gone",
+        "/closed",
+        "/busy",
+        "/moody",
+        "/large",
+        "/broken",
+        "/picture",
+    ]
     text = words(80)
     return {
         "a.test": {

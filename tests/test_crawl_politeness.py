@@ -19,7 +19,11 @@ SOON = 20.0
 def site(**others: Page) -> dict[str, Page]:
     """A first page with a few others behind it."""
     pages: dict[str, Page] = {"/": links(*PAGES, *(f"/{name}" for name in others))}
-    return pages | {path: f"<p>Page {path}" for path in PAGES} | {f"/{name}": page for name, page in others.items()}
+    return (
+        pages
+        | {path: f"<p>Page {path}" for path in PAGES}
+        | {f"/{name}": page for name, page in others.items()}
+    )
 
 
 @pytest.mark.parametrize("politeness", [{"delay": 0.0}, {"delay": None}], ids=["absolute", "relative"])

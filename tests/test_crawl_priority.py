@@ -18,7 +18,11 @@ PATHS = [LONG, "/first-come", "/" + "y" * 45, "/lantern-oil", "/q"]
 
 def site(paths: list[str], **texts: str) -> dict[str, Page]:
     pages: dict[str, Page] = {"/": links(*paths)}
-    return pages | {path: f"<p>{words(20, path.strip('/'))}" for path in paths} | {f"/{name}": text for name, text in texts.items()}
+    return (
+        pages
+        | {path: f"<p>{words(20, path.strip('/'))}" for path in paths}
+        | {f"/{name}": text for name, text in texts.items()}
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,7 +78,7 @@ def test_focused_follows_pages_about_the_keywords(tmp_path: Path) -> None:
 
 # --- classes of one's own -----------------------------------------------------------------------------------
 
-MODULE = '''
+MODULE = """
 from crivello.crawl import Priority
 
 class Backwards(Priority):
@@ -113,7 +117,7 @@ class CannotBeMade(Backwards):
 class NoPriority:
     def __init__(self, keywords):
         pass
-'''
+"""
 
 
 @pytest.fixture

@@ -15,7 +15,13 @@ from tests.small_web import Answer, Page, Query, SmallWeb, links, redirect, rule
 
 def test_requests_say_who_we_are(tmp_path: Path) -> None:
     with SmallWeb({"a.test": {"/": links("/page"), "/page": "<p>"}}) as web:
-        web.crawl(tmp_path / "c", "a.test", user_agent="Finder", contact="mailto:a@b.test", accept_language="it, en;q=0.5")
+        web.crawl(
+            tmp_path / "c",
+            "a.test",
+            user_agent="Finder",
+            contact="mailto:a@b.test",
+            accept_language="it, en;q=0.5",
+        )
         assert [each.path for each in web.log] == ["/robots.txt", "/", "/page"]
         for each in web.log:
             assert each.headers["user-agent"] == f"Finder/{version('crivello')} (+mailto:a@b.test)"
@@ -100,12 +106,18 @@ def test_everything_goes_through_the_proxy(tmp_path: Path) -> None:
 
 def test_a_robots_txt_elsewhere_is_had_through_the_proxy(tmp_path: Path) -> None:
     hosts: dict[str, dict[str, Page]] = {
-        "a.nowhere.test": {"/robots.txt": redirect("http://b.nowhere.test/rules"), "/": links("/no"), "/no": "<p>"},
+        "a.nowhere.test": {
+            "/robots.txt": redirect("http://b.nowhere.test/rules"),
+            "/": links("/no"),
+            "/no": "<p>",
+        },
         "b.nowhere.test": {"/rules": rules("User-agent: *", "Disallow: /no")},
     }
     with SmallWeb(hosts) as web:
         proxy = f"http://127.3.9.9:{web.port}"
-        crawled = web.crawl(tmp_path / "c", "http://a.nowhere.test/", proxy=proxy, hosts_file=None, max_time=20.0)
+        crawled = web.crawl(
+            tmp_path / "c", "http://a.nowhere.test/", proxy=proxy, hosts_file=None, max_time=20.0
+        )
         assert crawled.row("http://a.nowhere.test/no").outcome is Outcome.ROBOTS
         assert all("proxy-authorization" not in each.headers for each in web.log)
 
@@ -126,7 +138,12 @@ def test_a_proxy_that_does_not_work_has_its_class(answer: Answer | None, tmp_pat
         port = web.port if answer else 1
         proxy = f"http://127.3.9.9:{port}"
         crawled = web.crawl(
-            tmp_path / "c", "http://a.nowhere.test/", proxy=proxy, hosts_file=None, max_wait=0.05, max_time=20.0
+            tmp_path / "c",
+            "http://a.nowhere.test/",
+            proxy=proxy,
+            hosts_file=None,
+            max_wait=0.05,
+            max_time=20.0,
         )
         row = crawled.row("http://a.nowhere.test/")
         assert (row.outcome, row.status) == (Outcome.PROXY, None)

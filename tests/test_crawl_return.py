@@ -33,7 +33,9 @@ def interrupted(
     arguments: list[str], ready: Callable[[], bool], number: signal.Signals, settle: float = 0.0
 ) -> tuple[int, float, str]:
     """Runs a command until something has happened and sends it a signal: its exit code, how long it took, its words."""
-    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen(
+        arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+    )
     try:
         wait_for(ready, process)
         time.sleep(settle)
@@ -138,7 +140,9 @@ def test_ctrl_c_while_documents_are_converted(converter: str, documents: int, tm
         crawling = ["crawl", web.url("a.test"), "--into", str(tmp_path / "c"), *CONTACT]
         crawling += map(str, flags(web, tmp_path, "--delay", 0))
         arguments = [sys.executable, "-c", CONVERTING, converter, *crawling]
-        ended = interrupted(arguments, lambda: len(web.paths("a.test")) > documents, signal.SIGINT, settle=0.1)
+        ended = interrupted(
+            arguments, lambda: len(web.paths("a.test")) > documents, signal.SIGINT, settle=0.1
+        )
         check_interrupted(ended, tmp_path / "c")
         # Those that had not become text come with the next run.
         crawled = web.crawl(tmp_path / "c")

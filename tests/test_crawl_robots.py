@@ -42,11 +42,15 @@ ALL, MOST, NONE = sorted(["/", OPEN, CLOSED]), sorted(["/", OPEN]), list[str]()
         pytest.param(Answer(status=429), NONE, id="too often"),
         pytest.param(Answer(b"\xef\xbb\xbfUser-agent: *\r\nDisallow: /closed\r\n"), MOST, id="BOM and CRLF"),
         pytest.param(Answer(b"User-agent: *\rDisallow: /closed\r"), MOST, id="CR alone"),
-        pytest.param(rules("User-agent: crivello", "User-agent: b", "Disallow: /c", "", "User-agent: *"), MOST),
+        pytest.param(
+            rules("User-agent: crivello", "User-agent: b", "Disallow: /c", "", "User-agent: *"), MOST
+        ),
         pytest.param(rules("User-agent: *", "Disallow: /", "", "User-agent: CRIVELLO", "Allow: /"), ALL),
         pytest.param(rules("User-agent: othello", "Disallow: /"), ALL, id="for another"),
         pytest.param(rules("User-agent: *", "Disallow: /*ed$"), MOST, id="patterns"),
-        pytest.param(rules("User-agent: *", "Disallow: /", "Allow: /o", "Allow: /$"), MOST, id="longest wins"),
+        pytest.param(
+            rules("User-agent: *", "Disallow: /", "Allow: /o", "Allow: /$"), MOST, id="longest wins"
+        ),
         pytest.param(Answer(status=302, headers={"Location": "/robots.txt"}), ALL, id="loop"),
     ],
 )
@@ -119,7 +123,9 @@ def test_a_robots_txt_on_another_host_is_asked_for_politely(together: bool, tmp_
         assert too_close(web.hits(), 0.05) == []
 
 
-def redirecting(page: Page, wait: float = 0.0) -> tuple[dict[str, dict[str, Page]], Callable[[SmallWeb], None]]:
+def redirecting(
+    page: Page, wait: float = 0.0
+) -> tuple[dict[str, dict[str, Page]], Callable[[SmallWeb], None]]:
     """A host a.test, whose rules are those of b.test."""
     hosts: dict[str, dict[str, Page]] = {"a.test": {"/": page}}
 
@@ -141,7 +147,9 @@ def test_a_busy_host_gives_its_rules_to_another_in_time(tmp_path: Path) -> None:
         assert crawled.row(web.url("a.test")).outcome is Outcome.FETCHED
 
 
-@pytest.mark.xfail(strict=True, reason="after an errand the Crawl-delay of the host that it went to does not count")
+@pytest.mark.xfail(
+    strict=True, reason="after an errand the Crawl-delay of the host that it went to does not count"
+)
 def test_an_errand_to_another_host_keeps_its_crawl_delay(tmp_path: Path) -> None:
     hosts, lead = redirecting("", wait=0.7)
     delay = rules("User-agent: *", "Crawl-delay: 0.3")
@@ -228,7 +236,9 @@ def test_texts_and_documents_have_wishes_too(said: str, tmp_path: Path) -> None:
         "a.test": {
             "/": links("/text", "/document"),
             "/text": Answer("A text.", headers=headers, kind="text/plain"),
-            "/document": Answer(write_pdf("A document", ["about", "it"]), headers=headers, kind="application/pdf"),
+            "/document": Answer(
+                write_pdf("A document", ["about", "it"]), headers=headers, kind="application/pdf"
+            ),
         }
     }
     with SmallWeb(hosts) as web:

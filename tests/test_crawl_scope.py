@@ -111,7 +111,11 @@ def test_where_a_seed_leads_belongs_to_it(tmp_path: Path) -> None:
         hosts["old.test"]["/"] = redirect(web.url("new.test", "/home"), 301)
         crawled = web.crawl(tmp_path / "c", "old.test", max_pages=2)
         row = crawled.row(web.url("old.test"))
-        assert (row.outcome, row.redirect, row.detail) == (Outcome.REDIRECTED, web.url("new.test", "/home"), "")
+        assert (row.outcome, row.redirect, row.detail) == (
+            Outcome.REDIRECTED,
+            web.url("new.test", "/home"),
+            "",
+        )
         # It still does when the crawl goes on.
         crawled = web.crawl(tmp_path / "c")
         assert crawled.fetched() == urls(web, "new.test", ["/home", "/page", "/more"])
@@ -120,7 +124,11 @@ def test_where_a_seed_leads_belongs_to_it(tmp_path: Path) -> None:
 
 def test_a_redirect_out_of_scope_is_recorded_and_not_followed(tmp_path: Path) -> None:
     hosts: dict[str, dict[str, Page]] = {
-        "a.test": {"/": links("/away", "/nowhere", "/kept"), "/nowhere": redirect("mailto:a@b.test"), "/kept": "<p>"},
+        "a.test": {
+            "/": links("/away", "/nowhere", "/kept"),
+            "/nowhere": redirect("mailto:a@b.test"),
+            "/kept": "<p>",
+        },
         "b.test": {"/": "<p>Elsewhere."},
     }
     with SmallWeb(hosts) as web:
@@ -156,9 +164,20 @@ def test_a_chain_of_redirects_has_its_limit(longest: int, tmp_path: Path) -> Non
 
 # --- one fetch for several spellings ------------------------------------------------------------------------
 
-ALWAYS = ["/page#a", "/page#", "/./page", "/x/../page", "http://A.TEST:{port}/page", "/p%61ge", "http://user@a.test:{port}/page"]
+ALWAYS = [
+    "/page#a",
+    "/page#",
+    "/./page",
+    "/x/../page",
+    "http://A.TEST:{port}/page",
+    "/p%61ge",
+    "http://user@a.test:{port}/page",
+]
 TRACKING = ["/page?utm_source=x&utm_medium=y", "/page?fbclid=1", "/page?gclid=2"]
-SESSIONS = ["/page;jsessionid=0123456789ABCDEF0123456789ABCDEF", "/page?PHPSESSID=0123456789abcdef0123456789abcdef"]
+SESSIONS = [
+    "/page;jsessionid=0123456789ABCDEF0123456789ABCDEF",
+    "/page?PHPSESSID=0123456789abcdef0123456789abcdef",
+]
 
 
 def asked_for(spellings: list[str], tmp_path: Path, **chosen: object) -> list[str]:
@@ -231,7 +250,9 @@ def test_traps_are_cut_off_and_why_says_so(tmp_path: Path) -> None:
 
 
 def test_a_chain_of_numbers_is_cut_off(tmp_path: Path) -> None:
-    pages: dict[str, Page] = {f"/day/{day}": links(f"/day/{day + 1}", text=words(9, f"d{day}")) for day in range(30)}
+    pages: dict[str, Page] = {
+        f"/day/{day}": links(f"/day/{day + 1}", text=words(9, f"d{day}")) for day in range(30)
+    }
     with SmallWeb({"a.test": {"/": links("/day/0"), **pages}}) as web:
         crawled = web.crawl(tmp_path / "c", "a.test", max_chain=5)
         cut = [row for row in crawled.rows() if row.outcome is Outcome.TRAP]
