@@ -136,7 +136,7 @@ class SmallWeb:
         self._lock = threading.Lock()
         self._server = _Server(self)
         self.port: int = self._server.server_port
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()

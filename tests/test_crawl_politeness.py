@@ -28,11 +28,11 @@ def site(**others: Page) -> dict[str, Page]:
 
 @pytest.mark.parametrize("politeness", [{"delay": 0.0}, {"delay": None}], ids=["absolute", "relative"])
 def test_crawl_delay_is_respected(politeness: dict[str, object], tmp_path: Path) -> None:
-    robots = rules("User-agent: *", "Crawl-delay: 0.2")
+    robots = rules("User-agent: *", "Crawl-delay: 0.12")
     with SmallWeb({"a.test": {"/robots.txt": robots, **site()}}) as web:
         crawled = web.crawl(tmp_path / "c", "a.test", **politeness)
         assert len(crawled.fetched()) == 6
-        assert len(web.gaps("a.test")) == 6 and min(web.gaps("a.test")) >= 0.2
+        assert len(web.gaps("a.test")) == 6 and min(web.gaps("a.test")) >= 0.12
 
 
 def test_crawl_delay_counts_up_to_a_limit(tmp_path: Path) -> None:
@@ -103,13 +103,13 @@ def test_retry_after_counts_for_robots_txt(tmp_path: Path) -> None:
 
 
 def test_a_busy_answer_makes_the_host_rest_also_in_the_next_run(tmp_path: Path) -> None:
-    busy = Answer(status=503, headers={"Retry-After": "2"})
+    busy = Answer(status=503, headers={"Retry-After": "1"})
     with SmallWeb({"a.test": site(busy=busy)}) as web:
         web.crawl(tmp_path / "c", "a.test", retries=0, max_pages=7, max_time=SOON)
         answered = next(each.end for each in web.log if each.path == "/busy")
         web.crawl(tmp_path / "c", web.url("a.test", "/0?more"), retries=0, max_time=SOON)
         assert web.log[-1].path == "/0?more"
-        assert web.log[-1].start - answered >= 2
+        assert web.log[-1].start - answered >= 1
 
 
 def test_hosts_on_one_address_take_turns(tmp_path: Path) -> None:
@@ -124,9 +124,9 @@ def test_hosts_on_one_address_take_turns(tmp_path: Path) -> None:
 def test_an_address_rests_a_quarter_of_what_a_host_rests(tmp_path: Path) -> None:
     names = ["a.test", "b.test"]
     with SmallWeb(dict.fromkeys(names, site()), dict.fromkeys(names, "127.3.1.1")) as web:
-        web.crawl(tmp_path / "c", *names, delay=0.2, max_time=SOON)
+        web.crawl(tmp_path / "c", *names, delay=0.12, max_time=SOON)
         assert len(web.log) == 14
-        assert too_close(web.hits(), 0.2, 0.05) == []
+        assert too_close(web.hits(), 0.12, 0.03) == []
 
 
 def test_relative_politeness_ends_a_visit_after_its_requests_and_hangs_up(tmp_path: Path) -> None:

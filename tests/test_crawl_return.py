@@ -130,7 +130,7 @@ main()
             marks=pytest.mark.xfail(strict=True, reason="the end waits for the converter that runs"),
             id="one that hangs",
         ),
-        pytest.param("import time; time.sleep(0.5)", 12, id="many that take a while"),
+        pytest.param("import time; time.sleep(0.8)", 6, id="many that take a while"),
     ],
 )
 def test_ctrl_c_while_documents_are_converted(converter: str, documents: int, tmp_path: Path) -> None:
