@@ -43,9 +43,6 @@ def test_max_pages_is_exact_and_counts_anew_in_each_run(most: int, tmp_path: Pat
         assert all(len(web.paths(host)) == len(set(web.paths(host))) == 11 for host in hosts)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a robots.txt that comes after the last page wakes nobody when it is written"
-)
 def test_max_pages_ends_a_crawl_at_once(tmp_path: Path) -> None:
     hosts: dict[str, dict[str, Page]] = {
         "a.test": {"/": "<p>The only page."},
@@ -90,9 +87,6 @@ def test_max_per_host_holds_over_runs(tmp_path: Path) -> None:
         assert crawled.report.waiting == 0
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a share of max_pages is taken of a thousand pages where there are fewer"
-)
 def test_max_share_is_a_share_of_max_pages(tmp_path: Path) -> None:
     hosts = {"a.test": wide("a", 30), "b.test": wide("b", 2)}
     with SmallWeb(hosts) as web:
@@ -209,18 +203,12 @@ def test_max_text_keeps_long_pages_out(tmp_path: Path) -> None:
         assert detail.startswith("its text has ") and detail.endswith(" characters")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="patterns for texts know neither classes of characters nor other letters"
-)
 @pytest.mark.parametrize("pattern", [r"\bmarket\b", r"(?i)MARKET", r"market\s\w+", "città"])
 def test_patterns_for_texts_are_those_that_people_write(pattern: str, tmp_path: Path) -> None:
     with SmallWeb({"a.test": {"/": links(text=ENGLISH + ITALIAN)}}) as web:
         assert web.crawl(tmp_path / "c", "a.test", keep_matching=pattern).report.pages == 1
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a page that is filtered out, or does not decode, has no try in its row"
-)
 def test_a_page_that_was_filtered_out_was_tried_once(tmp_path: Path) -> None:
     broken = Answer("no gzip", headers={"Content-Encoding": "gzip"})
     with SmallWeb(

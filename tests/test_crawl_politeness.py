@@ -92,7 +92,6 @@ def test_errors_double_the_wait_and_end(tmp_path: Path) -> None:
         assert (row.status, row.attempts) == (503, 3)
 
 
-@pytest.mark.xfail(strict=True, reason="the Retry-After of a robots.txt does not count")
 def test_retry_after_counts_for_robots_txt(tmp_path: Path) -> None:
     def busy(query: Query) -> Answer:
         return rules("") if query.times > 1 else Answer(status=503, headers={"Retry-After": "1"})

@@ -152,16 +152,8 @@ def by_command(web: SmallWeb, folder: Path, priority: str) -> subprocess.Complet
         ("no_such_module:Class", "No module named 'no_such_module'"),
         ("own_priorities:Missing", "has no attribute 'Missing'"),
         ("own_priorities:NeedsMore", "missing 1 required positional argument"),
-        pytest.param(
-            "own_priorities:CannotBeMade",
-            "not today",
-            marks=pytest.mark.xfail(strict=True, reason="only some errors of loading become a sentence"),
-        ),
-        pytest.param(
-            "broken_priorities:Broken",
-            "broken_priorities",
-            marks=pytest.mark.xfail(strict=True, reason="only some errors of loading become a sentence"),
-        ),
+        ("own_priorities:CannotBeMade", "not today"),
+        ("broken_priorities:Broken", "broken_priorities"),
         ("own_priorities:NoPriority", "rate"),
         ("own_priorities:Raises", "no idea"),
         ("own_priorities:Words", "high"),
@@ -183,7 +175,6 @@ def test_the_command_says_so_without_a_traceback(name: str, own: Path) -> None:
     assert done.stderr.startswith("crivello: ")
 
 
-@pytest.mark.xfail(strict=True, reason="the sentence is that of the class alone")
 def test_the_sentence_names_the_class_that_failed(own: Path) -> None:
     with SmallWeb({"a.test": site(PATHS)}) as web, pytest.raises(InvalidArgument) as raised:
         web.crawl(own / "c", "a.test", priority="own_priorities:Raises")
@@ -195,7 +186,6 @@ def test_keywords_must_be_named(tmp_path: Path) -> None:
         web.crawl(tmp_path / "c", "a.test", priority="focused")
 
 
-@pytest.mark.xfail(strict=True, reason="the command does not look for modules in the working folder")
 def test_a_class_in_the_working_folder_is_found(tmp_path: Path) -> None:
     (tmp_path / "nearby_priorities.py").write_text(MODULE)
     with SmallWeb({"a.test": site(PATHS)}) as web:

@@ -127,7 +127,6 @@ main()
         pytest.param(
             "import time; time.sleep(4.5)",
             1,
-            marks=pytest.mark.xfail(strict=True, reason="the end waits for the converter that runs"),
             id="one that hangs",
         ),
         pytest.param("import time; time.sleep(0.8)", 6, id="many that take a while"),
@@ -169,15 +168,6 @@ def test_settings_change_between_runs(tmp_path: Path) -> None:
             hits = sorted(each for each in web.log[before:] if each.host == host)
             assert all(late.start - early.end >= 0.15 for early, late in pairwise(hits))
             assert all(each.headers["user-agent"].startswith("second/") for each in hits)
-
-
-@pytest.mark.xfail(strict=True, reason="links that the scope of an earlier run refused are forgotten")
-def test_a_wider_scope_takes_in_what_was_found_before(tmp_path: Path) -> None:
-    hosts: dict[str, dict[str, Page]] = {"a.test": {"/": ""}, "b.test": {"/": "<p>Another host."}}
-    with SmallWeb(hosts) as web:
-        hosts["a.test"]["/"] = links(web.url("b.test"))
-        web.crawl(tmp_path / "c", "a.test")
-        assert web.crawl(tmp_path / "c", scope="any").fetched() == {web.url("a.test"), web.url("b.test")}
 
 
 def test_more_seeds_join_a_crawl(tmp_path: Path) -> None:

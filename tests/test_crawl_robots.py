@@ -126,7 +126,6 @@ def led(web: SmallWeb, wait: float) -> Answer:
     return Answer(status=302, headers={"Location": web.url("b.test", "/rules")}, wait=wait)
 
 
-@pytest.mark.xfail(strict=True, reason="the visits of a host with a queue come before errands to it")
 def test_a_busy_host_gives_its_rules_to_others_in_time(tmp_path: Path) -> None:
     pages: dict[str, Page] = {path: f"<p>{path}" for path in (f"/{number}" for number in range(40))}
     names = [f"a{number}.test" for number in range(3)]
@@ -139,9 +138,6 @@ def test_a_busy_host_gives_its_rules_to_others_in_time(tmp_path: Path) -> None:
         assert {crawled.row(web.url(name)).outcome for name in names} == {Outcome.FETCHED}
 
 
-@pytest.mark.xfail(
-    strict=True, reason="after an errand the Crawl-delay of the host it went to does not count"
-)
 def test_an_errand_to_another_host_keeps_its_crawl_delay(tmp_path: Path) -> None:
     delay = rules("User-agent: *", "Crawl-delay: 0.3")
     hosts: dict[str, dict[str, Page]] = {
@@ -271,7 +267,6 @@ def test_the_canonical_address_is_visited_and_kept(tmp_path: Path) -> None:
         assert json.loads(done.stdout)["others"][web.url("a.test", "/proper")] == "fetched"
 
 
-@pytest.mark.xfail(strict=True, reason="the address in rel=canonical is not cleaned up as links are")
 def test_the_canonical_address_is_cleaned_up(tmp_path: Path) -> None:
     hosts: dict[str, dict[str, Page]] = {
         "a.test": {

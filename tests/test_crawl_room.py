@@ -49,7 +49,6 @@ def test_large_bodies_go_through_little_room(tmp_path: Path) -> None:
         assert (crawled.report.pages, crawled.report.stopped_by) == (20, None)
 
 
-@pytest.mark.xfail(strict=True, reason="many large answers at once wait for each other's room for ever")
 def test_many_large_bodies_at_once_go_through_little_room(tmp_path: Path) -> None:
     hosts = hosts_of(44, Answer(b"x" * BIG, kind="image/png", wait=0.5))
     with SmallWeb(hosts) as web:

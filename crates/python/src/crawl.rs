@@ -123,7 +123,7 @@ fn report(crawl: &crawl::Crawl, counts: &Counts) -> serde_json::Value {
 }
 
 fn failed(error: PyErr) -> Error {
-    Error::Invalid(error.to_string())
+    Error::Invalid(Python::attach(|py| error.value(py).to_string()))
 }
 
 /// A sieve that is written in Python.
@@ -229,6 +229,12 @@ impl Policy for PythonPolicy {
     }
 }
 
+/// Whether a crawl by a plan in JSON can start.
+#[pyfunction]
+fn check_crawl(py: Python<'_>, plan: &str) -> PyResult<()> {
+    enter(py, |_| crawl::check(&Plan::from_json(plan)?))
+}
+
 /// The offsets of pages in a log of links that link to a page.
 #[pyfunction]
 #[pyo3(signature = (path, committed, signature, limit))]
@@ -243,6 +249,7 @@ fn pages_linking_to(
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(check_crawl, module)?)?;
     module.add_function(wrap_pyfunction!(pages_linking_to, module)?)?;
     module.add_class::<Crawl>()
 }

@@ -60,7 +60,7 @@ def crawl(
     from crivello import crawl as crawling
     from crivello import settings
     from crivello.collection import SETTINGS, Collection
-    from crivello.crawl.crawler import canonical_seeds, starts_on_private
+    from crivello.crawl.crawler import canonical_seeds, check, starts_on_private
     from crivello.errors import CrawlError, InvalidArgument
 
     if not into:
@@ -72,6 +72,7 @@ def crawl(
         named += _read_seeds(seeds_file)
     seeds = canonical_seeds(named)
     # What cannot be started leaves no folder behind.
+    check(loaded.crawl, seeds)
     if seeds and not starts_on_private(loaded.crawl, seeds):
         loaded = with_contact(loaded)
     progress = CrawlProgress(stderr_console(), loaded.crawl)

@@ -38,13 +38,14 @@ def up(
 
     from crivello import settings, web
     from crivello.collection import SETTINGS, Collection
-    from crivello.crawl.crawler import canonical_seeds
+    from crivello.crawl.crawler import canonical_seeds, check
     from crivello.live import crawl_live
 
     seeds = canonical_seeds(urls)
     folder = Path(into or urlsplit(seeds[0]).netloc.replace(":", "-"))
     file = folder / SETTINGS
     loaded = settings.load(file if file.exists() else None, flags)
+    check(loaded.crawl, seeds)
     progress = CrawlProgress(stderr_console(), loaded.crawl)
     with Collection.write(folder, settings=loaded, create=True) as collection:
         try:

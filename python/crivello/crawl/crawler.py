@@ -69,6 +69,28 @@ def user_agent(settings: Crawl) -> str:
     return f"{settings.user_agent}/{version('crivello')}{contact}"
 
 
+def _plan(settings: Crawl, seeds: Sequence[str], **more: Any) -> str:
+    """What the native threads are told, as JSON."""
+    plan = {
+        "folder": "",
+        "led_to": [],
+        "counted": {},
+        "position": None,
+        **msgspec.structs.asdict(settings),
+        "software": user_agent(settings),
+        "seeds": seeds,
+        "converter": _CONVERTER,
+        **more,
+    }
+    return msgspec.json.encode(plan).decode()
+
+
+def check(settings: Crawl, seeds: Sequence[str]) -> None:
+    """Raises what would keep a crawl from starting, before anything is made."""
+    load_priority(settings.priority, settings.keywords.split())
+    _core.check_crawl(_plan(settings, seeds))
+
+
 def starts_on_private(settings: Crawl, seeds: Sequence[str]) -> bool:
     """Whether any of the seeds is on a private network; it is an error if none of their names resolves.
 
@@ -151,20 +173,18 @@ class Crawler:
     def _start(self) -> _core.Crawl:
         collection, settings, state = self._collection, self._settings, self._state
         sieve_state = state_of_kind(settings.sieve, collection.folder, state.get("sieve"))
-        plan: dict[str, Any] = {
-            **msgspec.structs.asdict(settings),
-            "folder": str(collection.folder),
-            "software": user_agent(settings),
-            "seeds": self._seeds,
-            "led_to": state.get("led_to", []),
-            "counted": state.get("report", {}),
-            "converter": _CONVERTER,
-            "sieve_state": sieve_state if settings.sieve != "lsm" else {},
-            "position": state.get("position"),
-            "allow_private": settings.allow_private or self._private,
-        }
+        plan = _plan(
+            settings,
+            self._seeds,
+            folder=str(collection.folder),
+            led_to=state.get("led_to", []),
+            counted=state.get("report", {}),
+            sieve_state=sieve_state if settings.sieve != "lsm" else {},
+            position=state.get("position"),
+            allow_private=settings.allow_private or self._private,
+        )
         return _core.Crawl(
-            msgspec.json.encode(plan).decode(),
+            plan,
             dict(collection.files),
             self._lsm_sieve() if settings.sieve == "lsm" else None,
             load_priority(settings.priority, settings.keywords.split()),

@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
@@ -114,21 +116,29 @@ def load_priority(name: str, keywords: Sequence[str]) -> Rate | None:
     """What rates links by the setting ``priority``; None where they come in the order in which they are found."""
     if name in PRIORITIES:
         known = PRIORITIES[name]
-        return _checked(known(keywords)) if known else None
+        return _checked(name, known(keywords)) if known else None
     module, separator, attribute = name.partition(":")
     if not separator:
         raise InvalidArgument(
             f"there is no priority {name}", hint=f"there are {', '.join(PRIORITIES)}, or module:Class"
         )
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))  # as `python -m` would
     try:
         made = getattr(importlib.import_module(module), attribute)(keywords)
-    except (ImportError, AttributeError, TypeError) as error:
-        raise InvalidArgument(f"the priority {name} cannot be loaded: {error}") from None
-    return _checked(made)
+    except Exception as error:
+        said = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InvalidArgument(f"the priority {name} cannot be loaded: {said}") from None
+    return _checked(name, made)
 
 
-def _checked(priority: Priority) -> Rate:
+def _checked(name: str, priority: Priority) -> Rate:
     def rate(page: Any, links: list[str], anchors: list[str]) -> list[int]:
-        return [min(LAST, max(0, int(level))) for level in priority.rate(page, links, anchors)]
+        try:
+            return [min(LAST, max(0, int(level))) for level in priority.rate(page, links, anchors)]
+        except Exception as error:
+            raise InvalidArgument(
+                f"the priority {name} failed on {page['url']}: {type(error).__name__}: {error}"
+            ) from None
 
     return rate

@@ -78,7 +78,7 @@ class Setting:
             return "two lower-case letters"
         if base is str:
             short = f" of {meta.min_length or 0} to {meta.max_length} characters" if meta.max_length else ""
-            return f"{kind}{short}{', plain ASCII' if meta.pattern else ''}"
+            return f"{kind}{short}{', plain ASCII' if meta.pattern and '~' in meta.pattern else ''}"
         low = (
             f" from {meta.ge:,}"
             if meta.ge is not None

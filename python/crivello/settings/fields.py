@@ -18,6 +18,10 @@ def _text(description: str, **rules: Any) -> Meta:
     return Meta(max_length=2000, pattern=r"^[ -~]*$", description=description, **rules)
 
 
+def _words(description: str) -> Meta:
+    return Meta(max_length=2000, pattern=r"^[^\x00-\x1f\x7f]*$", description=description)
+
+
 class Crawl(msgspec.Struct, kw_only=True, frozen=True):
     """What to fetch, and how politely."""
 
@@ -94,7 +98,7 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
         ),
     ] = "breadth"
     keywords: Annotated[
-        str, _text("the words that the priorities keywords and focused look for, separated by spaces")
+        str, _words("the words that the priorities keywords and focused look for, separated by spaces")
     ] = ""
     max_pages: Annotated[int, Meta(ge=0, description="stop after so many pages; 0: no limit")] = 0
     max_volume: Annotated[int, _size("stop after so many bytes of bodies; 0: no limit", 0)] = 0
@@ -158,10 +162,10 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
         int, Meta(ge=0, description="keep only pages with at most so many characters of text; 0: no limit")
     ] = 0
     keep_matching: Annotated[
-        str, _text("keep only pages whose title or text matches this regular expression")
+        str, _words("keep only pages whose title or text matches this regular expression")
     ] = ""
     drop_matching: Annotated[
-        str, _text("keep no page whose title or text matches this regular expression")
+        str, _words("keep no page whose title or text matches this regular expression")
     ] = ""
     cookies: Annotated[bool, Meta(description="keep the cookies of a host and send them back to it")] = False
     images: Annotated[bool, Meta(description="fetch images, too: src and srcset count as links")] = False

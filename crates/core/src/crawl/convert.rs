@@ -29,8 +29,14 @@ impl Converted {
 }
 
 /// The text of a document, by a command that is given its media type as its last argument, reads the
-/// document and writes title and text as JSON; None where it fails or takes too long.
-pub fn convert(command: &[String], media_type: &str, body: &[u8], timeout: Duration) -> Option<Converted> {
+/// document and writes title and text as JSON; None where it fails, takes too long, or is not to go on.
+pub fn convert(
+    command: &[String],
+    media_type: &str,
+    body: &[u8],
+    timeout: Duration,
+    go_on: &dyn Fn() -> bool,
+) -> Option<Converted> {
     let (program, arguments) = command.split_first()?;
     let mut child = Command::new(program)
         .args(arguments)
@@ -49,7 +55,7 @@ pub fn convert(command: &[String], media_type: &str, body: &[u8], timeout: Durat
             let mut written = Vec::new();
             output.read_to_end(&mut written).ok().map(|_| written)
         });
-        while !reading.is_finished() && Instant::now() < deadline {
+        while !reading.is_finished() && Instant::now() < deadline && go_on() {
             thread::sleep(Duration::from_millis(2));
         }
         // Killing it ends both pipes, and so both threads.
@@ -72,19 +78,30 @@ mod tests {
     fn what_the_process_writes_is_the_text() {
         let script = "cat > /dev/null; printf '{\"title\": \" A \", \"text\": \"%s\"}' \"$0\"";
         let converted =
-            convert(&shell(script), "application/pdf", &[7; 1 << 20], Duration::from_secs(20)).unwrap();
+            convert(&shell(script), "application/pdf", &[7; 1 << 20], Duration::from_secs(20), &|| true)
+                .unwrap();
         assert_eq!((converted.title_or("x").as_str(), converted.text.as_str()), ("A", "application/pdf"));
+    }
+
+    #[test]
+    fn a_crawl_that_ends_does_not_wait() {
+        let started = Instant::now();
+        assert_eq!(convert(&shell("exec sleep 60"), "a/b", b"", Duration::from_secs(60), &|| false), None);
+        assert!(started.elapsed() < Duration::from_secs(20));
     }
 
     #[test]
     fn a_process_that_fails_or_hangs_does_no_harm() {
         for script in ["exit 1", "kill -9 $$", "printf nonsense", "sleep 60"] {
             assert_eq!(
-                convert(&shell(script), "a/b", &[7; 1 << 20], Duration::from_millis(300)),
+                convert(&shell(script), "a/b", &[7; 1 << 20], Duration::from_millis(300), &|| true),
                 None,
                 "{script}"
             );
         }
-        assert_eq!(convert(&["no-such-program".to_owned()], "a/b", b"", Duration::from_secs(1)), None);
+        assert_eq!(
+            convert(&["no-such-program".to_owned()], "a/b", b"", Duration::from_secs(1), &|| true),
+            None
+        );
     }
 }

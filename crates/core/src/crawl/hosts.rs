@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::net::IpAddr;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +92,9 @@ pub struct RobotsRecord {
     pub etag: Option<String>,
     /// Its validators.
     pub last_modified: Option<String>,
+    /// How long the host asked to be left alone.
+    #[serde(skip)]
+    pub retry_after: Option<Duration>,
 }
 
 /// The log of hosts.

@@ -66,6 +66,15 @@ const ORDERS: usize = 64;
 /// Room for messages that take none between the threads.
 const CONTROL: usize = 64;
 
+/// The thread that has documents of other formats converted, which may take long.
+const CONVERT: &str = "convert";
+
+/// Whether a crawl by this plan can start; nothing is made or asked.
+pub fn check(plan: &Plan) -> Result<()> {
+    crate::fetch::check(&plan.settings()?.fetch)?;
+    plan.scope().map(drop)
+}
+
 /// What a crawl starts with.
 pub struct Start {
     /// What it is told.
@@ -96,7 +105,12 @@ impl Crawl {
         };
         let settings = Arc::new(plan.settings()?);
         let scope = Arc::new(RwLock::new(plan.scope()?));
-        let shared = Arc::new(Shared::new(settings.queue_bytes, settings.max_pages, plan.counts()));
+        let shared = Arc::new(Shared::new(
+            settings.queue_bytes,
+            settings.connections,
+            settings.max_pages,
+            plan.counts(),
+        ));
         let capacity = shared.all_room as usize + CONTROL;
         let (events, heard) = bounded(capacity);
         let (orders, obeyed) = bounded(ORDERS);
@@ -111,7 +125,8 @@ impl Crawl {
         let mut writer =
             Writer::open(Arc::clone(&shared), &settings, &files, sieve, policy, orders.clone(), pulse)?;
         writer.note_seeds(&plan.seeds)?;
-        let parser = Parser { settings: Arc::clone(&settings), scope, wants_pages };
+        let parser =
+            Parser { settings: Arc::clone(&settings), scope, wants_pages, shared: Arc::clone(&shared) };
         let mut threads = Vec::new();
         let failing = Arc::clone(&shared);
         threads.push(spawn("write", move || {
@@ -120,9 +135,9 @@ impl Crawl {
             }
         })?);
         for _ in 0..settings.parsers {
-            threads.push(parser_thread("parse", &parser, &shared, &parsing, &events)?);
+            threads.push(parser_thread("parse", &parser, &parsing, &events)?);
         }
-        threads.push(parser_thread("convert", &parser, &shared, &converting, &events)?);
+        threads.push(parser_thread(CONVERT, &parser, &converting, &events)?);
         threads.push(fetching_thread(
             settings,
             &shared,
@@ -199,21 +214,26 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 fn parser_thread(
     name: &str,
     parser: &Parser,
-    shared: &Arc<Shared>,
     responses: &Receiver<Fetched>,
     events: &Sender<Event>,
 ) -> Result<JoinHandle<()>> {
-    let (parser, shared) = (parser.clone(), Arc::clone(shared));
+    let (parser, shared) = (parser.clone(), Arc::clone(&parser.shared));
     let (responses, events) = (responses.clone(), events.clone());
+    let abandons = name == CONVERT;
     spawn(name, move || {
         for fetched in &responses {
-            let started = Instant::now();
+            let (started, weight) = (Instant::now(), fetched.weight);
             let event = match parser.parse(fetched) {
                 Ok(Ok(parsed)) => Event::Parsed(parsed),
                 Ok(Err(unanswered)) => Event::Unanswered(unanswered),
                 Err(error) => return shared.fail(error),
             };
             shared.gauges.parse_micros.add(started.elapsed().as_micros() as u64);
+            if abandons && shared.is_stopping() {
+                // A crawl that ends does not wait for conversions: the next run does them.
+                shared.stored(weight);
+                continue;
+            }
             if events.send(event).is_err() {
                 return;
             }

@@ -6,6 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use super::convert::{self, Converted};
 use super::settings::Settings;
+use super::shared::Shared;
 use super::tag::Tag;
 use super::work::{Fetched, Found, Parsed, Unanswered};
 use crate::fetch::Response;
@@ -23,6 +24,8 @@ pub struct Parser {
     pub scope: Arc<RwLock<Scope>>,
     /// Whether pages go along with their links, to be judged by.
     pub wants_pages: bool,
+    /// By which it is known that the crawl is to end.
+    pub shared: Arc<Shared>,
 }
 
 /// What parsing comes to.
@@ -31,7 +34,8 @@ pub type Outcomes = std::result::Result<Box<Parsed>, Box<Unanswered>>;
 impl Parser {
     /// Makes of a response what is stored of it. A parser that fails costs the page, not the crawl.
     pub fn parse(&self, fetched: Fetched) -> Result<Outcomes> {
-        let work = fetched.work.clone();
+        let mut work = fetched.work.clone();
+        work.attempts += 1;
         let (when, seconds) = (fetched.when, fetched.response.took.as_secs_f32());
         let (address, weight) = (Some(fetched.address), fetched.weight);
         let unanswered = |outcome, detail: String| {
@@ -134,8 +138,14 @@ impl Parser {
             Kind::Plain => Some((html::parse_text_with(body, content_type, &rules), None)),
             Kind::Document => {
                 let timeout = self.settings.fetch.total_timeout;
-                let converted =
-                    convert::convert(&self.settings.converter, media_type.unwrap_or_default(), body, timeout);
+                let go_on = || !self.shared.is_stopping();
+                let converted = convert::convert(
+                    &self.settings.converter,
+                    media_type.unwrap_or_default(),
+                    body,
+                    timeout,
+                    &go_on,
+                );
                 converted.map(|converted| {
                     let mut page = html::parse_text_with(
                         converted.text.as_bytes(),
@@ -156,7 +166,9 @@ impl Parser {
         row.language = page.language.clone();
         row.title = page.title.clone();
         row.noindex = page.noindex;
-        row.canonical = page.canonical.clone().filter(|canonical| *canonical != row.url);
+        let mut canonical = page.canonical.take();
+        canonical.iter_mut().for_each(|url| clean(url, &self.settings.clean_up));
+        row.canonical = canonical.filter(|canonical| *canonical != row.url);
         parsed.words = Some((page.digest, page.simhash));
         let depth = parsed.work.tag.depth + 1;
         let deep = self.settings.max_depth > 0 && depth > self.settings.max_depth;

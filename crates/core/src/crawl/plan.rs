@@ -12,7 +12,7 @@ use super::politeness::{Politeness, Relative};
 use super::settings::{Filters, Settings};
 use crate::sieve::{self, Files, Front, Opening, Options, State};
 use crate::store::Outcome;
-use crate::url::{CleanUp, Scope, ScopeKind, TrapLimits};
+use crate::url::{CleanUp, Scope, ScopeKind, TrapLimits, reason};
 use crate::{Error, Pulse, Result, fetch};
 
 /// The gap of absolute politeness, where no other is given.
@@ -238,8 +238,9 @@ const PATTERN_SIZE: usize = 1 << 20;
 fn pattern(text: &str) -> Result<Option<Regex>> {
     let compiled =
         given(text).map(|text| RegexBuilder::new(&text).size_limit(PATTERN_SIZE).build()).transpose();
-    compiled
-        .map_err(|error| Error::Invalid(format!("the pattern {text} is not a regular expression: {error}")))
+    compiled.map_err(|error| {
+        Error::Invalid(format!("the pattern {text} is not a regular expression: {}", reason(&error)))
+    })
 }
 
 fn seconds(number: f64) -> Duration {

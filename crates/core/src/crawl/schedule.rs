@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossbeam_channel::{Receiver, Sender};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinSet;
 
 use super::hosts::{Host, HostMemory};
@@ -58,8 +58,8 @@ pub struct Scheduler {
     pub(super) events: Sender<Event>,
     urls: RefCell<LogAccess>,
     resolving: Semaphore,
-    /// Tells those who wait for an address that one was given back.
-    pub(super) returned: Notify,
+    /// Those who wait for an address, for an errand.
+    pub(super) waiting: RefCell<HashMap<IpAddr, VecDeque<oneshot::Sender<()>>>>,
     active: Cell<usize>,
     /// How many connections are kept while their hosts rest.
     pub(super) idle: Cell<usize>,
@@ -90,7 +90,7 @@ impl Scheduler {
             queries: RefCell::new(QueryCounter::new(settings.max_queries)),
             urls: RefCell::new(LogAccess::open(&settings.folder.join(queue::NAME))?),
             resolving: Semaphore::new(RESOLVING),
-            returned: Notify::new(),
+            waiting: RefCell::default(),
             active: Cell::new(0),
             idle: Cell::new(0),
             started: now,

@@ -70,8 +70,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Shared {
     /// For a crawl that may have `queue_bytes` of responses waiting and fetch `max_pages` (0: any number).
-    pub fn new(queue_bytes: usize, max_pages: u64, counts: Counts) -> Shared {
-        let all_room = (queue_bytes / BYTES_PER_UNIT).clamp(64, 1 << 20) as u32;
+    pub fn new(queue_bytes: usize, connections: usize, max_pages: u64, counts: Counts) -> Shared {
+        // Every request takes a unit, and there must be some left for what is on its way.
+        let least = (2 * connections).max(64);
+        let all_room = (queue_bytes / BYTES_PER_UNIT).clamp(least, 1 << 20) as u32;
         let budget =
             if max_pages == 0 { i64::MAX / 2 } else { i64::try_from(max_pages).unwrap_or(i64::MAX / 2) };
         Shared {
@@ -105,6 +107,7 @@ impl Shared {
     pub fn stored(&self, weight: u32) {
         self.on_their_way.fetch_sub(1, Ordering::AcqRel);
         self.room.add_permits(weight as usize);
+        self.wake.notify_one();
     }
 
     /// Whether nothing is on its way to be stored.

@@ -2,10 +2,13 @@
 //! politeness asks for.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
+
+use tokio::sync::oneshot;
 
 use super::decisions::Decision;
 use super::hosts::{Host, RULES_LAST, RobotsRecord, Rules};
@@ -49,6 +52,7 @@ impl Scheduler {
             self.shared.fail(error);
             return;
         }
+        let address = token.address;
         let mut known = host.borrow_mut();
         let politeness = &self.settings.politeness;
         let rest = politeness.rest(&stay, crawl_delay(&known));
@@ -65,7 +69,8 @@ impl Scheduler {
         }
         let keep = !known.again.is_empty();
         self.frontier.borrow_mut().give_back(token, self.moment(rest.host), self.moment(rest.address), keep);
-        self.returned.notify_waiters();
+        drop(known);
+        self.pass_on(address);
     }
 
     async fn stay(&self, host: &SharedHost, token: &Token, stay: &mut Stay) -> Result<()> {
@@ -144,9 +149,11 @@ impl Scheduler {
         if settings.max_per_host > 0 && host.record.fetched >= settings.max_per_host {
             return Some((Outcome::Limit, format!("max_per_host is {}", settings.max_per_host)));
         }
-        let pages =
-            if settings.max_pages > 0 { settings.max_pages } else { self.shared.gauges.requests.get() };
-        let share = (pages.max(SHARE_FROM) as f64 * settings.max_share).ceil() as u64;
+        let pages = match settings.max_pages {
+            0 => self.shared.gauges.requests.get().max(SHARE_FROM),
+            pages => pages,
+        };
+        let share = (pages as f64 * settings.max_share).ceil() as u64;
         if settings.max_share > 0.0 && host.record.fetched >= share {
             return Some((Outcome::Limit, format!("max_share is {}", settings.max_share)));
         }
@@ -284,9 +291,11 @@ impl Scheduler {
     async fn hand_over(&self, mut fetched: Fetched) {
         let more = self.shared.units(fetched.response.body.len());
         if more > 0 {
-            let Ok(room) = self.shared.room.acquire_many(more).await else { return };
-            room.forget();
+            // Whoever waits for room must not hold any, or many large bodies would wait for each other.
+            self.shared.room.add_permits(fetched.weight as usize);
             fetched.weight += more;
+            let Ok(room) = self.shared.room.acquire_many(fetched.weight).await else { return };
+            room.forget();
         }
         let is_document =
             fetched.response.header("content-type").is_some_and(|kind| kind.starts_with("application/pdf"));
@@ -384,7 +393,8 @@ impl Scheduler {
         // A server error, or none that answers, forbids everything for now (RFC 9309, 2.3.1.4).
         let mut host = host.borrow_mut();
         host.failures += 1;
-        stay.asked = stay.asked.max(self.settings.politeness.backoff(host.failures));
+        let wish = answer.as_ref().ok().and_then(|record| record.retry_after).unwrap_or_default();
+        stay.asked = stay.asked.max(self.settings.politeness.backoff(host.failures)).max(wish);
         let again = answer.as_ref().map_or_else(|failure| failure.class.again(), |_| true);
         if !again || host.failures > self.settings.retries {
             host.given_up = Some(match &answer {
@@ -444,6 +454,7 @@ impl Scheduler {
                 continue;
             }
             record.status = response.status;
+            record.retry_after = response.header("retry-after").and_then(retry_after);
             record.etag = response.header("etag").map(str::to_owned);
             record.last_modified = response.header("last-modified").map(str::to_owned);
             let encoding = response.header("content-encoding").unwrap_or_default();
@@ -470,10 +481,10 @@ impl Scheduler {
         let own = address == host.borrow().address;
         let key = HostKey(Signature::of(origin.to_string().as_bytes()).0);
         let turn = tokio::time::timeout(self.settings.fetch.total_timeout, self.errand(key, address, own));
-        if turn.await.is_err() {
+        let Ok(hold) = turn.await else {
             let reason = format!("{origin} could not be asked politely in time");
             return Err(Failure { class: Class::Timeout, reason, stale: false });
-        }
+        };
         let started = Instant::now();
         let answer = match self.client.connect(origin, address).await {
             Ok(mut connection) => connection.get(request).await,
@@ -483,24 +494,78 @@ impl Scheduler {
         let mut there = Stay::default();
         there.count(started);
         self.shared.gauges.requests.add(1);
-        let rest = self.settings.politeness.rest(&there, Duration::ZERO);
+        let rest = self.settings.politeness.rest(&there, self.crawl_delay_of(key, &origin.to_string()));
         let (host_ready, address_ready) = (self.moment(rest.host), self.moment(rest.address));
-        self.frontier.borrow_mut().give_back_errand(key, address, own, host_ready, address_ready);
-        self.returned.notify_waiters();
+        self.frontier.borrow_mut().let_rest(key, address, host_ready, address_ready);
+        drop(hold);
         answer
     }
 
-    /// Waits until one request to a host is polite, and takes the right to it.
-    async fn errand(&self, key: HostKey, address: IpAddr, own: bool) {
+    /// Waits until one request to a host is polite, and holds its address, unless that is held already.
+    async fn errand(&self, key: HostKey, address: IpAddr, own: bool) -> Option<Hold<'_>> {
+        let hold = if own { None } else { Some(self.hold(address).await) };
         loop {
-            let returned = self.returned.notified();
-            let taken = self.frontier.borrow_mut().take_errand(key, address, own, self.now());
-            match taken {
-                Ok(()) => return,
-                Err(Some(moment)) => tokio::time::sleep_until(self.instant(moment).into()).await,
-                Err(None) => returned.await,
+            let ready = self.frontier.borrow_mut().ready_for_errand(key, address, own);
+            if ready <= self.now() {
+                return hold;
             }
+            tokio::time::sleep_until(self.instant(ready).into()).await;
         }
+    }
+
+    async fn hold(&self, address: IpAddr) -> Hold<'_> {
+        let free = self.frontier.borrow_mut().hold(address, self.now());
+        if !free {
+            let (turn, mine) = oneshot::channel();
+            self.waiting.borrow_mut().entry(address).or_default().push_back(turn);
+            // The end of this wait is that the address is held for us; the scheduler outlives all visits.
+            drop(mine.await);
+        }
+        Hold { scheduler: self, address }
+    }
+
+    /// Passes an address that came back on to whoever waits for it, before the next visit can take it.
+    fn pass_on(&self, address: IpAddr) {
+        loop {
+            let next = self.waiting.borrow_mut().get_mut(&address).and_then(VecDeque::pop_front);
+            let Some(turn) = next else {
+                self.waiting.borrow_mut().remove(&address);
+                return;
+            };
+            let free = self.frontier.borrow_mut().hold(address, self.now());
+            if free && turn.send(()).is_err() {
+                // Who waited has given up.
+                self.frontier.borrow_mut().release(address);
+                continue;
+            }
+            return;
+        }
+    }
+
+    /// The Crawl-delay of a host that may not be in the workbench.
+    fn crawl_delay_of(&self, key: HostKey, name: &str) -> Duration {
+        if let Some(host) = self.hosts.borrow().get(&key)
+            && let Ok(host) = host.try_borrow()
+        {
+            return crawl_delay(&host);
+        }
+        let remembered = self.memory.borrow_mut().robots(name).ok().flatten();
+        let rules = remembered.and_then(|record| self.rules(&record));
+        rules.and_then(|rules| rules.robots.crawl_delay()).unwrap_or_default()
+    }
+}
+
+/// An address that is held for an errand; it is passed on when this goes.
+struct Hold<'a> {
+    scheduler: &'a Scheduler,
+    address: IpAddr,
+}
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        self.scheduler.frontier.borrow_mut().release(self.address);
+        self.scheduler.pass_on(self.address);
+        self.scheduler.shared.wake.notify_one();
     }
 }
 

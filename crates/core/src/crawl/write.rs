@@ -259,7 +259,6 @@ impl Writer {
         self.open -= 1;
         self.shared.close(offset);
         self.shared.stored(weight);
-        self.shared.wake.notify_one();
         self.tell();
         Ok(())
     }

@@ -115,6 +115,31 @@ pub struct Client {
     tls: TlsConnector,
 }
 
+/// What of the options has to be understood before anything is sent.
+struct Checked {
+    user_agent: HeaderValue,
+    accept_language: Option<HeaderValue>,
+    proxy: Option<Proxy>,
+}
+
+impl Checked {
+    fn of(options: &Options) -> crate::Result<Checked> {
+        let header = |what: &str, value: &str| {
+            HeaderValue::try_from(value).map_err(|_| Error::Invalid(format!("{what} cannot be {value:?}")))
+        };
+        let user_agent = header("the user agent", &options.user_agent)?;
+        let accept_language =
+            options.accept_language.as_deref().map(|value| header("the language", value)).transpose()?;
+        let proxy = options.proxy.as_deref().map(Proxy::parse).transpose()?;
+        Ok(Checked { user_agent, accept_language, proxy })
+    }
+}
+
+/// Whether the options make sense.
+pub fn check(options: &Options) -> crate::Result<()> {
+    Checked::of(options).map(drop)
+}
+
 impl Client {
     /// A client; the files of names and certificates are read here, and nothing is sent yet.
     pub fn new(mut options: Options) -> crate::Result<Client> {
@@ -123,13 +148,7 @@ impl Client {
         {
             *limit = (*limit).min(LONGEST_WAIT);
         }
-        let header = |what: &str, value: &str| {
-            HeaderValue::try_from(value).map_err(|_| Error::Invalid(format!("{what} cannot be {value:?}")))
-        };
-        let user_agent = header("the user agent", &options.user_agent)?;
-        let accept_language =
-            options.accept_language.as_deref().map(|value| header("the language", value)).transpose()?;
-        let proxy = options.proxy.as_deref().map(Proxy::parse).transpose()?;
+        let Checked { user_agent, accept_language, proxy } = Checked::of(&options)?;
         let names = Names::new(
             options.hosts_file.as_deref(),
             options.name_server,

@@ -23,17 +23,18 @@ fn waits_for_the_visit_at_its_address_and_holds_up_the_next() {
     frontier.next_admitted().unwrap();
     frontier.place(HostKey(1), address(1), 0);
     let token = frontier.take(5).unwrap();
-    // A host that is not even known, at an address that is being visited.
-    assert_eq!(frontier.take_errand(HostKey(2), address(1), false, 5), Err(None));
-    assert_eq!(frontier.take_errand(HostKey(2), address(2), false, 5), Ok(()));
-    assert_eq!(frontier.take_errand(HostKey(3), address(2), false, 5), Err(None));
+    assert!(!frontier.hold(address(1), 5));
+    assert!(frontier.hold(address(2), 5));
+    assert!(!frontier.hold(address(2), 5));
     frontier.pop(&token).unwrap();
     frontier.give_back(token, 20, 10, false);
-    assert_eq!(frontier.take_errand(HostKey(2), address(1), false, 6), Err(Some(10)));
-    assert_eq!(frontier.take_errand(HostKey(1), address(1), false, 12), Err(Some(20)));
-    assert_eq!(frontier.take_errand(HostKey(2), address(1), false, 20), Ok(()));
+    assert!(frontier.hold(address(1), 6));
+    // A host that is not even known waits for its address; one that rests for itself, too.
+    assert_eq!(frontier.ready_for_errand(HostKey(2), address(1), false), 10);
+    assert_eq!(frontier.ready_for_errand(HostKey(1), address(1), false), 20);
     assert!(frontier.take(25).is_none());
-    frontier.give_back_errand(HostKey(2), address(1), false, 40, 30);
+    frontier.let_rest(HostKey(2), address(1), 40, 30);
+    frontier.release(address(1));
     assert_eq!(frontier.next_moment(), Some(30));
     assert!(frontier.take(30).is_some());
 }
@@ -44,9 +45,10 @@ fn lets_its_own_host_rest() {
     frontier.push(HostKey(1), 0, 100).unwrap();
     frontier.next_admitted().unwrap();
     frontier.place(HostKey(1), address(1), 0);
-    assert_eq!(frontier.take_errand(HostKey(1), address(1), false, 5), Ok(()));
+    assert!(frontier.hold(address(1), 5));
     assert!(frontier.take(6).is_none());
-    frontier.give_back_errand(HostKey(1), address(1), false, 50, 10);
+    frontier.let_rest(HostKey(1), address(1), 50, 10);
+    frontier.release(address(1));
     assert_eq!(frontier.next_moment(), Some(50));
     assert!(frontier.take(49).is_none());
     assert!(frontier.take(50).is_some());

@@ -256,34 +256,27 @@ impl Frontier {
         self.workbench.leave(token.visit, address_ready);
     }
 
-    /// Takes the right to one request to a host at its address, as the token of a visit would: for an errand,
-    /// such as a redirect from another host's robots.txt. `own` says that the address is held already, by the
-    /// token of whoever asks. Where it is not polite now it says from which moment on it may be, and nothing
-    /// where something has to be given back first.
-    pub fn take_errand(
-        &mut self,
-        host: HostKey,
-        address: IpAddr,
-        own: bool,
-        now: Moment,
-    ) -> std::result::Result<(), Option<Moment>> {
-        let known = self.hosts.find(host);
-        let ready = known.map_or(0, |number| self.hosts.get_mut(number).ready);
-        if ready > now {
-            return Err(Some(ready));
-        }
-        if own { Ok(()) } else { self.workbench.take_address(address, now) }
+    /// Holds an address, as the token of a visit would, for an errand: one request to a host that need not be
+    /// here, such as a redirect of another host's robots.txt. Tells whether it could be: not while it is taken.
+    pub fn hold(&mut self, address: IpAddr, now: Moment) -> bool {
+        self.workbench.hold(address, now)
     }
 
-    /// Ends an errand: from which moment on the host and the address may be visited again.
-    pub fn give_back_errand(
-        &mut self,
-        host: HostKey,
-        address: IpAddr,
-        own: bool,
-        host_ready: Moment,
-        address_ready: Moment,
-    ) {
+    /// Lets go of an address that was held.
+    pub fn release(&mut self, address: IpAddr) {
+        self.workbench.release_address(address);
+    }
+
+    /// From which moment on one request to a host is polite, at an address that is held or, where it is the
+    /// `own` one of a visit, taken by whoever asks.
+    pub fn ready_for_errand(&mut self, host: HostKey, address: IpAddr, own: bool) -> Moment {
+        let known = self.hosts.find(host);
+        let host = known.map_or(0, |number| self.hosts.get_mut(number).ready);
+        if own { host } else { host.max(self.workbench.ready(address)) }
+    }
+
+    /// Lets a host and an address rest after an errand.
+    pub fn let_rest(&mut self, host: HostKey, address: IpAddr, host_ready: Moment, address_ready: Moment) {
         if let Some(number) = self.hosts.find(host) {
             let host = self.hosts.get_mut(number);
             host.ready = host.ready.max(host_ready);
@@ -291,9 +284,7 @@ impl Frontier {
                 self.workbench.postpone(host.seat, host.ready);
             }
         }
-        if !own {
-            self.workbench.give_back_address(address, address_ready);
-        }
+        self.workbench.let_rest(address, address_ready);
     }
 
     /// A host that left the workbench and has not come back, so that what is kept for its visits can go. Each

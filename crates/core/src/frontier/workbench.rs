@@ -137,28 +137,37 @@ impl Workbench {
         self.release(visit, address_ready);
     }
 
-    /// Takes an address alone, for an errand to a host that need not be here; it says from which moment on it can
-    /// be taken where it cannot now, and nothing where it has to come back first.
-    pub fn take_address(&mut self, ip: IpAddr, now: Moment) -> Result<(), Option<Moment>> {
+    /// Holds an address alone, whether it rests or not, so that no host of it is taken; tells whether it could be.
+    pub fn hold(&mut self, ip: IpAddr, now: Moment) -> bool {
         self.pass(now);
         let number = self.number(ip);
         let address = &mut self.addresses[number as usize];
         if address.is_taken {
-            return Err(None);
-        }
-        if address.ready > self.now {
-            return Err(Some(address.ready));
+            return false;
         }
         address.is_taken = true;
         self.taken += 1;
         self.settle(number);
-        Ok(())
+        true
     }
 
-    /// Brings back an address that was taken alone.
-    pub fn give_back_address(&mut self, ip: IpAddr, ready: Moment) {
+    /// Lets go of an address that was held.
+    pub fn release_address(&mut self, ip: IpAddr) {
         if let Some(&number) = self.numbers.get(&ip) {
-            self.free(number, ready);
+            self.free(number, 0);
+        }
+    }
+
+    /// From which moment on an address may be visited.
+    pub fn ready(&self, ip: IpAddr) -> Moment {
+        self.numbers.get(&ip).map_or(0, |&number| self.addresses[number as usize].ready)
+    }
+
+    /// Lets an address rest, which is taken or held.
+    pub fn let_rest(&mut self, ip: IpAddr, ready: Moment) {
+        if let Some(&number) = self.numbers.get(&ip) {
+            let address = &mut self.addresses[number as usize];
+            address.ready = address.ready.max(ready);
         }
     }
 

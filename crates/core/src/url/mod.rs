@@ -22,7 +22,7 @@ pub use clean::{CleanUp, clean};
 pub use crowd::QueryCounter;
 pub(crate) use escape::{escaped_byte, is_escaped_in_path};
 pub use relative::Base;
-pub use scope::{Refusal, Scope, ScopeKind, domain};
+pub use scope::{Refusal, Scope, ScopeKind, domain, reason};
 pub use shape::same_shape;
 pub use standard::Url;
 pub use trap::{Trap, TrapLimits, trap};

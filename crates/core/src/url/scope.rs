@@ -176,7 +176,7 @@ impl Patterns {
 }
 
 /// What is wrong with a pattern, in one line: the crate draws a picture before it says so.
-fn reason(error: &regex::Error) -> String {
+pub fn reason(error: &regex::Error) -> String {
     match error {
         regex::Error::CompiledTooBig(limit) => format!("it needs more than {limit} bytes of memory"),
         other => {
