@@ -235,7 +235,13 @@ fn check_crawl(py: Python<'_>, plan: &str) -> PyResult<()> {
     enter(py, |_| crawl::check(&Plan::from_json(plan)?))
 }
 
-/// The offsets of pages in a log of links that link to a page.
+/// How many links away from a seed a URL was found, by a file of the sieve; None where that has it not.
+#[pyfunction]
+fn depth_of(py: Python<'_>, path: PathBuf, committed: u64, url: &str) -> PyResult<Option<u32>> {
+    enter(py, |pulse| crawl::depth_of(&path, committed, url, pulse))
+}
+
+/// The signatures of pages of links that link to a page.
 #[pyfunction]
 #[pyo3(signature = (path, committed, signature, limit))]
 fn pages_linking_to(
@@ -250,6 +256,7 @@ fn pages_linking_to(
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check_crawl, module)?)?;
+    module.add_function(wrap_pyfunction!(depth_of, module)?)?;
     module.add_function(wrap_pyfunction!(pages_linking_to, module)?)?;
     module.add_class::<Crawl>()
 }

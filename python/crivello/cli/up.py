@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from crivello.cli.crawl import with_contact
 from crivello.cli.live import CrawlProgress
 from crivello.cli.options import with_settings
 from crivello.cli.output import print_table, report_rows, say, stderr_console
@@ -38,7 +39,7 @@ def up(
 
     from crivello import settings, web
     from crivello.collection import SETTINGS, Collection
-    from crivello.crawl.crawler import canonical_seeds, check
+    from crivello.crawl.crawler import canonical_seeds, check, starts_on_private
     from crivello.live import crawl_live
 
     seeds = canonical_seeds(urls)
@@ -46,6 +47,8 @@ def up(
     file = folder / SETTINGS
     loaded = settings.load(file if file.exists() else None, flags)
     check(loaded.crawl, seeds)
+    if not starts_on_private(loaded.crawl, seeds):
+        loaded = with_contact(loaded)
     progress = CrawlProgress(stderr_console(), loaded.crawl)
     with Collection.write(folder, settings=loaded, create=True) as collection:
         try:

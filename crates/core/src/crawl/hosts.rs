@@ -4,10 +4,12 @@
 //! A host in the workbench costs about a kilobyte beside its rules. What must survive lies in a log on disk,
 //! from where a host that comes back, in this run or a later one, has it at once.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::net::IpAddr;
 use std::path::Path;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -26,6 +28,9 @@ const NAME: &str = "frontier/hosts.log";
 const FORMAT: Format = Format { kind: *b"HOST", version: 1 };
 /// For how long rules are believed (RFC 9309, 2.4).
 pub const RULES_LAST: f64 = 24.0 * 3600.0;
+
+/// A host that visits and the scheduler share, all in one thread.
+pub type SharedHost = Rc<RefCell<Host>>;
 
 /// A host in the workbench.
 pub struct Host {

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Three kinds of threads, each with belongings that are nobody else's: the *fetching* thread has the
-//! frontier and the HTTP client ([`schedule`], [`visit`]), the *parsing* threads have nothing ([`parse`]),
+//! frontier and the HTTP client ([`schedule`], [`visit`], [`rules`]), the *parsing* threads have nothing ([`parse`]),
 //! the *writing* thread has everything durable ([`write`]). They meet only at bounded lock-free queues
 //! (crossbeam's array queues: a slot is claimed by compare-and-swap, and a thread sleeps only when there is
 //! nothing to do). Room in them is given out by the fetching thread before a request is made and comes back
@@ -27,7 +27,9 @@ mod hosts;
 mod parse;
 mod plan;
 mod politeness;
+mod rules;
 mod schedule;
+mod seen;
 mod settings;
 mod shared;
 mod sieve;
@@ -47,6 +49,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 pub use counts::Counts;
 pub use plan::Plan;
 pub use politeness::{Politeness, Relative};
+pub use seen::depth_of;
 pub use settings::{Filters, Settings};
 pub use shared::SlowHost;
 pub use sieve::{SieveCommit, UrlSieve};

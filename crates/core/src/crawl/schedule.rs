@@ -17,7 +17,7 @@ use crossbeam_channel::{Receiver, Sender};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinSet;
 
-use super::hosts::{Host, HostMemory};
+use super::hosts::{Host, HostMemory, SharedHost};
 use super::parse::origin;
 use super::settings::Settings;
 use super::shared::{Shared, SlowHost};
@@ -48,7 +48,7 @@ pub struct Scheduler {
     pub(super) shared: Arc<Shared>,
     pub(super) client: Client,
     pub(super) frontier: RefCell<Frontier>,
-    pub(super) hosts: RefCell<HashMap<HostKey, Rc<RefCell<Host>>>>,
+    pub(super) hosts: RefCell<HashMap<HostKey, SharedHost>>,
     /// The hosts that left the workbench and are not yet forgotten.
     outside: RefCell<VecDeque<HostKey>>,
     pub(super) memory: RefCell<HostMemory>,
@@ -352,7 +352,7 @@ impl Scheduler {
                 self.hang_up(&mut host);
             }
         }
-        let mut slowest: Vec<(f64, Rc<RefCell<Host>>)> = hosts
+        let mut slowest: Vec<(f64, SharedHost)> = hosts
             .values()
             .filter_map(|host| {
                 let known = host.borrow();

@@ -1,44 +1,32 @@
 //! A visit: the token of a host and its address, a few requests over one connection, and the rest that
 //! politeness asks for.
 
-use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::net::IpAddr;
-use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 
-use tokio::sync::oneshot;
-
 use super::decisions::Decision;
-use super::hosts::{Host, RULES_LAST, RobotsRecord, Rules};
+use super::hosts::{Host, SharedHost};
 use super::parse::origin;
 use super::politeness::Stay;
 use super::schedule::{Scheduler, now, outcome};
 use super::work::{Event, Fetched, Unanswered, Work};
-use crate::fetch::{Class, Failure, Origin, Request, Response};
-use crate::frontier::{HostKey, Token};
-use crate::robots::{MAX_BYTES, Robots};
-use crate::store::{self, Outcome};
-use crate::url::{Url, canonical, trap};
-use crate::{Result, Signature};
+use crate::Result;
+use crate::fetch::{Failure, Request, Response};
+use crate::frontier::Token;
+use crate::store::Outcome;
+use crate::url::trap;
 
 /// After so many failed requests in a row a host is left alone for the rest of the run.
 const GIVE_UP: u32 = 10;
 /// A connection is kept for a rest no longer than this.
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(5);
-/// How many redirects of a robots.txt are followed (RFC 9309, 2.3.1.2).
-const ROBOTS_REDIRECTS: usize = 5;
-/// A compressed robots.txt may decode to so much; only its first part counts.
-const ROBOTS_DECODED: usize = 16 << 20;
 /// From so many pages on a host's share of them is looked at.
 const SHARE_FROM: u64 = 1000;
 /// A visit that spends so much on saying no ends, and the host rests ten times as long.
 const REFUSING: Duration = Duration::from_millis(5);
 /// So many URLs that need no request are done before other visits may go on.
 const IN_A_ROW: u32 = 64;
-
-type SharedHost = Rc<RefCell<Host>>;
 
 impl Scheduler {
     /// Visits a host, and gives it back with its next polite moment.
@@ -257,7 +245,7 @@ impl Scheduler {
     }
 
     /// A line for the log; the room that the caller has goes with it.
-    fn note(&self, decision: Decision) {
+    pub(super) fn note(&self, decision: Decision) {
         self.send(Event::Note(Box::new(decision)));
     }
 
@@ -315,7 +303,7 @@ impl Scheduler {
 
     /// One request over the host's connection, which is made where there is none; a kept one that the server
     /// has closed meanwhile is made anew once.
-    async fn get(
+    pub(super) async fn get(
         &self,
         host: &SharedHost,
         request: &Request<'_>,
@@ -350,223 +338,6 @@ impl Scheduler {
         host.connection = connection.is_open().then_some(connection);
         Ok(response)
     }
-
-    /// Has the rules of a host, from memory or by asking; tells whether pages may follow at once.
-    async fn ask_for_rules(&self, host: &SharedHost, stay: &mut Stay) -> Result<bool> {
-        let known = host.borrow().rules.as_ref().is_some_and(|rules| rules.until > now());
-        if !self.settings.obey_robots || host.borrow().given_up.is_some() || known {
-            return Ok(true);
-        }
-        let name = host.borrow().name.clone();
-        let remembered = self.memory.borrow_mut().robots(&name)?;
-        let current = remembered.as_ref().filter(|record| record.when + RULES_LAST > now());
-        if let Some(record) = current {
-            host.borrow_mut().rules = self.rules(record);
-            return Ok(true);
-        }
-        let Ok(room) = self.shared.room.acquire().await else { return Ok(false) };
-        room.forget();
-        let answer = self.get_robots(host, remembered.as_ref(), stay).await;
-        let (status, reason) = match &answer {
-            Ok(record) => (Some(record.status), String::new()),
-            Err(failure) => (None, failure.reason.clone()),
-        };
-        let mut note = Decision {
-            time: now(),
-            url: format!("{name}/robots.txt"),
-            event: "robots.txt",
-            status,
-            detail: reason.clone(),
-            seconds: Some(stay.took.as_secs_f64()),
-            address: Some(host.borrow().address.to_string()),
-            ..Decision::default()
-        };
-        let rules = answer.as_ref().ok().and_then(|record| self.rules(record));
-        if let (Ok(record), Some(rules)) = (&answer, rules) {
-            self.memory.borrow_mut().remember_robots(&name, record)?;
-            let mut host = host.borrow_mut();
-            host.rules = Some(rules);
-            host.failures = 0;
-            self.note(note);
-            return Ok(true);
-        }
-        // A server error, or none that answers, forbids everything for now (RFC 9309, 2.3.1.4).
-        let mut host = host.borrow_mut();
-        host.failures += 1;
-        let wish = answer.as_ref().ok().and_then(|record| record.retry_after).unwrap_or_default();
-        stay.asked = stay.asked.max(self.settings.politeness.backoff(host.failures)).max(wish);
-        let again = answer.as_ref().map_or_else(|failure| failure.class.again(), |_| true);
-        if !again || host.failures > self.settings.retries {
-            host.given_up = Some(match &answer {
-                Err(failure) => (outcome(failure), failure.reason.clone()),
-                Ok(record) => (Outcome::Robots, format!("robots.txt answers {}", record.status)),
-            });
-            note.event = "host given up";
-            stay.asked = Duration::ZERO;
-        }
-        self.note(note);
-        Ok(false)
-    }
-
-    /// What an answer to the question for robots.txt means; None where it has to be asked for again.
-    fn rules(&self, record: &RobotsRecord) -> Option<Rules> {
-        let robots = match record.status {
-            200..=299 => Robots::parse(&record.body, &self.settings.agent),
-            429 => return None,
-            300..=499 => Robots::allow_all(),
-            _ => return None,
-        };
-        Some(Rules { robots, until: record.when + RULES_LAST })
-    }
-
-    /// Asks for robots.txt, and follows where it leads.
-    async fn get_robots(
-        &self,
-        host: &SharedHost,
-        remembered: Option<&RobotsRecord>,
-        stay: &mut Stay,
-    ) -> std::result::Result<RobotsRecord, Failure> {
-        let own = host.borrow().origin.clone();
-        let mut url = format!("{}/robots.txt", host.borrow().name);
-        let mut record = RobotsRecord { when: now(), status: 404, ..RobotsRecord::default() };
-        for _ in 0..=ROBOTS_REDIRECTS {
-            let request = Request {
-                url: &url,
-                etag: remembered.and_then(|record| record.etag.as_deref()),
-                last_modified: remembered.and_then(|record| record.last_modified.as_deref()),
-                cookie: None,
-                first_bytes: Some(MAX_BYTES),
-            };
-            let Some(origin) = Origin::of(&url) else { break };
-            let response = match origin == own {
-                true => self.get(host, &request, stay).await?,
-                false => self.get_elsewhere(host, &origin, &request, stay).await?,
-            };
-            if response.status == 304
-                && let Some(remembered) = remembered
-            {
-                return Ok(RobotsRecord { when: record.when, ..remembered.clone() });
-            }
-            if let (300..=399, Some(location)) = (response.status, response.header("location")) {
-                let base = Url::parse(&url).ok();
-                let Some(target) = canonical(location, base.as_ref()) else { break };
-                url = target;
-                continue;
-            }
-            record.status = response.status;
-            record.retry_after = response.header("retry-after").and_then(retry_after);
-            record.etag = response.header("etag").map(str::to_owned);
-            record.last_modified = response.header("last-modified").map(str::to_owned);
-            let encoding = response.header("content-encoding").unwrap_or_default();
-            match store::decode(&response.body, encoding, ROBOTS_DECODED) {
-                Ok(body) => record.body = body[..body.len().min(MAX_BYTES)].to_vec(),
-                // What cannot be read may forbid anything.
-                Err(_) => record.status = 503,
-            }
-            return Ok(record);
-        }
-        // Too many redirects, or one to nowhere: as if there were none (RFC 9309, 2.3.1.2).
-        Ok(record)
-    }
-
-    /// One request to a host that is not the visited one, when it is polite there, too.
-    async fn get_elsewhere(
-        &self,
-        host: &SharedHost,
-        origin: &Origin,
-        request: &Request<'_>,
-        stay: &mut Stay,
-    ) -> std::result::Result<Response, Failure> {
-        let address = self.client.resolve(&origin.host).await?;
-        let own = address == host.borrow().address;
-        let key = HostKey(Signature::of(origin.to_string().as_bytes()).0);
-        let turn = tokio::time::timeout(self.settings.fetch.total_timeout, self.errand(key, address, own));
-        let Ok(hold) = turn.await else {
-            let reason = format!("{origin} could not be asked politely in time");
-            return Err(Failure { class: Class::Timeout, reason, stale: false });
-        };
-        let started = Instant::now();
-        let answer = match self.client.connect(origin, address).await {
-            Ok(mut connection) => connection.get(request).await,
-            Err(failure) => Err(failure),
-        };
-        stay.count(started);
-        let mut there = Stay::default();
-        there.count(started);
-        self.shared.gauges.requests.add(1);
-        let rest = self.settings.politeness.rest(&there, self.crawl_delay_of(key, &origin.to_string()));
-        let (host_ready, address_ready) = (self.moment(rest.host), self.moment(rest.address));
-        self.frontier.borrow_mut().let_rest(key, address, host_ready, address_ready);
-        drop(hold);
-        answer
-    }
-
-    /// Waits until one request to a host is polite, and holds its address, unless that is held already.
-    async fn errand(&self, key: HostKey, address: IpAddr, own: bool) -> Option<Hold<'_>> {
-        let hold = if own { None } else { Some(self.hold(address).await) };
-        loop {
-            let ready = self.frontier.borrow_mut().ready_for_errand(key, address, own);
-            if ready <= self.now() {
-                return hold;
-            }
-            tokio::time::sleep_until(self.instant(ready).into()).await;
-        }
-    }
-
-    async fn hold(&self, address: IpAddr) -> Hold<'_> {
-        let free = self.frontier.borrow_mut().hold(address, self.now());
-        if !free {
-            let (turn, mine) = oneshot::channel();
-            self.waiting.borrow_mut().entry(address).or_default().push_back(turn);
-            // The end of this wait is that the address is held for us; the scheduler outlives all visits.
-            drop(mine.await);
-        }
-        Hold { scheduler: self, address }
-    }
-
-    /// Passes an address that came back on to whoever waits for it, before the next visit can take it.
-    fn pass_on(&self, address: IpAddr) {
-        loop {
-            let next = self.waiting.borrow_mut().get_mut(&address).and_then(VecDeque::pop_front);
-            let Some(turn) = next else {
-                self.waiting.borrow_mut().remove(&address);
-                return;
-            };
-            let free = self.frontier.borrow_mut().hold(address, self.now());
-            if free && turn.send(()).is_err() {
-                // Who waited has given up.
-                self.frontier.borrow_mut().release(address);
-                continue;
-            }
-            return;
-        }
-    }
-
-    /// The Crawl-delay of a host that may not be in the workbench.
-    fn crawl_delay_of(&self, key: HostKey, name: &str) -> Duration {
-        if let Some(host) = self.hosts.borrow().get(&key)
-            && let Ok(host) = host.try_borrow()
-        {
-            return crawl_delay(&host);
-        }
-        let remembered = self.memory.borrow_mut().robots(name).ok().flatten();
-        let rules = remembered.and_then(|record| self.rules(&record));
-        rules.and_then(|rules| rules.robots.crawl_delay()).unwrap_or_default()
-    }
-}
-
-/// An address that is held for an errand; it is passed on when this goes.
-struct Hold<'a> {
-    scheduler: &'a Scheduler,
-    address: IpAddr,
-}
-
-impl Drop for Hold<'_> {
-    fn drop(&mut self) {
-        self.scheduler.frontier.borrow_mut().release(self.address);
-        self.scheduler.pass_on(self.address);
-        self.scheduler.shared.wake.notify_one();
-    }
 }
 
 /// The path and query of a canonical URL.
@@ -574,7 +345,7 @@ fn path(url: &str) -> &str {
     &url[origin(url).len()..]
 }
 
-fn crawl_delay(host: &Host) -> Duration {
+pub(super) fn crawl_delay(host: &Host) -> Duration {
     host.rules.as_ref().and_then(|rules| rules.robots.crawl_delay()).unwrap_or_default()
 }
 
@@ -584,7 +355,7 @@ fn is_busy(status: u16) -> bool {
 }
 
 /// The time that a server asks us to wait: seconds, or a date.
-fn retry_after(asked: &str) -> Option<Duration> {
+pub(super) fn retry_after(asked: &str) -> Option<Duration> {
     if let Ok(seconds) = asked.trim().parse() {
         return Some(Duration::from_secs(seconds));
     }

@@ -1,0 +1,73 @@
+//! Whether a URL was found new, and how: by what the files of the sieve say.
+
+use std::path::Path;
+
+use super::tag::Tag;
+use crate::log::LogStream;
+use crate::sieve::{queue, unpack};
+use crate::{Error, Pulse, Result, Signature};
+
+/// How many records are read between two looks for Ctrl-C.
+const BATCH: usize = 1 << 14;
+
+/// How many links away from a seed a URL was found, if the first `committed` bytes of a file of entries have
+/// it. One pass; a file that holds no entries has none.
+pub fn depth_of(path: &Path, committed: u64, url: &str, pulse: &Pulse) -> Result<Option<u32>> {
+    let mut entries = match LogStream::open(path, queue::FORMAT, 0, committed) {
+        Ok(entries) => entries,
+        Err(Error::Corrupt { offset: 0, .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let key = Signature::of(url.as_bytes());
+    let mut count = 0;
+    while let Some(sealed) = entries.advance()? {
+        count += 1;
+        if count % BATCH == 0 {
+            pulse.beat()?;
+        }
+        if sealed.key() != key {
+            continue;
+        }
+        let record = sealed.open(path)?;
+        let entry = unpack(record.payload).map_err(|reason| Error::corrupt(path, record.offset, reason))?;
+        if entry.1 == url {
+            return Ok(Some(Tag::unpack(entry.0).depth));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Format;
+    use crate::log::LogWriter;
+
+    #[test]
+    fn finds_a_url_by_itself_and_not_by_its_signature_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("urls");
+        let mut writer = LogWriter::open(&path, queue::FORMAT, 0).unwrap();
+        let mut push = |url: &str, signed: &str, depth| {
+            let tag = Tag { depth, ..Tag::default() }.pack().to_le_bytes();
+            writer.append(Signature::of(signed.as_bytes()), &[&tag, url.as_bytes()].concat()).unwrap()
+        };
+        push("http://a.example/", "http://a.example/", 0);
+        push("http://other.example/", "http://b.example/", 3);
+        push("http://b.example/", "http://b.example/", 7);
+        let committed = writer.sync().unwrap();
+        let depth = |url| depth_of(&path, committed, url, &Pulse::STEADY).unwrap();
+        assert_eq!(depth("http://a.example/"), Some(0));
+        assert_eq!(depth("http://b.example/"), Some(7));
+        assert_eq!(depth("http://c.example/"), None);
+    }
+
+    #[test]
+    fn a_file_of_another_kind_has_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("other");
+        let mut writer = LogWriter::open(&path, Format { kind: *b"TEST", version: 1 }, 0).unwrap();
+        let committed = writer.sync().unwrap();
+        assert_eq!(depth_of(&path, committed, "http://a.example/", &Pulse::STEADY).unwrap(), None);
+    }
+}
