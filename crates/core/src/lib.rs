@@ -6,6 +6,7 @@
 pub mod analysis;
 pub mod code;
 pub mod crawl;
+pub mod dict;
 pub mod error;
 pub mod fault;
 pub mod fetch;

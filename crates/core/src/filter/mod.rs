@@ -13,7 +13,7 @@
 mod block_error;
 mod blocked;
 mod bloom;
-mod probe;
+pub(crate) mod probe;
 mod stability;
 mod stable;
 mod storage;

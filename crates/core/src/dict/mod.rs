@@ -1,0 +1,33 @@
+//! Dictionaries that do not hold their keys: static functions, ranks, and approximate sets.
+//!
+//! All come from one idea of the notes (section 5): a random system of linear equations over F2, one for each key with
+//! three variables each, whose solution is a table from which the value of a key is read, and nothing can be
+//! read of the keys themselves.
+//!
+//! | | what it answers | bits a key |
+//! | --- | --- | --- |
+//! | [`StaticFunction`] | the value of a key; anything for what is none | c b, or compacted b + 1.125 c |
+//! | [`Ranks`] | the rank of a key; none, except with probability 2^-r, for what is none | c ⌈log₂ n⌉ + r |
+//! | [`Approximate`] | whether it is a key; yes with probability 2^-r for what is none | c r |
+//!
+//! with c = 1.23 by `peeling`, as in the notes, and from 1.155 (100,000 keys) to 1.12 (millions) by `fuse`, the default
+//! (see [`graph`]). They are built once and never change. Their bytes are read where they lie, in a mapped file or
+//! in memory; an opened structure is a few numbers about them, and never fails on damaged ones but by answering
+//! wrongly or not at all. Keys are given as [`KeyHash`], so that nobody needs to hold them.
+
+mod approximate;
+mod bits;
+mod compact;
+mod function;
+mod graph;
+mod hash;
+mod peel;
+mod ranks;
+#[cfg(test)]
+mod tests;
+
+pub use approximate::Approximate;
+pub use function::{MOST_BITS, Plan, StaticFunction};
+pub use graph::Construction;
+pub use hash::{KeyHash, MOST_SIGNATURE_BITS};
+pub use ranks::{RankBits, Ranks};
