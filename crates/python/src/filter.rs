@@ -236,18 +236,28 @@ const LINES: usize = 3;
 
 /// The signatures of a list of str or bytes, or those in an array of unsigned numbers of 64 bits.
 pub fn signatures_of(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Signature>> {
+    keys_of(keys, Signature::of, Signature)
+}
+
+/// What stands for each key of a list of str or bytes, or of an array of unsigned numbers of 64 bits.
+#[inline]
+pub fn keys_of<T>(
+    keys: &Bound<'_, PyAny>,
+    of_bytes: impl Fn(&[u8]) -> T,
+    of_number: impl Fn(u64) -> T,
+) -> PyResult<Vec<T>> {
     let py = keys.py();
-    let refuse = |reason: String| enter(py, |_| Err(Error::Invalid(reason)));
+    let refuse = |reason: String| enter(py, |_| Err(Error::Invalid(reason))).map(|()| Vec::new());
     if let Ok(list) = keys.cast::<PyList>() {
         let length = list.len();
-        let mut signatures = Vec::with_capacity(length);
+        let mut found = Vec::with_capacity(length);
         for index in 0..length {
             if index + AHEAD < length {
                 prefetch_lines(item(list, index + AHEAD)?.as_ptr().cast(), LINES);
             }
             let key = item(list, index)?;
-            match signature_of(&key) {
-                Some(signature) => signatures.push(signature),
+            match bytes_of(&key) {
+                Some(bytes) => found.push(of_bytes(bytes)),
                 None => {
                     let name = key.get_type().name()?;
                     return refuse(format!(
@@ -256,13 +266,13 @@ pub fn signatures_of(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Signature>> {
                 }
             }
         }
-        return Ok(signatures);
+        return Ok(found);
     }
     let Ok(buffer) = PyBuffer::<u64>::get(keys) else {
         let name = keys.get_type().name()?;
         return refuse(format!("keys must be a list of str or bytes, or an array of uint64, not {name}"));
     };
-    Ok(buffer.to_vec(py)?.into_iter().map(Signature).collect())
+    Ok(buffer.to_vec(py)?.into_iter().map(of_number).collect())
 }
 
 /// An item of a list, borrowed: no count of references changes, which would be written to cold memory.
@@ -276,12 +286,12 @@ fn item<'a, 'py>(list: &'a Bound<'py, PyList>, index: usize) -> PyResult<Borrowe
 }
 
 #[inline]
-fn signature_of(key: &Bound<'_, PyAny>) -> Option<Signature> {
+fn bytes_of<'a>(key: &'a Bound<'_, PyAny>) -> Option<&'a [u8]> {
     // The exact type first: it is compared in line, where the check for a subclass is a call.
     if let Ok(text) = key.cast_exact::<PyString>().or_else(|_| key.cast::<PyString>()) {
-        return Some(Signature::of(text.to_str().ok()?.as_bytes()));
+        return Some(text.to_str().ok()?.as_bytes());
     }
-    Some(Signature::of(key.cast::<PyBytes>().ok()?.as_bytes()))
+    Some(key.cast::<PyBytes>().ok()?.as_bytes())
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -4,6 +4,7 @@
 //! `crivello._core`, is private, and `python/crivello/_core.pyi` is its complete description.
 
 mod crawl;
+mod dict;
 mod enter;
 mod fault;
 mod filter;
@@ -24,6 +25,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     crawl::register(module)?;
+    dict::register(module)?;
     enter::register(module)?;
     fault::register(module)?;
     filter::register(module)?;

@@ -67,24 +67,37 @@ impl Compact {
         self.blocks + (variable / QUANTUM) as usize * BLOCK
     }
 
+    /// Where the value of a variable lies; `None` if it is 0, or the bytes make no sense.
+    #[inline]
+    pub fn value_offset(&self, bytes: &[u8], variable: u64) -> Option<usize> {
+        let rank = self.rank(bytes, variable)??;
+        Some(self.values + (rank * u64::from(self.width) / 8) as usize)
+    }
+
     /// The value of a variable; `None` where the bytes make no sense.
     #[inline]
     pub fn get(&self, bytes: &[u8], variable: u64) -> Option<u64> {
+        match self.rank(bytes, variable)? {
+            None => Some(0),
+            Some(rank) => unpack(bytes, self.values, rank, self.width),
+        }
+    }
+
+    /// The index of a variable among those that are not 0, or that it is not one of them.
+    #[inline]
+    fn rank(&self, bytes: &[u8], variable: u64) -> Option<Option<u64>> {
         let block = bytes.get(self.offset(variable)..)?.first_chunk::<BLOCK>()?;
         let (words, _) = block.as_chunks::<8>();
         let (count, words) = words.split_first()?;
         let (word, bit) = ((variable % QUANTUM / 64) as usize, variable % 64);
         let own = u64::from_le_bytes(words[word]);
         if own >> bit & 1 == 0 {
-            return Some(0);
+            return Some(None);
         }
         let ones = |word: u64| u64::from(word.count_ones());
         let before: u64 = words[..word].iter().map(|word| ones(u64::from_le_bytes(*word))).sum();
         let rank = u64::from_le_bytes(*count).checked_add(before + ones(own & ((1 << bit) - 1)))?;
-        if rank >= self.nonzero {
-            return None;
-        }
-        unpack(bytes, self.values, rank, self.width)
+        (rank < self.nonzero).then_some(Some(rank))
     }
 }
 

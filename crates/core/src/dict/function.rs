@@ -199,6 +199,11 @@ impl StaticFunction {
                 *place = self.places(bytes, *hash);
                 place.iter().flatten().for_each(|variable| lines.line(self.offset(*variable)));
             }
+            if let Variables::Compact(compact) = &self.variables {
+                for variable in places.iter().flatten().flatten() {
+                    compact.value_offset(bytes, *variable).into_iter().for_each(|offset| lines.line(offset));
+                }
+            }
             let values = places.map(|places| self.value(bytes, places?));
             answer(group * TOGETHER, hashes, &values[..hashes.len()]);
         }
