@@ -3,7 +3,8 @@
 //! A letter whose canonical decomposition begins with an ASCII letter is that letter (`à` a, `Ệ` e), and
 //! the few Latin letters without a decomposition have theirs in a table (`ø` o, `ß` ss). Other scripts keep
 //! their marks, which there make different letters (Cyrillic `й` is not `и`). Compatibility forms
-//! (ligatures, full width) are resolved first, so that `ﬁn` is `fin`. ASCII costs one pass of lower-casing.
+//! (ligatures, full width) are resolved first, so that `ﬁn` is `fin`, and what is invisible (the soft hyphen,
+//! joiners, marks of direction) goes. ASCII costs one pass of lower-casing.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::decompose_canonical;
@@ -32,7 +33,8 @@ fn push_plain(letter: char, folded: &mut String) {
         'đ' | 'ð' => folded.push('d'),
         'ħ' => folded.push('h'),
         'ı' => folded.push('i'),
-        '’' | 'ʼ' => folded.push('\''),
+        '‘' | '’' | 'ʼ' => folded.push('\''),
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' => {}
         // A mark that has no composed form with its letter, such as the dot of a lower-cased İ.
         '\u{300}'..='\u{36f}' if folded.ends_with(|last: char| last.is_ascii()) => {}
         _ => {
@@ -67,6 +69,7 @@ mod tests {
             ("İstanbul", "istanbul"),
             ("ﬁn", "fin"),
             ("don’t", "don't"),
+            ("Silben\u{ad}trennung", "silbentrennung"),
             ("Чайковский", "чайковский"),
             ("東京", "東京"),
         ] {

@@ -20,9 +20,8 @@ thread_local! {
     static TABLES: RefCell<Vec<Table>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Puts the stem of `word` into `stem`, which is cleared first.
-pub fn stem_into(algorithm: Algorithm, word: &str, stem: &mut String) {
-    stem.clear();
+/// Replaces a word with its stem.
+pub fn stem(algorithm: Algorithm, word: &mut String) {
     TABLES.with_borrow_mut(|tables| {
         let known = tables.iter().position(|table| table.algorithm == algorithm);
         let place = known.unwrap_or_else(|| {
@@ -31,14 +30,16 @@ pub fn stem_into(algorithm: Algorithm, word: &str, stem: &mut String) {
             tables.len() - 1
         });
         let Table { stemmer, stems, .. } = &mut tables[place];
-        if let Some(remembered) = stems.get(word) {
-            stem.push_str(remembered);
+        if let Some(remembered) = stems.get(word.as_str()) {
+            word.clear();
+            word.push_str(remembered);
             return;
         }
-        stem.push_str(&stemmer.stem(word));
+        let stem = stemmer.stem(word).into_owned();
         if stems.len() < MOST_WORDS {
-            stems.insert(word.into(), stem.as_str().into());
+            stems.insert(word.as_str().into(), stem.as_str().into());
         }
+        *word = stem;
     });
 }
 
@@ -50,11 +51,11 @@ mod tests {
     proptest! {
         #[test]
         fn remembers_each_language_apart(words in prop::collection::vec(("(run|corr|casa|hous)(s|ning|ere|e|i)?", any::<bool>()), 0..40)) {
-            let mut stem = String::new();
             for (word, english) in words {
                 let algorithm = if english { Algorithm::English } else { Algorithm::Italian };
-                stem_into(algorithm, &word, &mut stem);
-                prop_assert_eq!(&stem, &*Stemmer::create(algorithm).stem(&word));
+                let mut stemmed = word.clone();
+                stem(algorithm, &mut stemmed);
+                prop_assert_eq!(&stemmed, &*Stemmer::create(algorithm).stem(&word));
             }
         }
     }
