@@ -16,9 +16,18 @@ pub fn fold(word: &str, folded: &mut String) {
         folded.make_ascii_lowercase();
         return;
     }
+    if word.chars().all(is_plain_east_asian) {
+        folded.push_str(word);
+        return;
+    }
     for letter in word.nfkc().flat_map(char::to_lowercase) {
         push_plain(letter, folded);
     }
+}
+
+/// Letters that folding leaves as they are, and that scripts without spaces are mostly made of.
+fn is_plain_east_asian(letter: char) -> bool {
+    matches!(letter, '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fe}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
 fn push_plain(letter: char, folded: &mut String) {
@@ -74,6 +83,14 @@ mod tests {
             ("東京", "東京"),
         ] {
             assert_eq!(folded(word), plain);
+        }
+    }
+
+    #[test]
+    fn plain_letters_of_east_asia_stay() {
+        for letter in ('\u{3000}'..'\u{e000}').filter(|letter| is_plain_east_asian(*letter)) {
+            let text = letter.to_string();
+            assert_eq!(text.nfkc().flat_map(char::to_lowercase).collect::<String>(), text);
         }
     }
 

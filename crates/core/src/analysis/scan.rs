@@ -47,6 +47,23 @@ const fn classes() -> [Class; 256] {
     classes
 }
 
+/// How many of eight bytes, from the lowest on, are ASCII letters and digits.
+///
+/// All eight at once, in a word: adding `0x80 - c` to a byte below `0x80` sets its highest bit if it is c or
+/// more, and no byte overflows into the next.
+#[inline]
+fn plain_bytes(bytes: u64) -> usize {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    const HIGHEST: u64 = 0x80 * EACH;
+    let from = |low: u64, character: u8| low + EACH * u64::from(0x80 - character);
+    let low = bytes & !HIGHEST;
+    let lower_case = low | 0x20 * EACH;
+    let letters = from(lower_case, b'a') & !from(lower_case, b'z' + 1);
+    let digits = from(low, b'0') & !from(low, b'9' + 1);
+    let others = (!(letters | digits) | bytes) & HIGHEST;
+    others.trailing_zeros() as usize / 8
+}
+
 /// What follows a word, or the beginning of one.
 enum After {
     /// The word ends.
@@ -115,8 +132,8 @@ impl Bytes<'_> {
     fn word(self, start: usize, elides: bool) -> Option<usize> {
         let mut end = start;
         loop {
-            let class = self.class(end);
-            match class {
+            end += self.run(end);
+            match self.class(end) {
                 Class::Letter | Class::Digit => end += 1,
                 Class::Break => return Some(end),
                 Class::Lead if !self.is_sign(end) => end += 2,
@@ -128,6 +145,20 @@ impl Bytes<'_> {
                 },
             }
         }
+    }
+
+    /// How many bytes from `start` on, in steps of eight, are ASCII letters and digits.
+    #[inline]
+    fn run(self, start: usize) -> usize {
+        let mut length = 0;
+        while let Some(chunk) = self.0.get(start + length..).and_then(<[u8]>::first_chunk) {
+            let plain = plain_bytes(u64::from_le_bytes(*chunk));
+            length += plain;
+            if plain < 8 {
+                break;
+            }
+        }
+        length
     }
 
     /// What the mark or the other character after a word means.

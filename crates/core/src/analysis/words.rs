@@ -4,15 +4,9 @@
 //! term, but it keeps its position, so that a phrase does not close over it.
 
 use super::fold::fold;
-use super::joint::has_joint;
 use super::scan::scan;
-use super::stem::stem;
+use super::term::term_into;
 use super::{Language, Token};
-
-/// The longest word that has a term, in bytes.
-const LONGEST_WORD: usize = 64;
-/// The longest whole that has a term, in bytes.
-const LONGEST_WHOLE: usize = 128;
 
 /// A token of a text with its term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,15 +45,7 @@ impl Analyzer {
     /// Puts what a token is indexed as into `term`, which is cleared first; nothing for one that is too
     /// long. Depends on the surface and the language alone.
     pub fn term(&self, surface: &str, term: &mut String) {
-        term.clear();
-        let whole = has_joint(surface);
-        if surface.len() > if whole { LONGEST_WHOLE } else { LONGEST_WORD } {
-            return;
-        }
-        fold(surface, term);
-        if let Some(algorithm) = self.language.algorithm.filter(|_| !whole && may_be_stemmed(term)) {
-            stem(algorithm, term);
-        }
+        term_into(self.language.algorithm, surface, term);
     }
 
     /// Whether a word, as it stands in a text, is a stop word of the language.
@@ -80,14 +66,9 @@ impl Analyzer {
     }
 }
 
-/// Whether there is a stemmer for the script: none for those from U+2000 on, such as Han, kana and Hangul,
-/// whose pairs would also crowd the table of stems.
-fn may_be_stemmed(folded: &str) -> bool {
-    folded.as_bytes().first().is_some_and(|byte| *byte < 0xe2)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::term::LONGEST_WORD;
     use super::*;
 
     fn terms(language: &str, text: &str) -> Vec<String> {

@@ -136,6 +136,12 @@ proptest! {
     }
 
     #[test]
+    fn eight_bytes_at_once_are_as_one_by_one(bytes in prop_oneof![any::<[u8; 8]>(), prop::array::uniform8(32..127u8), prop::array::uniform8(b'x'..=b'{')]) {
+        let expected = bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        prop_assert_eq!(plain_bytes(u64::from_le_bytes(bytes)), expected);
+    }
+
+    #[test]
     fn tokens_are_where_they_say(text in prop_oneof![some_text(), "([a-c]|[._:]|東|京|ไ|ท|ย|한| ){0,40}"], elides in any::<bool>()) {
         let mut position = 0;
         let mut expected = None;
