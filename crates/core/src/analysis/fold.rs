@@ -3,7 +3,8 @@
 //! A letter whose canonical decomposition begins with an ASCII letter is that letter (`à` a, `Ệ` e), and
 //! the few Latin letters without a decomposition have theirs in a table (`ø` o, `ß` ss). Other scripts keep
 //! their marks, which there make different letters (Cyrillic `й` is not `и`). Compatibility forms
-//! (ligatures, full width) are resolved first, so that `ﬁn` is `fin`. ASCII costs one pass of lower-casing.
+//! (ligatures, full width) are resolved first, so that `ﬁn` is `fin`, and what is invisible (the soft hyphen,
+//! joiners, marks of direction) goes. ASCII costs one pass of lower-casing.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::decompose_canonical;
@@ -15,9 +16,18 @@ pub fn fold(word: &str, folded: &mut String) {
         folded.make_ascii_lowercase();
         return;
     }
+    if word.chars().all(is_plain_east_asian) {
+        folded.push_str(word);
+        return;
+    }
     for letter in word.nfkc().flat_map(char::to_lowercase) {
         push_plain(letter, folded);
     }
+}
+
+/// Letters that folding leaves as they are, and that scripts without spaces are mostly made of.
+fn is_plain_east_asian(letter: char) -> bool {
+    matches!(letter, '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fe}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
 fn push_plain(letter: char, folded: &mut String) {
@@ -32,7 +42,8 @@ fn push_plain(letter: char, folded: &mut String) {
         'đ' | 'ð' => folded.push('d'),
         'ħ' => folded.push('h'),
         'ı' => folded.push('i'),
-        '’' | 'ʼ' => folded.push('\''),
+        '‘' | '’' | 'ʼ' => folded.push('\''),
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' => {}
         // A mark that has no composed form with its letter, such as the dot of a lower-cased İ.
         '\u{300}'..='\u{36f}' if folded.ends_with(|last: char| last.is_ascii()) => {}
         _ => {
@@ -67,10 +78,19 @@ mod tests {
             ("İstanbul", "istanbul"),
             ("ﬁn", "fin"),
             ("don’t", "don't"),
+            ("Silben\u{ad}trennung", "silbentrennung"),
             ("Чайковский", "чайковский"),
             ("東京", "東京"),
         ] {
             assert_eq!(folded(word), plain);
+        }
+    }
+
+    #[test]
+    fn plain_letters_of_east_asia_stay() {
+        for letter in ('\u{3000}'..'\u{e000}').filter(|letter| is_plain_east_asian(*letter)) {
+            let text = letter.to_string();
+            assert_eq!(text.nfkc().flat_map(char::to_lowercase).collect::<String>(), text);
         }
     }
 

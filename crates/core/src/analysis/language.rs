@@ -1,4 +1,5 @@
-//! Which language a text is in, as far as analysis cares: its stemmer, and whether articles are elided.
+//! Which language a text is in, as far as analysis cares: its stemmer, its stop words, and whether articles
+//! are elided.
 //!
 //! The stemmers are Snowball's (Porter, *Snowball: a language for stemming algorithms*, 2001). A text whose
 //! language nobody knows is taken for English, because that is also the default of a query; a language that
@@ -6,12 +7,16 @@
 
 use snowball_stemmers_rs::Algorithm;
 
+use super::stop::stop_words;
+
 /// The language of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Language {
     pub(super) algorithm: Option<Algorithm>,
     /// Whether the apostrophe ends a word (`l'acqua`, `d'accord`), as in the Romance languages that elide.
     pub(super) elides: bool,
+    /// With spaces between them; empty for a language without a list.
+    pub(super) stop_words: &'static str,
 }
 
 impl Language {
@@ -21,7 +26,7 @@ impl Language {
         let tag = tag.unwrap_or_default();
         let primary = tag.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
         let elides = matches!(primary.as_str(), "it" | "fr" | "ca");
-        Language { algorithm: algorithm(&primary), elides }
+        Language { algorithm: algorithm(&primary), elides, stop_words: stop_words(&primary) }
     }
 }
 

@@ -1,29 +1,26 @@
-//! The words of a text, each with its place in the text, its position and its term.
+//! The analyzer: texts in one language to tokens, and tokens to terms.
 //!
-//! Boundaries are those of Unicode (UAX #29): hyphens and spaces part words, an apostrophe inside a word
-//! does not, unless the language elides. A word longer than 64 bytes is no word that
-//! anybody would type: it has no term, but it keeps its position, so that a phrase does not close over it.
+//! A word longer than 64 bytes is no word that anybody would type, nor is a whole longer than 128: it has no
+//! term, but it keeps its position, so that a phrase does not close over it.
 
-use unicode_segmentation::UnicodeSegmentation;
-
-use super::Language;
 use super::fold::fold;
-use super::stem::stem_into;
+use super::scan::scan;
+use super::term::term_into;
+use super::{Language, Token};
 
-/// The longest word that has a term, in bytes.
-const LONGEST_WORD: usize = 64;
-
-const APOSTROPHES: [char; 2] = ['\'', '’'];
-
-/// A word of a text.
+/// A token of a text with its term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word<'a> {
+    /// The text of it.
+    pub surface: &'a str,
     /// The byte of the text where it starts.
     pub start: usize,
     /// The byte of the text where it ends.
     pub end: usize,
-    /// How many words of the text come before it.
+    /// How many positions of the text come before it.
     pub position: u32,
+    /// For a whole: how many of the words that follow are its parts.
+    pub parts: u32,
     /// What it is indexed as; empty for a word that is too long.
     pub term: &'a str,
 }
@@ -39,45 +36,40 @@ impl Analyzer {
         Analyzer { language }
     }
 
-    /// Calls `visit` with every word of `text`, in order; returns how many there are.
+    /// Calls `visit` with every token of `text`, in order of position, a whole before its parts; returns how
+    /// many positions the text takes. Allocates nothing for a word.
+    pub fn tokens<'t>(&self, text: &'t str, visit: impl FnMut(Token<'t>)) -> u32 {
+        scan(text, self.language.elides, visit)
+    }
+
+    /// Puts what a token is indexed as into `term`, which is cleared first; nothing for one that is too
+    /// long. Depends on the surface and the language alone.
+    pub fn term(&self, surface: &str, term: &mut String) {
+        term_into(self.language.algorithm, surface, term);
+    }
+
+    /// Whether a word, as it stands in a text, is a stop word of the language.
+    pub fn is_stop_word(&self, surface: &str) -> bool {
+        let mut folded = String::new();
+        fold(surface, &mut folded);
+        self.language.stop_words.split_ascii_whitespace().any(|word| word == folded)
+    }
+
+    /// Calls `visit` with every token of `text` and its term, in the order of [`tokens`](Self::tokens);
+    /// returns how many positions the text takes.
     pub fn words(&self, text: &str, mut visit: impl FnMut(Word<'_>)) -> u32 {
-        let mut position = 0;
-        let (mut folded, mut stem) = (String::new(), String::new());
-        let mut visit_word = |start: usize, word: &str| {
-            let end = start + word.len();
-            folded.clear();
-            if word.len() <= LONGEST_WORD {
-                fold(word, &mut folded);
-            }
-            match self.language.algorithm {
-                Some(algorithm) => stem_into(algorithm, &folded, &mut stem),
-                None => std::mem::swap(&mut folded, &mut stem),
-            }
-            visit(Word { start, end, position, term: &stem });
-            position += 1;
-        };
-        for (start, word) in text.unicode_word_indices() {
-            if !self.language.elides {
-                visit_word(start, word);
-                continue;
-            }
-            let mut begin = start;
-            for piece in word.split_inclusive(APOSTROPHES) {
-                let part = piece.trim_end_matches(APOSTROPHES);
-                if !part.is_empty() {
-                    visit_word(begin, part);
-                }
-                begin += piece.len();
-            }
-        }
-        position
+        let mut term = String::new();
+        self.tokens(text, |Token { surface, start, position, parts }| {
+            self.term(surface, &mut term);
+            visit(Word { surface, start, end: start + surface.len(), position, parts, term: &term });
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::term::LONGEST_WORD;
     use super::*;
-    use proptest::prelude::*;
 
     fn terms(language: &str, text: &str) -> Vec<String> {
         let mut terms = Vec::new();
@@ -100,24 +92,32 @@ mod tests {
     }
 
     #[test]
+    fn wholes_are_folded_and_not_stemmed() {
+        assert_eq!(terms("en", "Running_Dogs"), ["running_dogs", "run", "dog"]);
+        assert_eq!(terms("en", "C++ and C#"), ["c++", "and", "c#"]);
+        assert_eq!(terms("it", "Città.html"), ["citta.html", "citt", "html"]);
+        assert_eq!(terms("en", "東京都"), ["東京", "京都"]);
+    }
+
+    #[test]
     fn a_word_too_long_has_a_position_and_no_term() {
         let long = "x".repeat(LONGEST_WORD + 1);
         assert_eq!(terms("en", &format!("a {long} b")), ["a", "", "b"]);
+        assert_eq!(terms("en", &format!("a_{long}"))[0], format!("a_{long}"));
+        assert_eq!(terms("en", &format!("{long}_{long}")), ["", "", ""]);
     }
 
-    proptest! {
-        #[test]
-        fn words_are_where_they_say(text in "[a-zàé’' .,\\-东Я0-9]{0,60}", language in "(en|it|ru|xx)") {
-            let mut end = 0;
-            let mut count = 0;
-            let total = Analyzer::new(Language::of(Some(&language))).words(&text, |word| {
-                assert!(word.start >= end && word.end > word.start);
-                assert!(!text[word.start..word.end].contains(' '));
-                assert_eq!(word.position, count);
-                end = word.end;
-                count += 1;
-            });
-            prop_assert_eq!(total, count);
+    #[test]
+    fn stop_words_are_known_as_they_are_written() {
+        let is_stop_word = |language, word| Analyzer::new(Language::of(Some(language))).is_stop_word(word);
+        for (language, word) in [("en", "The"), ("en", "don’t"), ("it", "Perché"), ("de", "für"), ("fr", "à")]
+        {
+            assert!(is_stop_word(language, word), "{word}");
+        }
+        for (language, word) in
+            [("en", "die"), ("de", "The"), ("en", "cat"), ("en", ""), ("xx", "the"), ("xx", "")]
+        {
+            assert!(!is_stop_word(language, word), "{word}");
         }
     }
 }
