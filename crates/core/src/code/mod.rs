@@ -1,7 +1,25 @@
 //! How integers become bytes.
 //!
-//! Two codes so far: [`variable_byte`] for lone numbers and for what is left over of a list, and
-//! [`packed`] for lists of many small ones.
+//! One family: [`Code`] names its members and [`Coder`] reads and writes lists in any of them. Underneath are
+//! the [`words`] of single numbers in a stream of [`bits`], the [`table`]s that decode several at once, and the
+//! codes of whole lists: [`blocks`] of one width, [`pfor`] with exceptions, [`ans`], [`elias_fano`].
+//! [`variable_byte`] serves those who keep a lone number among other bytes.
 
+mod ans;
+pub mod bits;
+mod blocks;
+mod coder;
+mod elias_fano;
+mod fitted;
+mod lists;
+mod name;
 pub mod packed;
+mod pfor;
+mod short;
+mod streamed;
+mod table;
 pub mod variable_byte;
+mod words;
+
+pub use coder::Coder;
+pub use name::Code;

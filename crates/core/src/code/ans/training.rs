@@ -1,0 +1,117 @@
+//! Where the models come from.
+//!
+//! Without a sample there are [`MODELS`] models of two shapes and many means: geometric (gaps of postings that fall
+//! evenly) and Lomax with its heavy tail (counts, positions, gaps in clusters). With a sample these are where
+//! a k-means begins: each list goes to the model that codes it in the fewest bits, and each model becomes what
+//! its lists are, some rounds over; no round makes the sample longer, but for rounding.
+
+use super::buckets::{ESCAPE, SYMBOLS, bucket, symbol};
+use super::model::{Model, SLOTS};
+
+/// How many models there are at most.
+pub const MODELS: usize = 32;
+const ROUNDS: usize = 6;
+/// A symbol that would have less than this share of a slot is left to the escape.
+const LEAST: f64 = 0.25;
+
+/// The symbols of a list: which, and how often.
+pub type Counts = Vec<(u8, u32)>;
+
+/// Counts the symbols of a list.
+pub fn counts(numbers: &[u32]) -> Counts {
+    let mut often = [0; SYMBOLS];
+    for number in numbers {
+        often[symbol(*number)] += 1;
+    }
+    often
+        .into_iter()
+        .enumerate()
+        .filter(|(_, count)| *count > 0)
+        .map(|(symbol, count)| (symbol as u8, count))
+        .collect()
+}
+
+/// The model that codes a list in the fewest bits, and what it costs.
+pub fn best(models: &[Model], counts: &Counts) -> (usize, u64) {
+    let cost = |model: &Model| -> u64 {
+        counts
+            .iter()
+            .map(|(symbol, count)| u64::from(*count) * u64::from(model.cost(usize::from(*symbol))))
+            .sum()
+    };
+    models.iter().map(cost).enumerate().min_by_key(|(_, cost)| *cost).unwrap_or((0, 0))
+}
+
+/// Models fitted to a sample of lists.
+pub fn train(sample: &[Vec<u32>]) -> Vec<Model> {
+    let lists: Vec<Counts> = sample.iter().filter(|list| list.len() > 1).map(|list| counts(list)).collect();
+    let mut models = untrained();
+    if lists.is_empty() {
+        return models;
+    }
+    for _ in 0..ROUNDS {
+        let mut sums = vec![[0.0; SYMBOLS]; models.len()];
+        for list in &lists {
+            let sum = &mut sums[best(&models, list).0];
+            for (symbol, count) in list {
+                sum[usize::from(*symbol)] += f64::from(*count);
+            }
+        }
+        let used = sums.into_iter().filter(|sum| sum.iter().any(|weight| *weight > 0.0));
+        models = used.filter_map(|weights| Model::new(frequencies(&weights))).collect();
+    }
+    models
+}
+
+/// The models of no sample in particular.
+pub fn untrained() -> Vec<Model> {
+    let geometric = |mean: f64| move |x: f64| (-x / mean).exp();
+    let lomax = |scale: f64| move |x: f64| (1.0 + x / scale).powf(-1.5);
+    let half = MODELS as i32 / 2;
+    let shapes = (0..half).filter_map(|octave| of_tail(geometric(2f64.powi(octave - 3))));
+    shapes.chain((0..half).filter_map(|octave| of_tail(lomax(2f64.powi(octave - 3))))).collect()
+}
+
+/// The model of a distribution, given the probability that a number is at least x.
+fn of_tail(tail: impl Fn(f64) -> f64) -> Option<Model> {
+    let mut weights = [0.0; SYMBOLS];
+    for (symbol, weight) in weights.iter_mut().enumerate().take(ESCAPE) {
+        let (base, raw) = bucket(symbol);
+        let start = f64::from(base);
+        *weight = tail(start) - tail(start + 2f64.powi(raw as i32));
+    }
+    Model::new(frequencies(&weights))
+}
+
+/// The frequencies nearest to some weights: they add up to [`SLOTS`], every symbol of some weight has one
+/// slot at least, and so has the escape, to which the others fall.
+fn frequencies(weights: &[f64; SYMBOLS]) -> [u16; SYMBOLS] {
+    let sum: f64 = weights.iter().sum();
+    let mut shares = weights.map(|weight| weight / sum * SLOTS as f64);
+    for symbol in 0..ESCAPE {
+        if shares[symbol] < LEAST {
+            shares[ESCAPE] += shares[symbol];
+            shares[symbol] = 0.0;
+        }
+    }
+    let mut slots = shares.map(|share| if share > 0.0 { share.round().max(1.0) } else { 0.0 });
+    slots[ESCAPE] = slots[ESCAPE].max(1.0);
+    let total = |slots: &[f64; SYMBOLS]| slots.iter().sum::<f64>() as usize;
+    // What a slot more or less changes: the share times the logarithm of the frequency.
+    while total(&slots) > SLOTS {
+        change(&mut slots, -1.0, |symbol, slots| shares[symbol] * (slots / (slots - 1.0)).ln());
+    }
+    while total(&slots) < SLOTS {
+        change(&mut slots, 1.0, |symbol, slots| -shares[symbol] * ((slots + 1.0) / slots).ln());
+    }
+    slots.map(|count| count as u16)
+}
+
+/// Adds `difference` slots where that loses the least, never leaving a symbol without any.
+fn change(slots: &mut [f64; SYMBOLS], difference: f64, loss: impl Fn(usize, f64) -> f64) {
+    let able = (0..SYMBOLS).filter(|symbol| slots[*symbol] > 0.0 && slots[*symbol] + difference >= 1.0);
+    let least = able.min_by(|one, other| loss(*one, slots[*one]).total_cmp(&loss(*other, slots[*other])));
+    if let Some(symbol) = least {
+        slots[symbol] += difference;
+    }
+}

@@ -1,0 +1,149 @@
+//! The codes whose lists are one stream of bits, for numbers of 32 or 64 bits.
+
+use super::bits::{BitReader, BitWriter, Bits};
+use super::elias_fano;
+use super::fitted::Fitted;
+use super::lists::{self, Natural};
+use super::name::Code;
+use super::words::{Blocks, Delta, Gamma, Golomb, Minimal, Omega, Prefixed, Rice, Unary, Words, Zeta};
+use crate::Result;
+
+/// A code whose lists are one stream of bits, with what follows from its parameter.
+#[derive(Clone, Copy)]
+pub enum Streamed {
+    /// A word for each number.
+    Words(Single),
+    /// Words of a code that is chosen for each list.
+    Fitted(Fitted),
+    /// Elias and Fano's sums.
+    EliasFano,
+}
+
+/// A code with a word for every single number.
+#[derive(Clone, Copy)]
+pub enum Single {
+    /// Unary.
+    Unary,
+    /// Elias's γ.
+    Gamma,
+    /// Elias's δ.
+    Delta,
+    /// ζ of some parameter.
+    Zeta(Zeta),
+    /// Elias's ω.
+    Omega,
+    /// Golomb's code of some modulus.
+    Golomb(Golomb),
+    /// Rice's code of some parameter.
+    Rice(Rice),
+    /// Minimal binary code of some bound.
+    Minimal(Minimal),
+    /// Blocks of four bits.
+    Nibble,
+    /// Blocks of eight bits.
+    Byte,
+    /// Blocks of four bits after their number.
+    NibblePrefix,
+    /// Blocks of eight bits after their number.
+    BytePrefix,
+}
+
+/// Evaluates `$work` for the words of a [`Single`]: once for each type, so that its loops know it.
+macro_rules! each {
+    ($single:expr, $words:ident => $work:expr) => {
+        match $single {
+            Single::Unary => each!(@ $words, Unary, $work),
+            Single::Gamma => each!(@ $words, Gamma, $work),
+            Single::Delta => each!(@ $words, Delta, $work),
+            Single::Zeta(zeta) => each!(@ $words, zeta, $work),
+            Single::Omega => each!(@ $words, Omega, $work),
+            Single::Golomb(golomb) => each!(@ $words, golomb, $work),
+            Single::Rice(rice) => each!(@ $words, rice, $work),
+            Single::Minimal(minimal) => each!(@ $words, minimal, $work),
+            Single::Nibble => each!(@ $words, Blocks(4), $work),
+            Single::Byte => each!(@ $words, Blocks(8), $work),
+            Single::NibblePrefix => each!(@ $words, Prefixed(4), $work),
+            Single::BytePrefix => each!(@ $words, Prefixed(8), $work),
+        }
+    };
+    (@ $words:ident, $value:expr, $work:expr) => {{
+        let $words = $value;
+        $work
+    }};
+}
+
+impl Single {
+    /// The words of a code, where it has one for every single number. The code's parameter has been checked.
+    pub fn of(code: Code) -> Option<Single> {
+        Some(match code {
+            Code::Unary => Single::Unary,
+            Code::Gamma => Single::Gamma,
+            Code::Delta => Single::Delta,
+            Code::Zeta(k) => Single::Zeta(Zeta(u32::from(k))),
+            Code::Omega => Single::Omega,
+            Code::Golomb(Some(modulus)) => Single::Golomb(Golomb::new(modulus)),
+            Code::Rice(Some(parameter)) => Single::Rice(Rice(u32::from(parameter))),
+            Code::Minimal(bound) => Single::Minimal(Minimal::new(bound)),
+            Code::Nibble => Single::Nibble,
+            Code::Byte => Single::Byte,
+            Code::NibblePrefix => Single::NibblePrefix,
+            Code::BytePrefix => Single::BytePrefix,
+            _ => return None,
+        })
+    }
+
+    /// How long the word of `number` is; `None` where there is none, or one that is absurdly long.
+    pub fn length(self, number: u64) -> Option<u64> {
+        each!(self, words => words.length(number))
+    }
+
+    /// Appends the word of `number`, which has one.
+    pub fn write(self, number: u64, bits: &mut impl Bits) {
+        each!(self, words => words.write(number, bits));
+    }
+}
+
+impl Streamed {
+    /// The code, where its lists are streams of bits. Its parameter has been checked.
+    pub fn of(code: Code) -> Option<Streamed> {
+        match code {
+            Code::Golomb(None) => Some(Streamed::Fitted(Fitted::Golomb)),
+            Code::Rice(None) => Some(Streamed::Fitted(Fitted::Rice)),
+            Code::EliasFano => Some(Streamed::EliasFano),
+            _ => Single::of(code).map(Streamed::Words),
+        }
+    }
+
+    /// How many bits `numbers` take.
+    pub fn length<T: Natural>(self, numbers: &[T]) -> Result<u64> {
+        match self {
+            Streamed::Words(single) => each!(single, words => lists::length(words, numbers)),
+            Streamed::Fitted(fitted) => fitted.length(numbers),
+            Streamed::EliasFano => elias_fano::length(numbers),
+        }
+    }
+
+    /// Appends `numbers`; where there is an error, `bytes` may have some of them.
+    pub fn write<T: Natural>(self, numbers: &[T], bytes: &mut Vec<u8>) -> Result<()> {
+        let mut bits = BitWriter::new(bytes);
+        match self {
+            Streamed::Words(single) => each!(single, words => lists::write(words, numbers, &mut bits))?,
+            Streamed::Fitted(fitted) => fitted.write(numbers, &mut bits)?,
+            Streamed::EliasFano => elias_fano::write(numbers, &mut bits)?,
+        }
+        bits.finish();
+        Ok(())
+    }
+
+    /// Takes `n` numbers off the front of `bytes` into `numbers`, whose content they replace.
+    pub fn read<T: Natural>(self, bytes: &mut &[u8], n: usize, numbers: &mut Vec<T>) -> Option<()> {
+        let mut bits = BitReader::new(bytes);
+        match self {
+            Streamed::Words(single) => each!(single, words => lists::read(words, &mut bits, n, numbers))?,
+            Streamed::Fitted(fitted) => fitted.read(&mut bits, n, numbers)?,
+            Streamed::EliasFano => elias_fano::read(&mut bits, n, numbers)?,
+        }
+        *bytes = bits.end()?;
+        Some(())
+    }
+}
