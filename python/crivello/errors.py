@@ -9,7 +9,8 @@
     │   └── CollectionInUse    another process is writing to it
     ├── StorageError           the disk or the file system refused (``path``, ``errno``)
     │   ├── CorruptFile        a file is damaged (``path``, ``offset``)
-    │   └── NewerFormat        a file was written by a later version (``path``)
+    │   ├── NewerFormat        a file was written by a later version (``path``)
+    │   └── OlderFormat        a file was written by an earlier version, in a format no longer read (``path``)
     ├── CrawlError             a crawl cannot start or go on
     └── InternalError          a bug in Crivello
 
@@ -91,6 +92,13 @@ class NewerFormat(StorageError):
 
     def __init__(self, message: str, path: str | Path) -> None:
         super().__init__(message, path, hint="install the newest version of crivello")
+
+
+class OlderFormat(StorageError):
+    """A file was written by an earlier version of Crivello, in a format that is not read any more."""
+
+    def __init__(self, message: str, path: str | Path) -> None:
+        super().__init__(message, path, hint="build the index anew: crivello index DIR --rebuild")
 
 
 class CrawlError(CrivelloError):

@@ -34,6 +34,16 @@ pub enum Error {
         /// The newest version known here.
         supported: u32,
     },
+    /// A file was written by an earlier version of Crivello in a format that is not read any more.
+    #[error("{} has format version {found}, and this version of Crivello reads {supported} only", path.display())]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// The version it has.
+        found: u32,
+        /// The version that is read.
+        supported: u32,
+    },
     /// A query does not parse.
     #[error("the query does not parse at character {}: {reason}", position + 1)]
     Query {

@@ -36,6 +36,9 @@ pub const POINTS: &[&str] = &[
     "lsm.add.after-write",
     "lsm.checkpoint.before-sync",
     "lsm.checkpoint.after-sync",
+    "index.segment.before-sync",
+    "index.segment.before-rename",
+    "index.segment.after-rename",
 ];
 
 static ARMED: AtomicBool = AtomicBool::new(false);

@@ -7,6 +7,8 @@
 //! bytes 12..16 zero
 //! ```
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use crate::{Error, Result};
@@ -33,6 +35,19 @@ impl Format {
         header[4..8].copy_from_slice(&self.kind);
         header[8..12].copy_from_slice(&self.version.to_le_bytes());
         header
+    }
+
+    /// Checks the beginning of a file that must be of the current version, because older ones are not read any
+    /// more.
+    pub fn check_current(&self, path: &Path) -> Result<()> {
+        let mut start = Vec::with_capacity(Self::HEADER);
+        let file = File::open(path).map_err(Error::io(path))?;
+        file.take(Self::HEADER as u64).read_to_end(&mut start).map_err(Error::io(path))?;
+        let found = self.check(path, &start)?;
+        if found < self.version {
+            return Err(Error::Older { path: path.to_path_buf(), found, supported: self.version });
+        }
+        Ok(())
     }
 
     /// Checks the beginning of a file, and gives the version it was written with.

@@ -1,8 +1,9 @@
-//! Building and merging the segments of an index.
+//! Building, joining and looking into the segments of an index.
 
 use std::path::PathBuf;
 
-use crivello_core::index::{self, NewDocument, SegmentFile};
+use crivello_core::index::{self, CodeChoice, NewDocument, SegmentFile};
+use crivello_core::{Error, Result, Signature};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 
@@ -11,32 +12,79 @@ use crate::enter::enter;
 /// A segment as Python sees it: the name of its file and its length.
 pub type NameAndLength = (String, u64);
 
-/// A document as Python gives it: URL, title, body, language.
-type Document = (PyBackedStr, PyBackedStr, PyBackedStr, Option<PyBackedStr>);
+/// A document as Python gives it: URL, id, title, headings, body, anchors, language.
+type Document = (PyBackedStr, PyBackedStr, PyBackedStr, PyBackedStr, PyBackedStr, PyBackedStr, PyBackedStr);
 
 /// The segments that Python names.
 pub fn segment_files(segments: Vec<NameAndLength>) -> Vec<SegmentFile> {
     segments.into_iter().map(|(name, length)| SegmentFile { name, length }).collect()
 }
 
-fn new_document((url, title, body, language): &Document) -> NewDocument<'_> {
-    NewDocument { url, title, body, language: language.as_deref() }
+fn new_document((url, id, title, headings, body, anchors, language): &Document) -> NewDocument<'_> {
+    NewDocument { url, id, title, headings, body, anchors, language }
 }
 
 fn name_and_length(file: SegmentFile) -> NameAndLength {
     (file.name, file.length)
 }
 
-/// Builds segments from documents.
+/// How segments are built.
+#[pyclass(module = "crivello._core", frozen)]
+#[derive(Clone, Copy)]
+pub struct IndexOptions(pub index::Options);
+
+#[pymethods]
+impl IndexOptions {
+    #[new]
+    #[pyo3(signature = (*, memory = 268435456, threads = 1, order = "arrival", codes = "balanced", pointers = "auto", counts = "auto", positions = "auto", quantum = 128, ranks = "fuse", signature_bits = 8))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        memory: usize,
+        threads: usize,
+        order: &str,
+        codes: &str,
+        pointers: &str,
+        counts: &str,
+        positions: &str,
+        quantum: u32,
+        ranks: &str,
+        signature_bits: u32,
+    ) -> PyResult<Self> {
+        let code = |name: &str| if name == "auto" { Ok(None) } else { name.parse().map(Some) };
+        let options = || -> Result<index::Options> {
+            if !(16..=4096).contains(&quantum) {
+                return Err(Error::Invalid(format!("a block of {quantum} postings: it must be 16 to 4096")));
+            }
+            Ok(index::Options {
+                memory,
+                threads: threads.clamp(1, 256),
+                order: order.parse()?,
+                codes: CodeChoice {
+                    prefer: codes.parse()?,
+                    pointers: code(pointers)?,
+                    counts: code(counts)?,
+                    positions: code(positions)?,
+                    quantum,
+                },
+                construction: ranks.parse()?,
+                signature_bits,
+                compact: false,
+            })
+        };
+        enter(py, |_| options()).map(IndexOptions)
+    }
+}
+
+/// Builds a segment from documents.
 #[pyclass(module = "crivello._core")]
 struct IndexBuilder(index::IndexBuilder);
 
 #[pymethods]
 impl IndexBuilder {
     #[new]
-    #[pyo3(signature = (folder, first_segment, memory = 268435456))]
-    fn new(folder: PathBuf, first_segment: u64, memory: usize) -> Self {
-        IndexBuilder(index::IndexBuilder::new(&folder, first_segment, memory))
+    fn new(folder: PathBuf, number: u64, options: &IndexOptions) -> Self {
+        IndexBuilder(index::IndexBuilder::new(&folder, number, options.0))
     }
 
     fn add(&mut self, py: Python<'_>, documents: Vec<Document>) -> PyResult<()> {
@@ -46,9 +94,12 @@ impl IndexBuilder {
         })
     }
 
-    fn finish(&mut self, py: Python<'_>) -> PyResult<Vec<NameAndLength>> {
-        let files = enter(py, |pulse| self.0.finish(pulse))?;
-        Ok(files.into_iter().map(name_and_length).collect())
+    fn delete(&mut self, urls: Vec<PyBackedStr>) {
+        self.0.delete(urls.iter().map(|url| Signature::of(url.as_bytes())));
+    }
+
+    fn finish(&mut self, py: Python<'_>) -> PyResult<Option<NameAndLength>> {
+        Ok(enter(py, |pulse| self.0.finish(pulse))?.map(name_and_length))
     }
 
     #[getter]
@@ -57,19 +108,24 @@ impl IndexBuilder {
     }
 }
 
-/// Merges segments, from the oldest to the newest, into a new one.
+/// Joins segments, from the oldest to the newest, into a new one; none where nothing is left of them.
 #[pyfunction]
-fn merge_segments(
+fn join_segments(
     py: Python<'_>,
     folder: PathBuf,
     segments: Vec<NameAndLength>,
     number: u64,
-) -> PyResult<NameAndLength> {
+    oldest: bool,
+    options: &IndexOptions,
+) -> PyResult<Option<NameAndLength>> {
     let files = segment_files(segments);
-    enter(py, |pulse| index::merge(&folder, &files, number, pulse)).map(name_and_length)
+    let options = options.0;
+    let joined = enter(py, |pulse| index::join(&folder, &files, number, oldest, &options, pulse))?;
+    Ok(joined.map(name_and_length))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<IndexOptions>()?;
     module.add_class::<IndexBuilder>()?;
-    module.add_function(wrap_pyfunction!(merge_segments, module)?)
+    module.add_function(wrap_pyfunction!(join_segments, module)?)
 }

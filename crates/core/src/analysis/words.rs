@@ -26,6 +26,7 @@ pub struct Word<'a> {
 }
 
 /// Turns texts in one language into terms.
+#[derive(Clone)]
 pub struct Analyzer {
     language: Language,
 }

@@ -1,101 +1,93 @@
-//! Building: documents in, segments out, in bounded memory.
+//! Building: documents in, a segment out, in bounded memory.
 //!
-//! A batch is analysed by all cores, each document into its occurrences sorted by term; one thread then
-//! appends them to the term's list, in variable byte code, which takes about as much memory as the postings
-//! will on disk. When memory passes the limit the segment is closed and another begun.
+//! Documents gather in a chunk ([`super::chunk`]); a full one is inverted ([`super::invert`]) by a thread, into a
+//! compressed run. Runs stay in memory while they fit and go to disk when they do not; at the end a multiway merge
+//! ([`super::merge`]) makes one segment of all of them. Chunks are numbered as they come and their documents with
+//! them, so the segment does not depend on how many threads there are.
 //!
-//! Positions count words over the title and then the body, with a gap of [`ZONE_GAP`] between the two that
-//! no phrase crosses. A word of the title is one more occurrence, like a word of the body.
+//! Of the memory that is allowed a quarter is for runs and half for chunks, which take some five times their text
+//! while they are inverted.
 
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
-use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 
-use super::DocId;
-use super::documents::StoredDocument;
+use super::assemble::{Assembly, assemble};
+use super::chunk::{Card, Chunk, NewDocument};
+use super::invert::{Inverted, invert};
+use super::replaced::repeated;
+use super::run::Run;
 use super::segment::SegmentFile;
+use super::source::Postings;
 use super::writer::SegmentWriter;
-use crate::analysis::{Analyzer, Language};
-use crate::code::variable_byte as number;
-use crate::{Error, Pulse, Result};
+use super::{DocId, Options};
+use crate::{Error, Pulse, Result, Signature};
 
-/// How many positions are left free between the title and the body.
-pub const ZONE_GAP: u32 = 100;
+const LARGEST_CHUNK: usize = 32 << 20;
+const SMALLEST_CHUNK: usize = 256 << 10;
 
-/// How many documents are analysed at a time: enough for every core, few enough to hold their terms.
-const BATCH: usize = 64;
-
-/// What an entry of the table takes beside its bytes: the key, the list, and the table's own free room.
-const ENTRY: usize = 96;
-
-/// A document to add.
-#[derive(Clone, Copy, Debug)]
-pub struct NewDocument<'a> {
-    /// Its URL, which is its identity.
-    pub url: &'a str,
-    /// Its title.
-    pub title: &'a str,
-    /// Its text.
-    pub body: &'a str,
-    /// The tag of its language, if it is known.
-    pub language: Option<&'a str>,
-}
-
-/// The postings of a term so far: of each document the gap, the count and the gaps between positions.
-#[derive(Default)]
-struct Gathered {
-    next: u32,
-    bytes: Vec<u8>,
-}
-
-/// Builds segments. After an error it must be dropped.
+/// Builds a segment. After an error it must be dropped.
 pub struct IndexBuilder {
     folder: PathBuf,
-    next_segment: u64,
-    memory: usize,
-    table: FxHashMap<Box<[u8]>, Gathered>,
-    /// What the table takes, estimated.
-    used: usize,
+    number: u64,
+    options: Options,
+    chunk: Chunk,
+    chunk_limit: usize,
+    workers: Option<Workers>,
+    /// Chunks that were inverted before an earlier one was.
+    early: BTreeMap<u64, Inverted>,
     writer: Option<SegmentWriter>,
-    written: Vec<SegmentFile>,
+    runs: Vec<Run>,
+    cards: Vec<Card>,
+    /// What the runs in memory take.
+    used: usize,
     documents: u64,
+    deleted: Vec<Signature>,
 }
 
 impl IndexBuilder {
-    /// Builds segments in `folder`, numbered from `first_segment` on, in about `memory` bytes.
-    pub fn new(folder: &Path, first_segment: u64, memory: usize) -> IndexBuilder {
+    /// Builds the segment `number` in `folder`.
+    pub fn new(folder: &Path, number: u64, options: Options) -> IndexBuilder {
+        let threads = options.threads.max(1);
+        let chunk_limit = (options.memory / (11 * threads + 4)).clamp(SMALLEST_CHUNK, LARGEST_CHUNK);
         IndexBuilder {
             folder: folder.to_path_buf(),
-            next_segment: first_segment,
-            memory,
-            table: FxHashMap::default(),
-            used: 0,
+            number,
+            options,
+            chunk: Chunk::new(0),
+            chunk_limit,
+            workers: (threads > 1).then(|| Workers::new(threads)),
+            early: BTreeMap::new(),
             writer: None,
-            written: Vec::new(),
+            runs: Vec::new(),
+            cards: Vec::new(),
+            used: 0,
             documents: 0,
+            deleted: Vec::new(),
         }
     }
 
-    /// Adds documents.
+    /// Adds documents. One whose URL is there already replaces the older one.
     pub fn add(&mut self, documents: &[NewDocument<'_>], pulse: &Pulse) -> Result<()> {
-        for batch in documents.chunks(BATCH) {
-            pulse.beat()?;
-            let analyzed: Vec<Occurrences> = batch.par_iter().map(Occurrences::of).collect();
-            for (document, occurrences) in batch.iter().zip(&analyzed) {
-                self.add_one(document, occurrences)?;
-                if self.used + self.writer.as_ref().map_or(0, SegmentWriter::memory) > self.memory {
-                    self.close(pulse)?;
-                }
+        for document in documents {
+            self.chunk.push(document);
+            self.documents += 1;
+            if self.chunk.bytes() >= self.chunk_limit {
+                self.invert_chunk(pulse)?;
             }
         }
-        Ok(())
+        pulse.beat()
     }
 
-    /// Closes the last segment; returns all that were written since the last time, oldest first.
-    pub fn finish(&mut self, pulse: &Pulse) -> Result<Vec<SegmentFile>> {
-        self.close(pulse)?;
-        Ok(std::mem::take(&mut self.written))
+    /// Deletes the documents of these URLs from all older segments.
+    pub fn delete(&mut self, urls: impl Iterator<Item = Signature>) {
+        self.deleted.extend(urls);
     }
 
     /// How many documents were added.
@@ -103,125 +95,163 @@ impl IndexBuilder {
         self.documents
     }
 
-    fn add_one(&mut self, document: &NewDocument<'_>, occurrences: &Occurrences) -> Result<()> {
-        let mut writer = match self.writer.take() {
+    /// Makes the segment; none where there is nothing to say.
+    pub fn finish(&mut self, pulse: &Pulse) -> Result<Option<SegmentFile>> {
+        if !self.chunk.is_empty() {
+            self.invert_chunk(pulse)?;
+        }
+        self.receive_while(Workers::busy, pulse)?;
+        self.workers = None;
+        if self.cards.is_empty() && self.deleted.is_empty() {
+            return Ok(None);
+        }
+        let writer = match self.writer.take() {
             Some(writer) => writer,
-            None => SegmentWriter::create(&self.folder, self.next_segment)?,
+            None => SegmentWriter::create(&self.folder, self.number)?,
         };
-        let NewDocument { url, title, body, language } = *document;
-        let stored = StoredDocument { url, title, body, language: language.unwrap_or_default() };
-        let number = writer.add_document(stored, occurrences.words)?;
-        self.writer = Some(writer);
-        self.documents += 1;
-        occurrences.by_term(|term, positions| self.gather(number, term, positions));
-        Ok(())
-    }
-
-    fn gather(&mut self, document: DocId, term: &[u8], positions: &[Occurrence]) {
-        if !self.table.contains_key(term) {
-            self.table.insert(term.into(), Gathered::default());
-            self.used += term.len() + ENTRY;
-        }
-        let Some(gathered) = self.table.get_mut(term) else { return };
-        let before = gathered.bytes.capacity();
-        number::write(u64::from(document.0 - gathered.next), &mut gathered.bytes);
-        gathered.next = document.0 + 1;
-        number::write(positions.len() as u64, &mut gathered.bytes);
-        let mut next = 0;
-        for occurrence in positions {
-            number::write(u64::from(occurrence.position - next), &mut gathered.bytes);
-            next = occurrence.position + 1;
-        }
-        self.used += gathered.bytes.capacity() - before;
-    }
-
-    fn close(&mut self, pulse: &Pulse) -> Result<()> {
-        let Some(mut writer) = self.writer.take() else { return Ok(()) };
-        let mut terms: Vec<(Box<[u8]>, Gathered)> = std::mem::take(&mut self.table).into_iter().collect();
-        terms.par_sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
-        self.used = 0;
-        let mut positions = Vec::new();
-        for (count, (term, gathered)) in terms.into_iter().enumerate() {
-            if count.is_multiple_of(1 << 12) {
-                pulse.beat()?;
+        // Of documents with one URL the last counts.
+        let dropped = repeated(self.cards.iter().map(|card| card.signature));
+        let mut kept = Vec::with_capacity(self.cards.len());
+        let mut places = Vec::new();
+        let mut numbers = Vec::with_capacity(self.cards.len());
+        for (place, (card, dropped)) in self.cards.iter().zip(dropped).enumerate() {
+            if dropped {
+                numbers.push(DocId::END);
+                continue;
             }
-            let broken = || Error::Invalid("the postings in memory are broken".into());
-            write_list(&mut writer, &gathered.bytes, &mut positions)?.ok_or_else(broken)?;
-            writer.end_term(&term)?;
+            numbers.push(DocId(kept.len() as u32));
+            kept.push(*card);
+            places.push(place as u32);
         }
-        self.written.push(writer.finish()?);
-        self.next_segment += 1;
+        self.cards = Vec::new();
+        let mut parts = Vec::with_capacity(self.runs.len());
+        let mut first = 0;
+        for run in &self.runs {
+            let next = first + run.documents as usize;
+            parts.push((Postings::Run(run), numbers[first..next].to_vec()));
+            first = next;
+        }
+        let assembly = Assembly { writer, cards: kept, places, parts, deleted: std::mem::take(&mut self.deleted) };
+        assemble(assembly, &self.options, pulse).map(Some)
+    }
+
+    fn invert_chunk(&mut self, pulse: &Pulse) -> Result<()> {
+        let next = Chunk::new(self.chunk.number + 1);
+        let chunk = std::mem::replace(&mut self.chunk, next);
+        let Some(workers) = &self.workers else {
+            let inverted = invert(&chunk, pulse)?;
+            return self.take(inverted);
+        };
+        workers.send(chunk)?;
+        self.receive_while(Workers::full, pulse)
+    }
+
+    fn receive_while(&mut self, wait: impl Fn(&Workers) -> bool, pulse: &Pulse) -> Result<()> {
+        while let Some(workers) = &self.workers
+            && wait(workers)
+        {
+            let inverted = workers.receive(pulse)?;
+            self.take(inverted)?;
+        }
+        Ok(())
+    }
+
+    /// Takes in what became of a chunk, in the order of the chunks.
+    fn take(&mut self, inverted: Inverted) -> Result<()> {
+        self.early.insert(inverted.number, inverted);
+        while let Some(Inverted { mut run, cards, stored, .. }) = self.early.remove(&(self.runs.len() as u64)) {
+            let writer = match &mut self.writer {
+                Some(writer) => writer,
+                none => none.insert(SegmentWriter::create(&self.folder, self.number)?),
+            };
+            stored.iter().try_for_each(|block| writer.store(block))?;
+            if self.cards.len() + cards.len() >= DocId::END.0 as usize {
+                return Err(Error::Invalid("a segment is full at 4 thousand million documents".into()));
+            }
+            self.cards.extend(cards);
+            if self.used + run.memory() > self.options.memory / 4 {
+                run.spill(&self.folder)?;
+            }
+            self.used += run.memory();
+            self.runs.push(run);
+        }
         Ok(())
     }
 }
 
-/// Writes the gathered postings of a term; `None` inside where they do not decode.
-fn write_list(writer: &mut SegmentWriter, mut bytes: &[u8], positions: &mut Vec<u32>) -> Result<Option<()>> {
-    let mut document = 0;
-    while !bytes.is_empty() {
-        positions.clear();
-        let Some(gap) = number::read_u32(&mut bytes) else { return Ok(None) };
-        let Some(count) = number::read_u32(&mut bytes) else { return Ok(None) };
-        let mut next = 0;
-        for _ in 0..count {
-            let Some(gap) = number::read_u32(&mut bytes) else { return Ok(None) };
-            positions.push(next + gap);
-            next += gap + 1;
-        }
-        document += gap;
-        writer.push(DocId(document), positions)?;
-        document += 1;
-    }
-    Ok(Some(()))
+/// Threads that invert chunks.
+struct Workers {
+    chunks: Option<Sender<Chunk>>,
+    inverted: Receiver<Result<Inverted>>,
+    threads: Vec<JoinHandle<()>>,
+    stop: Arc<AtomicBool>,
+    /// Chunks that were sent and have not come back.
+    under_way: AtomicUsize,
 }
 
-/// Where a term is in a document.
-#[derive(Clone, Copy)]
-struct Occurrence {
-    /// The bytes of the term among all the terms of the document.
-    start: usize,
-    length: usize,
-    position: u32,
-}
-
-/// The terms of a document with their positions.
-struct Occurrences {
-    terms: Vec<u8>,
-    /// In order of term and position.
-    sorted: Vec<Occurrence>,
-    words: u32,
-}
-
-impl Occurrences {
-    fn of(document: &NewDocument<'_>) -> Occurrences {
-        let analyzer = Analyzer::new(Language::of(document.language));
-        let mut terms = Vec::with_capacity(document.body.len());
-        let mut sorted = Vec::new();
-        let mut words = 0;
-        let mut first = 0;
-        for zone in [document.title, document.body] {
-            let in_zone = analyzer.words(zone, |word| {
-                if word.term.is_empty() {
-                    return;
+impl Workers {
+    fn new(threads: usize) -> Workers {
+        let (chunks, waiting) = bounded::<Chunk>(1);
+        let (done, inverted) = unbounded();
+        let stop = Arc::new(AtomicBool::new(false));
+        let spawn = |_| {
+            let (waiting, done, stop) = (waiting.clone(), done.clone(), stop.clone());
+            std::thread::spawn(move || {
+                let go_on = || !stop.load(Ordering::Relaxed);
+                for chunk in waiting {
+                    if done.send(invert(&chunk, &Pulse::new(&go_on))).is_err() {
+                        return;
+                    }
                 }
-                let start = terms.len();
-                terms.extend_from_slice(word.term.as_bytes());
-                sorted.push(Occurrence { start, length: word.term.len(), position: first + word.position });
-            });
-            words += in_zone;
-            first += in_zone + ZONE_GAP;
-        }
-        let term = |occurrence: &Occurrence| &terms[occurrence.start..][..occurrence.length];
-        sorted.sort_unstable_by(|left, right| {
-            term(left).cmp(term(right)).then(left.position.cmp(&right.position))
-        });
-        Occurrences { terms, sorted, words }
+            })
+        };
+        let threads = (0..threads).map(spawn).collect();
+        Workers { chunks: Some(chunks), inverted, threads, stop, under_way: AtomicUsize::new(0) }
     }
 
-    fn by_term(&self, mut visit: impl FnMut(&[u8], &[Occurrence])) {
-        let term = |occurrence: &Occurrence| &self.terms[occurrence.start..][..occurrence.length];
-        for group in self.sorted.chunk_by(|left, right| term(left) == term(right)) {
-            visit(term(&group[0]), group);
+    /// Whether any chunk is under way.
+    fn busy(&self) -> bool {
+        self.under_way.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether every thread has a chunk and another waits.
+    fn full(&self) -> bool {
+        self.under_way.load(Ordering::Relaxed) > self.threads.len()
+    }
+
+    fn send(&self, chunk: Chunk) -> Result<()> {
+        self.under_way.fetch_add(1, Ordering::Relaxed);
+        let sent = self.chunks.as_ref().map(|chunks| chunks.send(chunk));
+        if matches!(sent, Some(Ok(()))) { Ok(()) } else { Err(Error::Stopped) }
+    }
+
+    fn receive(&self, pulse: &Pulse) -> Result<Inverted> {
+        loop {
+            match self.inverted.recv_timeout(Duration::from_millis(50)) {
+                Ok(inverted) => {
+                    self.under_way.fetch_sub(1, Ordering::Relaxed);
+                    return inverted;
+                }
+                Err(RecvTimeoutError::Timeout) if self.threads.iter().any(JoinHandle::is_finished) => {
+                    return Err(Error::Stopped);
+                }
+                Err(RecvTimeoutError::Timeout) => pulse.beat()?,
+                Err(RecvTimeoutError::Disconnected) => return Err(Error::Stopped),
+            }
+        }
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.chunks = None;
+        for thread in self.threads.drain(..) {
+            if let Err(panic) = thread.join()
+                && !std::thread::panicking()
+            {
+                resume_unwind(panic);
+            }
         }
     }
 }

@@ -1,56 +1,66 @@
-//! Reading postings: a cursor over the documents of a term, which decodes a block at a time and no
+//! Reading postings: a cursor over the documents of a term in a zone, which decodes a block at a time and no
 //! component before it is asked for.
 //!
-//! [`Cursor::advance`] is an array access, and a block of 128 documents decodes in some 50 ns;
-//! [`Cursor::skip_to`] gallops over the skip entries ([`super::skips`]) and decodes one block. Positions
-//! are decoded for a whole block when first asked for. Memory: about 1.5 KiB a cursor, and the positions
-//! of a block.
-
-use std::ops::Range;
+//! [`Cursor::advance`] is an array access; [`Cursor::skip_to`] searches the skips ([`super::skips`]) and decodes
+//! one block. Positions are decoded for a whole block when first asked for. Memory: about 1.5 KiB a cursor, and
+//! the positions of a block.
 
 use super::DocId;
+use super::codes::Codes;
 use super::directory::Section;
-use super::postings::Lists;
+use super::lists::List;
+use super::maxima::Maxima;
 use super::segment::Segment;
-use super::skips::{SkipEntry, Skips};
+use super::skips::Skips;
 use crate::Result;
-use crate::code::packed;
 
-/// A cursor over the postings of a term; it starts on the first document.
+const POINTERS: usize = 0;
+const COUNTS: usize = 1;
+const POSITIONS: usize = 2;
+const SKIPS: usize = 3;
+
+/// A cursor over the postings of a term in a zone; it starts on the first document.
 pub struct Cursor<'a> {
     segment: &'a Segment,
-    lists: Lists,
+    codes: &'a Codes,
+    list: List,
     skips: Skips<'a>,
-    blocks: usize,
     block: usize,
     /// The documents of the block, as numbers.
     documents: Vec<u32>,
     at: usize,
-    /// The counts of the block; empty until asked for.
+    /// The counts of the block, less one; empty until asked for.
     counts: Vec<u32>,
-    /// The gaps between positions of the block; empty until asked for.
+    /// The first positions of the block; empty until asked for.
+    firsts: Vec<u32>,
+    /// The gaps between positions of the block.
     gaps: Vec<u32>,
-    /// Where the positions of each document start in `gaps`.
+    /// Where the gaps of each document start.
     starts: Vec<usize>,
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor on the first document of a term, which has at least one.
-    pub fn new(segment: &'a Segment, lists: Lists) -> Result<Cursor<'a>> {
-        let blocks = (lists.frequency as usize).div_ceil(packed::BLOCK);
-        let skips = Skips::new(segment.section(Section::Skips, lists.skips.clone())?);
+    /// A cursor on the first document of a list.
+    pub fn new(segment: &'a Segment, list: List) -> Result<Cursor<'a>> {
+        let codes = segment.codes();
+        let blocks = list.blocks(codes.quantum);
         let mut cursor = Cursor {
             segment,
-            lists,
-            skips,
-            blocks,
+            codes,
+            skips: Skips::none(),
             block: 0,
-            documents: Vec::with_capacity(packed::BLOCK),
+            documents: Vec::with_capacity(codes.quantum as usize),
             at: 0,
             counts: Vec::new(),
+            firsts: Vec::new(),
             gaps: Vec::new(),
             starts: Vec::new(),
+            list,
         };
+        if blocks > 1 {
+            let bytes = segment.section(Section::Skips, cursor.list.ranges[SKIPS].clone())?;
+            cursor.skips = Skips::open(bytes, blocks).ok_or_else(|| cursor.damage("the skips do not decode"))?;
+        }
         cursor.load(0)?;
         Ok(cursor)
     }
@@ -63,14 +73,14 @@ impl<'a> Cursor<'a> {
 
     /// In how many documents of the segment the term is.
     pub fn frequency(&self) -> u32 {
-        self.lists.frequency
+        self.list.frequency
     }
 
     /// Moves to the next document.
     #[inline]
     pub fn advance(&mut self) -> Result<DocId> {
         self.at += 1;
-        if self.at >= self.documents.len() && self.block < self.blocks {
+        if self.at >= self.documents.len() && self.block < self.skips.blocks() {
             self.load(self.block + 1)?;
         }
         Ok(self.document())
@@ -90,11 +100,26 @@ impl<'a> Cursor<'a> {
             return Ok(DocId(*next));
         }
         if self.documents.last().is_some_and(|last| DocId(*last) < target) {
-            let next = self.block + 1;
-            self.load(if next < self.blocks { self.skips.seek(next, target) } else { next })?;
+            let found = self.skips.seek(self.block + 1, target);
+            self.load(found.ok_or_else(|| self.damage("the skips do not decode"))?)?;
         }
         self.at += self.documents[self.at..].partition_point(|document| DocId(*document) < target);
         Ok(self.document())
+    }
+
+    /// What the block that may hold `target` can score at most, and its last document; `None` where the list
+    /// ends before it. A list of one block knows no maxima.
+    pub fn maxima_at(&self, target: DocId) -> Option<(Option<Maxima>, DocId)> {
+        if self.skips.blocks() == 1 {
+            return self.documents.last().map(|last| (None, DocId(*last)));
+        }
+        let block = self.skips.get(self.skips.seek(self.block, target)?)?;
+        Some((Some(block.maxima), block.last))
+    }
+
+    /// What the whole list can score at most, where it has more than one block.
+    pub fn maxima(&self) -> Option<Maxima> {
+        self.skips.maxima()
     }
 
     /// How often the term is in the document under the cursor.
@@ -110,36 +135,36 @@ impl<'a> Cursor<'a> {
     pub fn positions(&mut self, positions: &mut Vec<u32>) -> Result<()> {
         positions.clear();
         let count = self.count()? as usize;
-        if self.starts.is_empty() {
+        if self.firsts.is_empty() {
             self.load_positions()?;
         }
+        let mut position = self.firsts[self.at];
+        positions.push(position);
         let start = self.starts[self.at];
-        let mut next = 0u32;
-        for gap in &self.gaps[start..start + count] {
-            let position = next.saturating_add(*gap);
+        for gap in &self.gaps[start..start + count - 1] {
+            position = position.saturating_add(*gap).saturating_add(1);
             positions.push(position);
-            next = position.saturating_add(1);
         }
         Ok(())
     }
 
-    /// The bytes of the block under the cursor in one component: from where its skip entry says to where
-    /// the next one does.
-    fn component(
-        &self,
-        section: Section,
-        list: &Range<u64>,
-        offset: impl Fn(SkipEntry) -> u64,
-    ) -> Result<&'a [u8]> {
-        let start_of = |block: usize| list.start.saturating_add(offset(self.skips.get(block)));
-        let start = if self.block > 0 { start_of(self.block) } else { list.start };
-        let end = if self.block + 1 < self.blocks { start_of(self.block + 1) } else { list.end };
+    /// The bytes of the block under the cursor in one component: from where its skips say to where those of
+    /// the next block do.
+    fn component(&self, section: Section, part: usize) -> Result<&'a [u8]> {
+        let range = &self.list.ranges[part];
+        let start_of = |block: usize| {
+            let start = self.skips.get(block).map(|block| range.start.saturating_add(block.starts[part]));
+            start.ok_or_else(|| self.damage("the skips do not decode"))
+        };
+        let start = if self.block > 0 { start_of(self.block)? } else { range.start };
+        let end = if self.block + 1 < self.skips.blocks() { start_of(self.block + 1)? } else { range.end };
         self.segment.section(section, start..end)
     }
 
     /// How many postings the block under the cursor has.
     fn postings_in_block(&self) -> usize {
-        (self.lists.frequency as usize - self.block * packed::BLOCK).min(packed::BLOCK)
+        let quantum = self.codes.quantum as usize;
+        (self.list.frequency as usize - self.block * quantum).min(quantum)
     }
 
     fn load(&mut self, block: usize) -> Result<()> {
@@ -147,15 +172,19 @@ impl<'a> Cursor<'a> {
         self.at = 0;
         self.documents.clear();
         self.counts.clear();
-        self.starts.clear();
-        if block >= self.blocks {
+        self.firsts.clear();
+        if block >= self.skips.blocks() {
             return Ok(());
         }
-        let mut bytes =
-            self.component(Section::Pointers, &self.lists.pointers, |entry| u64::from(entry.pointers))?;
-        let decoded = packed::read(&mut bytes, self.postings_in_block(), &mut self.documents);
-        decoded.ok_or_else(|| self.damage("the pointers do not decode"))?;
-        let mut next = if block == 0 { 0 } else { u64::from(self.skips.get(block - 1).last.0) + 1 };
+        if self.list.frequency == 1 {
+            self.documents.push(self.list.document);
+        } else {
+            let mut bytes = self.component(Section::Pointers, POINTERS)?;
+            let decoded = self.codes.pointers.read(&mut bytes, self.postings_in_block(), &mut self.documents);
+            decoded.ok_or_else(|| self.damage("the pointers do not decode"))?;
+        }
+        let before = block.checked_sub(1).and_then(|before| self.skips.get(before));
+        let mut next = before.map_or(0, |before| u64::from(before.last.0) + 1);
         for document in &mut self.documents {
             next += u64::from(*document);
             *document = next as u32;
@@ -169,10 +198,21 @@ impl<'a> Cursor<'a> {
     }
 
     fn load_counts(&mut self) -> Result<()> {
-        let mut bytes =
-            self.component(Section::Counts, &self.lists.counts, |entry| u64::from(entry.counts))?;
-        let decoded = packed::read(&mut bytes, self.postings_in_block(), &mut self.counts);
-        if decoded.is_none() || self.counts.contains(&u32::MAX) {
+        let postings = self.postings_in_block();
+        if !self.list.counted {
+            self.counts.resize(postings, 0);
+            return Ok(());
+        }
+        if self.list.frequency == 1 {
+            let count = u32::try_from(self.list.occurrences).ok();
+            self.counts.push(count.ok_or_else(|| self.damage("the count is too large"))? - 1);
+            return Ok(());
+        }
+        let mut bytes = self.component(Section::Counts, COUNTS)?;
+        let decoded = self.codes.counts.read(&mut bytes, postings, &mut self.counts);
+        // More repeats than the dictionary knows of would be damage, not memory to take.
+        let repeats = self.counts.iter().map(|count| u64::from(*count)).sum::<u64>();
+        if decoded.is_none() || repeats > self.list.occurrences - u64::from(self.list.frequency) {
             self.counts.clear();
             return Err(self.damage("the counts do not decode"));
         }
@@ -180,14 +220,22 @@ impl<'a> Cursor<'a> {
     }
 
     fn load_positions(&mut self) -> Result<()> {
+        self.starts.clear();
+        self.gaps.clear();
         let mut total = 0;
         for count in &self.counts {
             self.starts.push(total);
-            total += *count as usize + 1;
+            total += *count as usize;
         }
-        let mut bytes = self.component(Section::Positions, &self.lists.positions, |entry| entry.positions)?;
-        if packed::read(&mut bytes, total, &mut self.gaps).is_none() {
-            self.starts.clear();
+        if self.list.occurrences == 1 {
+            self.firsts.push(self.list.position);
+            return Ok(());
+        }
+        let mut bytes = self.component(Section::Positions, POSITIONS)?;
+        let firsts = self.codes.firsts.read(&mut bytes, self.postings_in_block(), &mut self.firsts);
+        let gaps = if total > 0 { self.codes.gaps.read(&mut bytes, total, &mut self.gaps) } else { Some(()) };
+        if firsts.and(gaps).is_none() {
+            self.firsts.clear();
             return Err(self.damage("the positions do not decode"));
         }
         Ok(())
@@ -195,75 +243,9 @@ impl<'a> Cursor<'a> {
 
     #[cold]
     fn damage(&self, reason: &str) -> crate::Error {
-        self.segment.damage(Section::Pointers, self.lists.pointers.start, reason)
+        self.segment.damage(Section::Pointers, self.list.ranges[POINTERS].start, reason)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::writer::tests::{List, segment_of};
-    use super::*;
-    use proptest::prelude::*;
-
-    fn some_list() -> impl Strategy<Value = List> {
-        let positions = prop::collection::btree_set(0u32..5000, 1..6);
-        let gap = prop_oneof![8 => 1u32..4, 1 => 1u32..3000];
-        prop::collection::vec((gap, positions), 1..500).prop_map(|postings| {
-            let mut document = 0;
-            let place = |(gap, positions): (u32, std::collections::BTreeSet<u32>)| {
-                document += gap;
-                (document - 1, positions.into_iter().collect())
-            };
-            postings.into_iter().map(place).collect()
-        })
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
-        #[test]
-        fn reads_what_was_written(list in some_list(), other in some_list()) {
-            let dir = tempfile::tempdir().unwrap();
-            let segment = segment_of(dir.path(), &[("apple", other), ("pear", list.clone())]);
-            let lists = segment.find("pear").unwrap().unwrap();
-            let mut cursor = Cursor::new(&segment, lists).unwrap();
-            let mut read = Vec::new();
-            while cursor.document() != DocId::END {
-                let mut positions = Vec::new();
-                cursor.positions(&mut positions).unwrap();
-                prop_assert_eq!(cursor.count().unwrap() as usize, positions.len());
-                read.push((cursor.document().0, positions));
-                cursor.advance().unwrap();
-            }
-            prop_assert_eq!(cursor.advance().unwrap(), DocId::END);
-            prop_assert_eq!(read, list);
-        }
-
-        #[test]
-        fn moves_like_a_vector(list in some_list(), moves in prop::collection::vec(prop::option::of(0u32..400), 0..60)) {
-            let dir = tempfile::tempdir().unwrap();
-            let segment = segment_of(dir.path(), &[("pear", list.clone())]);
-            let lists = segment.find("pear").unwrap().unwrap();
-            let mut cursor = Cursor::new(&segment, lists).unwrap();
-            let mut at = 0;
-            for step in moves {
-                let current = list.get(at).map_or(DocId::END, |(document, _)| DocId(*document));
-                prop_assert_eq!(cursor.document(), current);
-                let moved = match step {
-                    None => {
-                        at = (at + 1).min(list.len());
-                        cursor.advance().unwrap()
-                    }
-                    Some(by) => {
-                        let target = current.0.saturating_add(by);
-                        at += list[at..].partition_point(|(document, _)| *document < target);
-                        cursor.skip_to(DocId(target)).unwrap()
-                    }
-                };
-                prop_assert_eq!(moved, list.get(at).map_or(DocId::END, |(document, _)| DocId(*document)));
-                if let Some((_, positions)) = list.get(at) {
-                    prop_assert_eq!(cursor.count().unwrap() as usize, positions.len());
-                }
-            }
-        }
-    }
-}
+mod tests;

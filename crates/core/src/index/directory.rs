@@ -5,52 +5,102 @@
 
 use std::ops::Range;
 
+use super::zone::ZONES;
 use crate::format::Format;
 
 /// The format of a segment.
-pub const SEGMENT: Format = Format { kind: *b"SEGM", version: 1 };
+pub const SEGMENT: Format = Format { kind: *b"SEGM", version: 2 };
 
 /// A part of a segment, in the order of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
     /// The stored documents.
     Documents,
+    /// The first documents of blocks.
+    DocumentIndex,
+    /// The place of each document among the stored ones; empty where they are in order.
+    Order,
     /// Gaps between documents.
     Pointers,
     /// Occurrences in a document.
     Counts,
-    /// Gaps between positions.
+    /// Where in the document.
     Positions,
-    /// Entries of blocks of postings.
+    /// What is known of blocks of postings.
     Skips,
     /// The terms.
     Terms,
     /// The first terms of blocks.
     TermIndex,
-    /// The first documents of blocks.
-    DocumentIndex,
-    /// Words of each document.
+    /// From a term to its rank.
+    Ranks,
+    /// The codes of pointers, counts and positions.
+    Codes,
+    /// Words of each zone of each document.
     Lengths,
     /// Signatures of each document's URL.
     Signatures,
+    /// Signatures of URLs whose documents in older segments are deleted.
+    Deleted,
 }
 
-const SECTIONS: usize = Section::Signatures as usize + 1;
-const TOTALS: usize = 5;
+impl Section {
+    /// Every section, in the order of the file.
+    pub const ALL: [Section; SECTIONS] = [
+        Section::Documents,
+        Section::DocumentIndex,
+        Section::Order,
+        Section::Pointers,
+        Section::Counts,
+        Section::Positions,
+        Section::Skips,
+        Section::Terms,
+        Section::TermIndex,
+        Section::Ranks,
+        Section::Codes,
+        Section::Lengths,
+        Section::Signatures,
+        Section::Deleted,
+    ];
+
+    /// What the section is called in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Section::Documents => "documents",
+            Section::DocumentIndex => "document index",
+            Section::Order => "order",
+            Section::Pointers => "pointers",
+            Section::Counts => "counts",
+            Section::Positions => "positions",
+            Section::Skips => "skips",
+            Section::Terms => "terms",
+            Section::TermIndex => "term index",
+            Section::Ranks => "ranks",
+            Section::Codes => "codes",
+            Section::Lengths => "lengths",
+            Section::Signatures => "signatures",
+            Section::Deleted => "deleted",
+        }
+    }
+}
+
+/// How many sections there are.
+pub const SECTIONS: usize = Section::Deleted as usize + 1;
+const TOTALS: usize = 4 + ZONES;
 
 /// How much there is in a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Documents, replaced ones too.
     pub documents: u64,
-    /// Words of all documents.
-    pub words: u64,
     /// Different terms.
     pub terms: u64,
-    /// Pairs of a term and a document that holds it.
+    /// Triples of a term, a zone and a document that holds it there.
     pub postings: u64,
     /// Occurrences of terms.
     pub occurrences: u64,
+    /// Words of each zone of all documents.
+    pub words: [u64; ZONES],
 }
 
 /// Where everything is.
@@ -75,10 +125,11 @@ impl Directory {
 
     /// The bytes of the directory.
     pub fn encode(&self) -> Vec<u8> {
-        let Totals { documents, words, terms, postings, occurrences } = self.totals;
-        let totals = [documents, words, terms, postings, occurrences];
+        let Totals { documents, terms, postings, occurrences, words } = &self.totals;
+        let totals = [*documents, *terms, *postings, *occurrences];
         let body = [self.ends[SECTIONS - 1]];
-        self.ends.iter().chain(&totals).chain(&body).flat_map(|field| field.to_le_bytes()).collect()
+        let fields = self.ends.iter().chain(&totals).chain(words).chain(&body);
+        fields.flat_map(|field| field.to_le_bytes()).collect()
     }
 
     /// The directory in these bytes; `None` where it makes no sense.
@@ -91,10 +142,10 @@ impl Directory {
         let ends: [u64; SECTIONS] = std::array::from_fn(field);
         let totals = Totals {
             documents: field(SECTIONS),
-            words: field(SECTIONS + 1),
-            terms: field(SECTIONS + 2),
-            postings: field(SECTIONS + 3),
-            occurrences: field(SECTIONS + 4),
+            terms: field(SECTIONS + 1),
+            postings: field(SECTIONS + 2),
+            occurrences: field(SECTIONS + 3),
+            words: std::array::from_fn(|zone| field(SECTIONS + 4 + zone)),
         };
         let ordered = ends.is_sorted() && ends[0] >= Format::HEADER as u64;
         let whole = ends[SECTIONS - 1] == field(SECTIONS + TOTALS);
@@ -110,13 +161,13 @@ mod tests {
     #[test]
     fn gives_back_what_was_encoded() {
         let ends = std::array::from_fn(|index| 100 + index as u64 * 7);
-        let totals = Totals { documents: 1, words: 2, terms: 3, postings: 4, occurrences: 5 };
+        let totals = Totals { documents: 1, terms: 3, postings: 4, occurrences: 5, words: [2, 3, 4, 5, 6] };
         let directory = Directory { ends, totals };
         let bytes = directory.encode();
         assert_eq!(bytes.len(), Directory::LENGTH);
         assert_eq!(Directory::decode(&bytes), Some(directory));
         assert_eq!(directory.range(Section::Documents), 16..100);
-        assert_eq!(directory.range(Section::Counts), 107..114);
+        assert_eq!(directory.range(Section::Order), 107..114);
         assert_eq!(Directory::decode(&bytes[1..]), None);
     }
 }

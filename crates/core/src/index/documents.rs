@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! block     LZ4 of its documents, with the decompressed length before it (u32)
-//! document  URL, title, body, language, each as a length in variable byte code and UTF-8
+//! document  URL, id, title, body, language, each as a length in variable byte code and UTF-8
 //! ```
 
 use std::ops::Range;
@@ -18,10 +18,12 @@ const BLOCK: usize = 16 << 10;
 const ENTRY: usize = 12;
 
 /// What is stored of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoredDocument<'a> {
     /// Its URL.
     pub url: &'a str,
+    /// What its owner calls it; may be empty.
+    pub id: &'a str,
     /// Its title.
     pub title: &'a str,
     /// Its text.
@@ -30,41 +32,66 @@ pub struct StoredDocument<'a> {
     pub language: &'a str,
 }
 
-/// Gathers documents into blocks.
-#[derive(Default)]
-pub struct DocumentsWriter {
-    block: Vec<u8>,
-    first: u32,
-    next: u32,
-    written: u64,
-    /// The index so far.
-    pub(super) index: Vec<u8>,
+/// A compressed block.
+pub struct Packed {
+    /// How many documents are in it.
+    pub documents: u32,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
 }
 
-impl DocumentsWriter {
-    /// Adds a document; returns a block to write when one is full.
-    pub fn push(&mut self, document: StoredDocument<'_>) -> Option<Vec<u8>> {
-        let StoredDocument { url, title, body, language } = document;
-        for field in [url, title, body, language] {
+/// Compresses documents into blocks.
+pub fn pack<'a>(documents: impl Iterator<Item = StoredDocument<'a>>) -> Vec<Packed> {
+    let mut packer = Packer::default();
+    let mut blocks: Vec<Packed> = documents.filter_map(|document| packer.push(document)).collect();
+    blocks.extend(packer.finish());
+    blocks
+}
+
+/// Gathers documents into blocks.
+#[derive(Default)]
+pub struct Packer {
+    block: Vec<u8>,
+    documents: u32,
+}
+
+impl Packer {
+    /// Adds a document; returns a block when one is full.
+    pub fn push(&mut self, document: StoredDocument<'_>) -> Option<Packed> {
+        let StoredDocument { url, id, title, body, language } = document;
+        for field in [url, id, title, body, language] {
             number::write_bytes(field.as_bytes(), &mut self.block);
         }
-        self.next += 1;
-        (self.block.len() >= BLOCK).then(|| self.end_block())
+        self.documents += 1;
+        if self.block.len() >= BLOCK { self.finish() } else { None }
     }
 
-    /// The last block to write, if there is one.
-    pub fn finish(&mut self) -> Option<Vec<u8>> {
-        (!self.block.is_empty()).then(|| self.end_block())
-    }
-
-    fn end_block(&mut self) -> Vec<u8> {
-        let compressed = lz4_flex::compress_prepend_size(&self.block);
+    /// The block under way, if there is anything in it.
+    pub fn finish(&mut self) -> Option<Packed> {
+        if self.documents == 0 {
+            return None;
+        }
+        let bytes = lz4_flex::compress_prepend_size(&self.block);
         self.block.clear();
-        self.written += compressed.len() as u64;
-        self.index.extend_from_slice(&self.first.to_le_bytes());
-        self.index.extend_from_slice(&self.written.to_le_bytes());
-        self.first = self.next;
-        compressed
+        Some(Packed { documents: std::mem::take(&mut self.documents), bytes })
+    }
+}
+
+/// The index of the blocks under way.
+#[derive(Default)]
+pub struct DocumentIndexWriter {
+    documents: u32,
+    written: u64,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl DocumentIndexWriter {
+    /// Adds a block.
+    pub fn push(&mut self, documents: u32, length: usize) {
+        self.written += length as u64;
+        self.bytes.extend_from_slice(&self.documents.to_le_bytes());
+        self.bytes.extend_from_slice(&self.written.to_le_bytes());
+        self.documents += documents;
     }
 }
 
@@ -90,6 +117,12 @@ impl DocumentIndex<'_> {
             }
         }
         low.saturating_sub(1)
+    }
+
+    /// How many documents a block has, where there are so many in all.
+    pub fn documents_in(&self, block: usize, documents: u32) -> u32 {
+        let next = if block + 1 < self.blocks() { self.first(block + 1).0 } else { documents };
+        next.saturating_sub(self.first(block).0)
     }
 
     /// The first document of a block.
@@ -141,7 +174,7 @@ impl DocumentBlock {
 
 fn read_document<'a>(bytes: &mut &'a [u8]) -> Option<StoredDocument<'a>> {
     let mut field = || std::str::from_utf8(number::read_bytes(bytes)?).ok();
-    Some(StoredDocument { url: field()?, title: field()?, body: field()?, language: field()? })
+    Some(StoredDocument { url: field()?, id: field()?, title: field()?, body: field()?, language: field()? })
 }
 
 #[cfg(test)]
@@ -154,21 +187,20 @@ mod tests {
         #[test]
         fn every_document_comes_back_by_its_number(bodies in prop::collection::vec((".{0,20}", 0usize..400), 1..60)) {
             let bodies: Vec<String> = bodies.iter().map(|(text, times)| text.repeat(*times)).collect();
-            let mut writer = DocumentsWriter::default();
+            let stored = |body| StoredDocument { url: "u", title: "t", body, ..StoredDocument::default() };
+            let mut writer = DocumentIndexWriter::default();
             let mut section = Vec::new();
-            for body in &bodies {
-                let document = StoredDocument { url: "u", title: "t", body, language: "" };
-                section.extend(writer.push(document).unwrap_or_default());
+            for block in pack(bodies.iter().map(|body| stored(body))) {
+                writer.push(block.documents, block.bytes.len());
+                section.extend(block.bytes);
             }
-            section.extend(writer.finish().unwrap_or_default());
-            let index = DocumentIndex(&writer.index);
+            let index = DocumentIndex(&writer.bytes);
             for (number, body) in bodies.iter().enumerate() {
                 let block = index.block_of(DocId(number as u32));
                 let range = index.range(block);
                 let first = index.first(block).0 as usize;
                 let block = DocumentBlock::read(&section[range.start as usize..range.end as usize]).unwrap();
-                let stored = block.documents().nth(number - first).unwrap().unwrap();
-                prop_assert_eq!(stored, StoredDocument { url: "u", title: "t", body, language: "" });
+                prop_assert_eq!(block.documents().nth(number - first).unwrap().unwrap(), stored(body));
             }
         }
 

@@ -1,110 +1,321 @@
-//! Merging: many segments into one, without the replaced documents.
+//! The multiway merge: sorted postings from many sources into one segment's.
 //!
-//! A multiway merge: the terms come in order from a heap of one cursor a segment, and each term's lists are
-//! read in the order of the segments, so the new list is in order as it is written. Every byte is read and
-//! written once. Memory: 4 bytes a document for its new number, 12 for the new segment, and buffers.
+//! The terms come in order from a heap with one walk a source, and each term's lists are read in the order of the
+//! sources. Where documents keep their order, so do the lists, and a posting is written as it is read; where they
+//! are numbered anew ([`super::order`]), a term's postings are gathered and sorted first. Threads merge different
+//! stretches of the terms, and their output is joined by writing it one after the other. Every byte is read and
+//! written once. Memory: buffers, and 4 bytes an occurrence of the largest list where it has to be sorted.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::DocId;
-use super::postings::Lists;
-use super::replaced::{self, Replaced};
-use super::segment::{Segment, SegmentFile, Terms};
-use super::writer::SegmentWriter;
+use super::chunk::Card;
+use super::codes::{CodeChoice, Codes, Sample};
+use super::lists::{self, COMPONENTS};
+use super::postings::{Numbers, PostingsWriter};
+use super::source::{Source, SourceList, SourceTerms};
+use super::spool::Spool;
+use super::zone::Zone;
+use crate::code::variable_byte as number;
 use crate::{Error, Pulse, Result};
 
-/// Merges segments, given from the oldest to the newest, into the segment `number`. The old files stay.
-pub fn merge(folder: &Path, files: &[SegmentFile], number: u64, pulse: &Pulse) -> Result<SegmentFile> {
-    if files.is_empty() {
-        return Err(Error::Invalid("there are no segments to merge".into()));
-    }
-    let segments = files.iter().map(|file| file.open(folder)).collect::<Result<Vec<Segment>>>()?;
-    let replaced = replaced::find(&segments, pulse)?;
-    let mut writer = SegmentWriter::create(folder, number)?;
-    let mut numbers = Vec::with_capacity(segments.len());
-    for (segment, replaced) in segments.iter().zip(&replaced) {
-        numbers.push(copy_documents(segment, replaced, &mut writer, pulse)?);
-    }
-    merge_terms(&segments, &numbers, &mut writer, pulse)?;
-    writer.finish()
+/// What is merged, and how its documents are numbered.
+pub struct Merge<'a> {
+    /// The sources, from the oldest to the newest.
+    pub sources: &'a [Source<'a>],
+    /// A card for each document, by its new number.
+    pub cards: &'a [Card],
+    /// Whether the new numbers rise with the old ones, from source to source.
+    pub in_order: bool,
 }
 
-/// Copies what is not replaced; returns the new number of each document, `END` for a replaced one.
-fn copy_documents(
-    segment: &Segment,
-    replaced: &Replaced,
-    writer: &mut SegmentWriter,
-    pulse: &Pulse,
-) -> Result<Vec<DocId>> {
-    let mut numbers = vec![DocId::END; segment.totals().documents as usize];
-    segment.scan(pulse, |document, stored| {
-        if !replaced.contains(document) {
-            numbers[document.0 as usize] = writer.add_document(stored, segment.words(document)?)?;
+/// A stretch of the terms, merged.
+pub struct Stretch {
+    /// Pointers, counts, positions and skips.
+    pub components: [Spool; COMPONENTS],
+    /// Of each term its length, the term, the length of its entry, and the entry of [`super::lists`].
+    pub entries: Spool,
+}
+
+/// How many stretches there are for each thread: enough that none waits long for another.
+const STRETCHES_A_THREAD: usize = 4;
+
+/// How many of the terms from each chosen place are sampled, and from how many places.
+const SAMPLE_TERMS: usize = 12;
+const SAMPLE_PLACES: usize = 400;
+/// The most postings that are sampled of one list.
+const SAMPLE_POSTINGS: usize = 1 << 14;
+
+impl<'a> Merge<'a> {
+    /// The codes for the merged lists, chosen on a sample of them.
+    pub fn choose_codes(&self, choice: &CodeChoice, pulse: &Pulse) -> Result<Codes> {
+        let mut sample = Sample::default();
+        let places = self.samples();
+        for place in places.iter().step_by(places.len().div_ceil(SAMPLE_PLACES).max(1)) {
+            let mut left = SAMPLE_TERMS;
+            self.each_term(place, None, pulse, |_, lists| {
+                for zone in Zone::ALL {
+                    self.sample_list(zone, lists, choice.quantum as usize, &mut sample)?;
+                }
+                left -= 1;
+                Ok(left > 0)
+            })?;
+        }
+        Codes::choose(choice, &sample)
+    }
+
+    /// Merges all terms; the stretches are in order.
+    pub fn run(&self, folder: &Path, codes: &Codes, threads: usize, pulse: &Pulse) -> Result<Vec<Stretch>> {
+        let mut firsts = self.boundaries(threads);
+        let stretches = firsts.len();
+        firsts.push(Vec::new());
+        let done: Vec<Mutex<Option<Result<Stretch>>>> = (0..stretches).map(|_| Mutex::new(None)).collect();
+        let next = AtomicUsize::new(0);
+        let stop = AtomicBool::new(false);
+        let work = |pulse: &Pulse| {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= stretches || stop.load(Ordering::Relaxed) {
+                    return;
+                }
+                let end = (number + 1 < stretches).then(|| firsts[number + 1].as_slice());
+                let merged = self.stretch(folder, codes, &firsts[number], end, pulse);
+                stop.fetch_or(merged.is_err(), Ordering::Relaxed);
+                *done[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(merged);
+            }
+        };
+        // Only the thread that called may be asked to stop; it tells the others.
+        let go_on = || !stop.load(Ordering::Relaxed);
+        std::thread::scope(|scope| {
+            for _ in 1..threads.min(stretches) {
+                scope.spawn(|| work(&Pulse::new(&go_on)));
+            }
+            work(pulse);
+        });
+        let mut merged = Vec::with_capacity(stretches);
+        let mut failure = None;
+        for stretch in done {
+            match stretch.into_inner().unwrap_or_else(PoisonError::into_inner) {
+                Some(Ok(stretch)) => merged.push(stretch),
+                // Of all failures the one that made the others stop is the one to tell.
+                Some(Err(error)) if !matches!(failure, Some(Error::Io { .. })) => failure = Some(error),
+                _ => {}
+            }
+        }
+        if merged.len() == stretches { Ok(merged) } else { Err(failure.unwrap_or(Error::Stopped)) }
+    }
+
+    /// Merges the terms from `first` on and before `end`.
+    fn stretch(
+        &self,
+        folder: &Path,
+        codes: &Codes,
+        first: &[u8],
+        end: Option<&[u8]>,
+        pulse: &Pulse,
+    ) -> Result<Stretch> {
+        let mut writer = PostingsWriter::new(codes, std::array::from_fn(|_| Spool::new(folder)));
+        let mut entries = Spool::new(folder);
+        let (mut bytes, mut entry, mut written) = (Vec::new(), Vec::new(), Vec::new());
+        self.each_term(first, end, pulse, |term, lists| {
+            written.clear();
+            for zone in Zone::ALL {
+                self.write_list(zone, lists, &mut writer)?;
+                written.extend(writer.end()?.map(|list| (zone, list)));
+            }
+            if written.is_empty() {
+                return Ok(true);
+            }
+            bytes.clear();
+            entry.clear();
+            lists::write(&written, codes.quantum, &mut entry);
+            number::write_bytes(term, &mut bytes);
+            number::write_bytes(&entry, &mut bytes);
+            entries.append(&bytes)?;
+            Ok(true)
+        })?;
+        Ok(Stretch { components: writer.components, entries })
+    }
+
+    fn write_list(
+        &self,
+        zone: Zone,
+        lists: &[(usize, &SourceTerms<'a>)],
+        writer: &mut PostingsWriter<'_>,
+    ) -> Result<()> {
+        let lists = of_zone(zone, lists);
+        writer.begin(lists.iter().any(|(_, list)| list.repeats()));
+        let length = |document: DocId| self.cards[document.0 as usize].words[zone as usize];
+        if self.in_order {
+            return self.each_posting(lists, |document, positions| {
+                writer.push(document, length(document), positions)?;
+                Ok(true)
+            });
+        }
+        let mut gathered = Gathered::default();
+        self.each_posting(lists, |document, positions| {
+            gathered.push(document, positions);
+            Ok(true)
+        })?;
+        gathered.sort();
+        gathered.each(|document, positions| writer.push(document, length(document), positions))
+    }
+
+    fn sample_list(
+        &self,
+        zone: Zone,
+        lists: &[(usize, &SourceTerms<'a>)],
+        quantum: usize,
+        sample: &mut Sample,
+    ) -> Result<()> {
+        let mut gathered = Gathered::default();
+        self.each_posting(of_zone(zone, lists), |document, positions| {
+            gathered.push(document, positions);
+            Ok(gathered.postings.len() < SAMPLE_POSTINGS)
+        })?;
+        gathered.sort();
+        let mut numbers = Numbers::default();
+        gathered.each(|document, positions| {
+            numbers.push(document, 0, positions);
+            if numbers.pointers.len() == quantum {
+                sample.push(&numbers);
+                numbers.clear();
+            }
+            Ok(())
+        })?;
+        // What a term with one document has is in the dictionary, and needs no code.
+        if gathered.postings.len() > 1 && !numbers.pointers.is_empty() {
+            sample.push(&numbers);
         }
         Ok(())
-    })?;
-    Ok(numbers)
-}
+    }
 
-/// The next term of a segment, in the order of terms and then of segments.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Head {
-    term: Vec<u8>,
-    segment: usize,
-}
-
-fn merge_terms(
-    segments: &[Segment],
-    numbers: &[Vec<DocId>],
-    writer: &mut SegmentWriter,
-    pulse: &Pulse,
-) -> Result<()> {
-    let mut terms: Vec<Terms<'_>> = segments.iter().map(Segment::terms).collect();
-    let mut lists = vec![Lists::default(); segments.len()];
-    let mut heads = BinaryHeap::new();
-    let mut advance = |segment: usize, lists: &mut [Lists], heads: &mut BinaryHeap<Reverse<Head>>| {
-        if let Some(next) = terms[segment].next() {
-            let (term, next) = next?;
-            lists[segment] = next;
-            heads.push(Reverse(Head { term, segment }));
+    /// Calls `visit` with every posting that is kept, by its new number, until it says to stop.
+    fn each_posting(
+        &self,
+        lists: Vec<(usize, SourceList<'a>)>,
+        mut visit: impl FnMut(DocId, &[u32]) -> Result<bool>,
+    ) -> Result<()> {
+        let mut positions = Vec::new();
+        let mut go_on = true;
+        for (source, list) in lists {
+            if !go_on {
+                break;
+            }
+            list.each(&mut positions, |document, positions| {
+                let document = self.sources[source].number(document)?;
+                if document != DocId::END && go_on {
+                    go_on = visit(document, positions)?;
+                }
+                Ok(())
+            })?;
         }
         Ok(())
-    };
-    for segment in 0..segments.len() {
-        advance(segment, &mut lists, &mut heads)?;
     }
-    let mut count = 0u64;
-    while let Some(Reverse(Head { term, segment })) = heads.pop() {
-        if count.is_multiple_of(1 << 12) {
-            pulse.beat()?;
+
+    /// Calls `visit` with every term from `first` on and before `end`, and the walks that stand on it, each with the
+    /// number of its source, until it says to stop.
+    fn each_term(
+        &self,
+        first: &[u8],
+        end: Option<&[u8]>,
+        pulse: &Pulse,
+        mut visit: impl FnMut(&[u8], &[(usize, &SourceTerms<'a>)]) -> Result<bool>,
+    ) -> Result<()> {
+        let mut walks: Vec<SourceTerms<'a>> =
+            self.sources.iter().map(|source| source.terms_from(first)).collect();
+        let mut heap = BinaryHeap::with_capacity(walks.len());
+        for (number, walk) in walks.iter_mut().enumerate() {
+            // A walk starts at the nearest place before the first term.
+            while walk.advance()? {
+                if walk.term() >= first {
+                    heap.push(Reverse((walk.term().to_vec(), number)));
+                    break;
+                }
+            }
         }
-        count += 1;
-        copy_postings(&segments[segment], std::mem::take(&mut lists[segment]), &numbers[segment], writer)?;
-        advance(segment, &mut lists, &mut heads)?;
-        if heads.peek().is_none_or(|Reverse(next)| next.term != term) {
-            writer.end_term(&term)?;
+        let mut count = 0u64;
+        let mut at = Vec::new();
+        while let Some(Reverse((term, number))) = heap.pop() {
+            if end.is_some_and(|end| term.as_slice() >= end) {
+                return Ok(());
+            }
+            if count.is_multiple_of(1 << 10) {
+                pulse.beat()?;
+            }
+            count += 1;
+            at.clear();
+            at.push(number);
+            while let Some(Reverse((next, _))) = heap.peek() {
+                if *next != term {
+                    break;
+                }
+                at.extend(heap.pop().map(|Reverse((_, number))| number));
+            }
+            let standing: Vec<(usize, &SourceTerms<'a>)> =
+                at.iter().map(|number| (*number, &walks[*number])).collect();
+            if !visit(&term, &standing)? {
+                return Ok(());
+            }
+            for number in &at {
+                let walk = &mut walks[*number];
+                if walk.advance()? {
+                    heap.push(Reverse((walk.term().to_vec(), *number)));
+                }
+            }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// Where the stretches begin, in order; the first begins before all terms.
+    fn boundaries(&self, threads: usize) -> Vec<Vec<u8>> {
+        let samples = self.samples();
+        let stretches = if threads > 1 { (threads * STRETCHES_A_THREAD).min(samples.len()) } else { 1 };
+        let mut firsts = vec![Vec::new()];
+        firsts.extend((1..stretches).map(|number| samples[number * samples.len() / stretches].to_vec()));
+        firsts.dedup();
+        firsts
+    }
+
+    /// Some terms of all sources, in order.
+    fn samples(&self) -> Vec<&'a [u8]> {
+        let mut samples: Vec<&[u8]> = self.sources.iter().flat_map(Source::samples).collect();
+        samples.sort_unstable();
+        samples.dedup();
+        samples
+    }
 }
 
-fn copy_postings(
-    segment: &Segment,
-    lists: Lists,
-    numbers: &[DocId],
-    writer: &mut SegmentWriter,
-) -> Result<()> {
-    let mut cursor = segment.cursor(lists)?;
-    let mut positions = Vec::new();
-    while cursor.document() != DocId::END {
-        let number = numbers[cursor.document().0 as usize];
-        if number != DocId::END {
-            cursor.positions(&mut positions)?;
-            writer.push(number, &positions)?;
-        }
-        cursor.advance()?;
+fn of_zone<'a>(zone: Zone, lists: &[(usize, &SourceTerms<'a>)]) -> Vec<(usize, SourceList<'a>)> {
+    lists.iter().filter_map(|(number, walk)| walk.list(zone).map(|list| (*number, list))).collect()
+}
+
+/// Postings that are sorted before they are written.
+#[derive(Default)]
+struct Gathered {
+    /// The document, where its positions start, and how many there are.
+    postings: Vec<(DocId, usize, u32)>,
+    positions: Vec<u32>,
+}
+
+impl Gathered {
+    fn push(&mut self, document: DocId, positions: &[u32]) {
+        self.postings.push((document, self.positions.len(), positions.len() as u32));
+        self.positions.extend_from_slice(positions);
     }
-    Ok(())
+
+    fn sort(&mut self) {
+        self.postings.sort_by_key(|(document, _, _)| *document);
+    }
+
+    fn each(&self, mut visit: impl FnMut(DocId, &[u32]) -> Result<()>) -> Result<()> {
+        let mut postings = self.postings.iter();
+        postings.try_for_each(|(document, start, count)| {
+            visit(*document, &self.positions[*start..*start + *count as usize])
+        })
+    }
 }

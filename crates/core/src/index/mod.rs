@@ -1,44 +1,109 @@
 //! The index: from text to compressed, memory-mapped, checksummed segments.
 //!
-//! A segment is one immutable file; adding documents writes a new one, and merging makes one of many. Its
-//! parts, in the order of the file:
+//! The flow, a file a step: documents gather in a [`chunk`]; a thread [`invert`]s it, looking each word up in the
+//! chunk's [`vocabulary`], into a sorted [`run`]; the [`merge`] joins all runs, or whole segments ([`join()`]), as
+//! [`source`]s of one kind; [`postings`] cuts the lists into blocks, written by the [`codes`] that were chosen for
+//! them, with [`skips`] and [`maxima`]; the [`writer`] puts the segment together. [`segment`] opens it, [`cursor`]
+//! walks a list, [`term_cursor`] a term in all its [`zone`]s.
+//!
+//! A segment is one immutable file; adding documents writes a new one, and joining makes one of many. Its parts, in
+//! the order of the file:
 //!
 //! | section | what | cost |
 //! | --- | --- | --- |
-//! | documents | URL, title, body and language, in LZ4 blocks ([`documents`]) | about half of the text |
-//! | pointers | which documents hold a term, as gaps ([`postings`], [`cursor`]) | log₂ of the mean gap, and a little |
-//! | counts | how often | 1 to 4 bits a posting |
-//! | positions | and where, as gaps | 6 to 10 bits an occurrence |
-//! | skips | one entry for each block of 128 postings, in lists of two blocks or more ([`skips`]) | 1.75 bits a posting |
-//! | terms | sorted, front-coded, with the place of each term's lists ([`terms`]) | about 12 bytes a term |
-//! | term index | the first term of each block of terms | a thirty-second of the terms |
+//! | documents | URL, id, title, body and language, in LZ4 blocks ([`documents`]) | about half of the text |
 //! | document index | the first document of each LZ4 block | 12 bytes a block |
-//! | lengths | words of each document | 4 bytes a document |
+//! | order | the place of each document among the stored ones, where it is not its number ([`order`]) | 4 bytes a document |
+//! | pointers | which documents hold a term, as gaps ([`postings`], [`cursor`]) | 4 to 6 bits a posting |
+//! | counts | how often | 1 to 3 bits a posting |
+//! | positions | and where | 8 to 10 bits an occurrence |
+//! | skips | two levels, for lists of two blocks or more ([`skips`]) | half a bit a posting |
+//! | terms | sorted, front-coded, with the place of each term's lists ([`terms`], [`lists`]) | about 10 bytes a term |
+//! | term index | the first term of each block of terms | a thirty-second of the terms |
+//! | ranks | from a term to its rank, by a minimal perfect hash with signatures | 1.13 log n + r bits a term |
+//! | codes | which code each component has, and its models ([`codes`]) | some kilobytes |
+//! | lengths | words of each zone of each document ([`rows`]) | 4 to 6 bytes a document |
 //! | signatures | of each document's URL | 8 bytes a document |
+//! | deleted | signatures of URLs that are deleted from older segments | 8 bytes a deletion |
 //! | checksums | CRC-32 of each page of 4 KiB of all that ([`pages`]) | 0.1 % |
-//! | directory | where each section is, and the totals ([`directory`]) | 132 bytes |
+//! | directory | where each section is, and the totals ([`directory`]) | 192 bytes |
 //!
-//! A document added again replaces the older one: the newer wins, in whatever segment it is
-//! ([`replaced`]), and merging drops the older one for good.
+//! A document added again replaces the older one: the newer wins, in whatever segment it is ([`replaced`]), and joining
+//! drops the older one for good.
 
+mod assemble;
 pub mod builder;
+pub mod chunk;
+pub mod codes;
 pub mod cursor;
 pub mod directory;
 pub mod documents;
+pub mod invert;
+pub mod join;
+pub mod lists;
+pub mod maxima;
 pub mod merge;
+pub mod order;
 pub mod pages;
 pub mod postings;
 pub mod replaced;
+pub mod rows;
+pub mod run;
 pub mod segment;
 pub mod skips;
+pub mod source;
+pub mod spool;
+pub mod term_cursor;
 pub mod terms;
+pub mod vocabulary;
 pub mod writer;
+pub mod zone;
 
-pub use builder::{IndexBuilder, NewDocument};
-pub use merge::merge;
+pub use builder::IndexBuilder;
+pub use chunk::NewDocument;
+pub use codes::{CodeChoice, Preference};
+pub use join::join;
+pub use order::Order;
 pub use segment::{Segment, SegmentFile};
+pub use term_cursor::TermCursor;
+pub use zone::Zone;
 
-/// A document of one segment: they are numbered from 0 in the order in which they came.
+use crate::dict::Construction;
+
+/// How segments are built.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// About how many bytes of memory building may take.
+    pub memory: usize,
+    /// How many threads there are.
+    pub threads: usize,
+    /// How documents are numbered.
+    pub order: Order,
+    /// How postings are written.
+    pub codes: CodeChoice,
+    /// How ranks of terms are computed.
+    pub construction: Construction,
+    /// How many bits a term's signature has.
+    pub signature_bits: u32,
+    /// Whether the ranks keep only the variables that are not zero.
+    pub compact: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            memory: 256 << 20,
+            threads: 1,
+            order: Order::default(),
+            codes: CodeChoice::default(),
+            construction: Construction::Fuse,
+            signature_bits: 8,
+            compact: false,
+        }
+    }
+}
+
+/// A document of one segment: they are numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocId(pub u32);
 

@@ -1,209 +1,183 @@
-//! Writing postings: for each term the documents that hold it, how often, and where.
+//! Writing postings: for each term and zone the documents that hold it, how often, and where.
 //!
 //! The three components go to sections of their own, because a query that needs no positions should not
-//! read them. Each is cut after every 128 postings, and written by [`packed`]:
+//! read them. Each is cut after as many postings as the segment's quantum says, and written by the code that the
+//! segment has for it ([`super::codes`]):
 //!
 //! ```text
 //! pointers    d₀ − p, d₁ − d₀ − 1, …         p: one past the last document of the block before, or 0
 //! counts      c₀ − 1, c₁ − 1, …
-//! positions   of each document: x₀, x₁ − x₀ − 1, …
+//! positions   the first of each document: x₀, …; then of each document: x₁ − x₀ − 1, x₂ − x₁ − 1, …
 //! ```
 //!
-//! so that runs of neighbours cost nothing. [`super::cursor`] reads them back.
-
-use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
-use std::ops::Range;
-use std::path::{Path, PathBuf};
-
-use tempfile::SpooledTempFile;
+//! so that runs of neighbours cost nothing. First positions are spread over the whole document, and gaps are
+//! small: apart, each kind is closer to one distribution. A list without repeats has no counts, and what a term
+//! with a single document or position would have here is in the dictionary ([`super::lists`]).
+//! [`super::cursor`] reads them back.
 
 use super::DocId;
-use super::skips::SkipEntry;
-use crate::code::packed;
-use crate::{Error, Result};
+use super::codes::Codes;
+use super::lists::{COMPONENTS, List};
+use super::maxima::Maxima;
+use super::skips::{self, Block};
+use super::spool::Spool;
+use crate::Result;
 
-/// Where the lists of a term are, from the beginning of each section.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lists {
-    /// In how many documents the term is.
-    pub frequency: u32,
-    /// How often it is there.
-    pub occurrences: u64,
-    /// Its gaps between documents.
-    pub pointers: Range<u64>,
-    /// Its counts.
-    pub counts: Range<u64>,
-    /// Its gaps between positions.
-    pub positions: Range<u64>,
-    /// Its skip entries.
-    pub skips: Range<u64>,
+/// The postings of one term in one zone at a time, as the numbers to write.
+#[derive(Default)]
+pub struct Numbers {
+    /// One past the last document.
+    next: u32,
+    /// Gaps between documents.
+    pub pointers: Vec<u32>,
+    /// Counts, less one.
+    pub counts: Vec<u32>,
+    /// First positions.
+    pub firsts: Vec<u32>,
+    /// Gaps between positions.
+    pub gaps: Vec<u32>,
+    /// Words of the documents, for the maxima.
+    lengths: Vec<u32>,
 }
 
-/// A section under way: in memory while it is small, then in a file without a name.
-pub struct Spool {
-    folder: PathBuf,
-    file: BufWriter<SpooledTempFile>,
-    length: u64,
-}
-
-const IN_MEMORY: usize = 1 << 20;
-const BUFFER: usize = 1 << 16;
-
-impl Spool {
-    /// An empty one, whose file will be in `folder`.
-    pub fn new(folder: &Path) -> Spool {
-        let file = tempfile::spooled_tempfile_in(IN_MEMORY, folder);
-        let file = BufWriter::with_capacity(BUFFER, file);
-        Spool { folder: folder.to_path_buf(), file, length: 0 }
+impl Numbers {
+    /// Adds a document with `length` words in the zone, which holds the term at `positions`: they rise and are
+    /// not empty. Documents rise too.
+    #[inline]
+    pub fn push(&mut self, document: DocId, length: u32, positions: &[u32]) {
+        self.pointers.push(document.0 - self.next);
+        self.next = document.0 + 1;
+        self.counts.push(positions.len() as u32 - 1);
+        self.firsts.push(positions[0]);
+        self.gaps.extend(positions.windows(2).map(|pair| pair[1] - pair[0] - 1));
+        self.lengths.push(length);
     }
 
-    /// Appends bytes.
-    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        self.length += bytes.len() as u64;
-        self.file.write_all(bytes).map_err(Error::io(&self.folder))
-    }
-
-    /// How many bytes were appended.
-    pub fn length(&self) -> u64 {
-        self.length
-    }
-
-    /// Copies all of it to the end of something else.
-    pub fn copy_to(self, output: &mut impl Write) -> Result<()> {
-        let copy = || -> io::Result<()> {
-            let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.rewind()?;
-            let mut file = BufReader::with_capacity(BUFFER, file);
-            io::copy(&mut file.by_ref(), output).map(|_| ())
-        };
-        copy().map_err(Error::io(&self.folder))
+    /// Forgets the postings but not which document was the last.
+    pub fn clear(&mut self) {
+        self.pointers.clear();
+        self.counts.clear();
+        self.firsts.clear();
+        self.gaps.clear();
+        self.lengths.clear();
     }
 }
 
-/// Writes the postings of one term after the other.
-pub struct PostingsWriter {
-    pub(super) pointers: Spool,
-    pub(super) counts: Spool,
-    pub(super) positions: Spool,
-    pub(super) skips: Spool,
-    /// Where the term under way starts in each section, and what it has so far.
-    term: Lists,
-    entries: Vec<SkipEntry>,
-    block: Block,
+/// Writes lists one after the other.
+pub struct PostingsWriter<'a> {
+    codes: &'a Codes,
+    /// The components, as they grow.
+    pub components: [Spool; COMPONENTS],
+    starts: [u64; COMPONENTS],
+    blocks: Vec<Block>,
+    numbers: Numbers,
+    frequency: u32,
+    occurrences: u64,
+    /// Whether some document of the list may repeat the term: known before its first block is written.
+    repeats: bool,
     bytes: Vec<u8>,
 }
 
-/// The block under way, as the numbers to write.
-#[derive(Default)]
-struct Block {
-    /// One past the last document.
-    next: u32,
-    pointers: Vec<u32>,
-    counts: Vec<u32>,
-    positions: Vec<u32>,
-    largest_count: u32,
-    shortest: u32,
-}
-
-impl PostingsWriter {
-    /// Writes beside a segment in `folder`.
-    pub fn new(folder: &Path) -> PostingsWriter {
+impl<'a> PostingsWriter<'a> {
+    /// Writes with these codes to these spools.
+    pub fn new(codes: &'a Codes, components: [Spool; COMPONENTS]) -> PostingsWriter<'a> {
+        let starts = std::array::from_fn(|component| components[component].length());
         PostingsWriter {
-            pointers: Spool::new(folder),
-            counts: Spool::new(folder),
-            positions: Spool::new(folder),
-            skips: Spool::new(folder),
-            term: Lists::default(),
-            entries: Vec::new(),
-            block: Block::default(),
+            codes,
+            components,
+            starts,
+            blocks: Vec::new(),
+            numbers: Numbers::default(),
+            frequency: 0,
+            occurrences: 0,
+            repeats: false,
             bytes: Vec::new(),
         }
     }
 
-    /// Adds a document with `words` words that holds the term at `positions`, which rise and are not empty;
-    /// documents rise too.
-    pub fn push(&mut self, document: DocId, words: u32, positions: &[u32]) -> Result<()> {
-        let block = &mut self.block;
-        let count = positions.len() as u32;
-        if block.pointers.is_empty() {
-            (block.largest_count, block.shortest) = (count, words);
-        }
-        block.pointers.push(document.0 - block.next);
-        block.next = document.0 + 1;
-        block.counts.push(count - 1);
-        let mut next = 0;
-        for position in positions {
-            block.positions.push(position - next);
-            next = position + 1;
-        }
-        block.largest_count = block.largest_count.max(count);
-        block.shortest = block.shortest.min(words);
-        self.term.frequency += 1;
-        self.term.occurrences += u64::from(count);
-        if block.pointers.len() == packed::BLOCK {
+    /// Begins a list; `repeats` says whether some document of it may hold the term more than once.
+    pub fn begin(&mut self, repeats: bool) {
+        self.repeats = repeats;
+    }
+
+    /// Adds a posting to the list under way; see [`Numbers::push`].
+    #[inline]
+    pub fn push(&mut self, document: DocId, length: u32, positions: &[u32]) -> Result<()> {
+        self.numbers.push(document, length, positions);
+        self.frequency += 1;
+        self.occurrences += positions.len() as u64;
+        if self.numbers.pointers.len() == self.codes.quantum as usize {
             self.end_block()?;
         }
         Ok(())
     }
 
-    /// Ends the term; returns where its lists are.
-    pub fn end_term(&mut self) -> Result<Lists> {
-        if !self.block.pointers.is_empty() {
+    /// Ends the list, if it has any posting; returns where it is.
+    pub fn end(&mut self) -> Result<Option<List>> {
+        if self.frequency == 0 {
+            return Ok(None);
+        }
+        let Numbers { pointers, firsts, .. } = &self.numbers;
+        let alone = |numbers: &[u32]| numbers.first().copied().unwrap_or_default();
+        let document = if self.frequency == 1 { alone(pointers) } else { 0 };
+        let position = if self.occurrences == 1 { alone(firsts) } else { 0 };
+        if !self.numbers.pointers.is_empty() {
             self.end_block()?;
         }
-        if self.entries.len() > 1 {
+        if self.blocks.len() > 1 {
             self.bytes.clear();
-            self.entries.iter().for_each(|entry| entry.write(&mut self.bytes));
-            self.skips.append(&self.bytes)?;
+            skips::write(&self.blocks, &mut self.bytes);
+            self.components[3].append(&self.bytes)?;
         }
-        self.entries.clear();
-        self.block.next = 0;
-        let mut term = self.next_term();
-        std::mem::swap(&mut term, &mut self.term);
-        term.pointers.end = self.pointers.length();
-        term.counts.end = self.counts.length();
-        term.positions.end = self.positions.length();
-        term.skips.end = self.skips.length();
-        Ok(term)
-    }
-
-    fn next_term(&self) -> Lists {
-        let from = |spool: &Spool| spool.length()..spool.length();
-        Lists {
-            frequency: 0,
-            occurrences: 0,
-            pointers: from(&self.pointers),
-            counts: from(&self.counts),
-            positions: from(&self.positions),
-            skips: from(&self.skips),
-        }
+        let ranges = std::array::from_fn(|component| {
+            let end = self.components[component].length();
+            std::mem::replace(&mut self.starts[component], end)..end
+        });
+        let list = List {
+            frequency: std::mem::take(&mut self.frequency),
+            occurrences: std::mem::take(&mut self.occurrences),
+            counted: self.repeats,
+            document,
+            position,
+            ranges,
+        };
+        self.blocks.clear();
+        self.numbers.next = 0;
+        Ok(Some(list))
     }
 
     fn end_block(&mut self) -> Result<()> {
-        let block = &mut self.block;
-        self.entries.push(SkipEntry {
-            last: DocId(block.next - 1),
-            pointers: narrow(self.pointers.length() - self.term.pointers.start)?,
-            counts: narrow(self.counts.length() - self.term.counts.start)?,
-            positions: self.positions.length() - self.term.positions.start,
-            largest_count: block.largest_count,
-            shortest: block.shortest,
-        });
-        let components = [
-            (&mut block.pointers, &mut self.pointers),
-            (&mut block.counts, &mut self.counts),
-            (&mut block.positions, &mut self.positions),
-        ];
-        for (numbers, spool) in components {
-            self.bytes.clear();
-            packed::write(numbers, &mut self.bytes);
-            spool.append(&self.bytes)?;
-            numbers.clear();
+        let numbers = &self.numbers;
+        let alone = self.frequency == 1;
+        // Only a list of several blocks keeps maxima, and whether there will be several shows when one is full.
+        let full = numbers.pointers.len() == self.codes.quantum as usize;
+        if full || !self.blocks.is_empty() {
+            let postings = numbers.counts.iter().zip(&numbers.lengths);
+            self.blocks.push(Block {
+                last: DocId(numbers.next - 1),
+                starts: std::array::from_fn(|part| self.components[part].length() - self.starts[part]),
+                maxima: Maxima::of(postings.map(|(count, length)| (count + 1, *length))),
+            });
         }
+        if !alone {
+            self.bytes.clear();
+            self.codes.pointers.write(&numbers.pointers, &mut self.bytes)?;
+            self.components[0].append(&self.bytes)?;
+        }
+        if !alone && self.repeats {
+            self.bytes.clear();
+            self.codes.counts.write(&numbers.counts, &mut self.bytes)?;
+            self.components[1].append(&self.bytes)?;
+        }
+        if self.occurrences > 1 {
+            self.bytes.clear();
+            self.codes.firsts.write(&numbers.firsts, &mut self.bytes)?;
+            if !numbers.gaps.is_empty() {
+                self.codes.gaps.write(&numbers.gaps, &mut self.bytes)?;
+            }
+            self.components[2].append(&self.bytes)?;
+        }
+        self.numbers.clear();
         Ok(())
     }
-}
-
-fn narrow(offset: u64) -> Result<u32> {
-    u32::try_from(offset).map_err(|_| Error::Invalid("a term's list passes 4 GiB: use more segments".into()))
 }

@@ -1,19 +1,23 @@
 //! A segment, open for reading: memory-mapped, nothing decoded before it is asked for.
 //!
-//! Opening reads the directory, the checksums and the index of terms: some milliseconds a gigabyte.
+//! Opening reads the directory, the checksums, the ranks and the index of terms: some milliseconds a gigabyte.
 //! Memory: the index of terms, about a byte a term, and a bit for each page. Any number of threads may read.
 
 use std::ops::Range;
 use std::path::Path;
 
 use super::DocId;
+use super::chunk::Card;
+use super::codes::Codes;
 use super::cursor::Cursor;
 use super::directory::{Directory, SEGMENT, Section, Totals};
 use super::documents::{DocumentBlock, DocumentIndex, StoredDocument};
+use super::lists::{List, Lists};
 use super::pages::Pages;
-use super::postings::Lists;
-use super::terms::{BlockReader, TermIndex};
-use crate::format::Format;
+use super::rows::Rows;
+use super::terms::{self, BlockReader, TermIndex};
+use super::zone::{ZONES, Zone};
+use crate::dict::Ranks;
 use crate::{Error, Pulse, Result, Signature};
 
 /// The name of a segment's file and its committed length.
@@ -37,19 +41,29 @@ pub struct Segment {
     pages: Pages,
     directory: Directory,
     term_index: TermIndex,
+    ranks: Ranks,
+    codes: Codes,
+    lengths: Rows<ZONES>,
 }
 
 impl Segment {
     /// Opens the segment of `length` bytes at `path`.
     pub fn open(path: &Path, length: u64) -> Result<Segment> {
+        SEGMENT.check_current(path)?;
         let (pages, directory) = Pages::open(path, length, Directory::LENGTH)?;
         let directory = Directory::decode(&directory)
             .ok_or_else(|| pages.damage(length, "its directory makes no sense"))?;
-        SEGMENT.check(path, pages.get(0..Format::HEADER as u64)?)?;
-        let index = directory.range(Section::TermIndex);
-        let term_index = TermIndex::read(pages.get(index.clone())?)
-            .ok_or_else(|| pages.damage(index.start, "the index of terms does not decode"))?;
-        let segment = Segment { pages, directory, term_index };
+        let section = |section: Section| pages.get(directory.range(section));
+        let damage = |section: Section, reason| pages.damage(directory.range(section).start, reason);
+        let term_index = TermIndex::read(section(Section::TermIndex)?)
+            .ok_or_else(|| damage(Section::TermIndex, "the index of terms does not decode"))?;
+        let ranks = Ranks::open(section(Section::Ranks)?)
+            .ok_or_else(|| damage(Section::Ranks, "the ranks of terms do not decode"))?;
+        let codes = Codes::from_bytes(section(Section::Codes)?)
+            .ok_or_else(|| damage(Section::Codes, "the codes do not decode"))?;
+        let lengths = Rows::open(section(Section::Lengths)?, directory.totals.documents as usize)
+            .ok_or_else(|| damage(Section::Lengths, "the lengths do not decode"))?;
+        let segment = Segment { pages, directory, term_index, ranks, codes, lengths };
         segment.check_lengths()?;
         Ok(segment)
     }
@@ -69,41 +83,60 @@ impl Segment {
         (0..self.directory.totals.documents as u32).map(DocId)
     }
 
-    /// How many words a document has.
+    /// How the postings are written.
+    pub fn codes(&self) -> &Codes {
+        &self.codes
+    }
+
+    /// From a term to its rank.
+    pub fn ranks(&self) -> &Ranks {
+        &self.ranks
+    }
+
+    /// How many words a zone of a document has.
     #[inline]
-    pub fn words(&self, document: DocId) -> Result<u32> {
-        let start = u64::from(document.0) * 4;
-        let bytes = self.section(Section::Lengths, start..start + 4)?;
-        Ok(bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)))
+    pub fn words(&self, document: DocId, zone: Zone) -> Result<u32> {
+        // Opening checked the whole section, and it does not change.
+        let bytes = self.pages.unchecked(self.directory.range(Section::Lengths));
+        Ok(self.lengths.get(bytes, document.0 as usize, zone as usize) as u32)
     }
 
     /// The signature of a document's URL.
     #[inline]
     pub fn signature(&self, document: DocId) -> Result<Signature> {
-        let start = u64::from(document.0) * 8;
-        let bytes = self.section(Section::Signatures, start..start + 8)?;
-        Ok(Signature(bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))))
+        self.signature_at(Section::Signatures, u64::from(document.0))
     }
 
-    /// Where the lists of a term are, if any document holds it.
-    pub fn find(&self, term: &str) -> Result<Option<Lists>> {
-        let term = term.as_bytes();
-        let Some(block) = self.term_index.block_of(term) else { return Ok(None) };
-        let mut reader = self.block_of_terms(block)?;
-        while reader.has_more() {
-            let lists = reader.read().ok_or_else(|| self.damaged_terms(block))?;
-            match reader.term.as_slice().cmp(term) {
-                std::cmp::Ordering::Less => {}
-                std::cmp::Ordering::Equal => return Ok(Some(lists)),
-                std::cmp::Ordering::Greater => break,
-            }
+    /// The signatures of URLs whose documents in older segments are deleted.
+    pub fn deleted(&self) -> impl Iterator<Item = Result<Signature>> {
+        let range = self.directory.range(Section::Deleted);
+        (0..(range.end - range.start) / 8).map(|place| self.signature_at(Section::Deleted, place))
+    }
+
+    /// What there is to know of a document beside its postings and its text.
+    pub fn card(&self, document: DocId) -> Result<Card> {
+        let mut words = [0; ZONES];
+        for zone in Zone::ALL {
+            words[zone as usize] = self.words(document, zone)?;
         }
-        Ok(None)
+        Ok(Card { signature: self.signature(document)?, words })
     }
 
-    /// A cursor over the documents of a term.
-    pub fn cursor(&self, lists: Lists) -> Result<Cursor<'_>> {
-        Cursor::new(self, lists)
+    /// The lists of a term, if any document holds it.
+    pub fn find(&self, term: &str) -> Result<Option<Lists>> {
+        let ranks = self.pages.unchecked(self.directory.range(Section::Ranks));
+        let Some(rank) = self.ranks.get(ranks, Ranks::hash(term.as_bytes())) else { return Ok(None) };
+        let block = (rank / terms::BLOCK) as usize;
+        let mut reader = self.block_of_terms(block)?;
+        for _ in 0..=rank % terms::BLOCK {
+            reader.advance().ok_or_else(|| self.damaged_terms(block))?;
+        }
+        Ok((reader.term == term.as_bytes()).then_some(reader.lists))
+    }
+
+    /// A cursor over the documents of a list.
+    pub fn cursor(&self, list: List) -> Result<Cursor<'_>> {
+        Cursor::new(self, list)
     }
 
     /// The terms in order.
@@ -111,35 +144,69 @@ impl Segment {
         Terms { segment: self, block: 0, reader: None }
     }
 
-    /// Calls `show` with what is stored of a document.
-    pub fn stored<T>(&self, document: DocId, show: impl FnOnce(StoredDocument<'_>) -> T) -> Result<T> {
-        let index = self.document_index()?;
-        let number = index.block_of(document);
-        let (block, place) = self.block_of_documents(index, number)?;
-        let within = document.0.checked_sub(index.first(number).0);
-        let stored = within.and_then(|within| block.documents().nth(within as usize)).flatten();
-        stored.map(show).ok_or_else(|| self.damage(Section::Documents, place, "a document is missing"))
+    /// The terms in order, from somewhat before `first` on.
+    pub fn terms_from(&self, first: &[u8]) -> Terms<'_> {
+        Terms { segment: self, block: self.term_index.block_of(first), reader: None }
     }
 
-    /// Calls `visit` with every document in order.
-    pub fn scan(
-        &self,
-        pulse: &Pulse,
-        mut visit: impl FnMut(DocId, StoredDocument<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let index = self.document_index()?;
-        let mut documents = self.documents();
-        for number in 0..index.blocks() {
-            pulse.beat()?;
-            let (block, place) = self.block_of_documents(index, number)?;
-            for stored in block.documents() {
-                let stored = stored.zip(documents.next());
-                let (stored, document) = stored
-                    .ok_or_else(|| self.damage(Section::Documents, place, "a document does not decode"))?;
-                visit(document, stored)?;
-            }
+    /// Some of the terms, in order, evenly spread.
+    pub fn sample_terms(&self) -> impl Iterator<Item = &[u8]> {
+        self.term_index.firsts().step_by(8)
+    }
+
+    /// The place of a document among the stored ones.
+    pub fn place(&self, document: DocId) -> Result<u32> {
+        let order = self.directory.range(Section::Order);
+        if order.is_empty() {
+            return Ok(document.0);
         }
-        Ok(())
+        let start = u64::from(document.0) * 4;
+        let bytes = self.section(Section::Order, start..start + 4)?;
+        Ok(bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)))
+    }
+
+    /// Calls `show` with what is stored of a document.
+    pub fn stored<T>(&self, document: DocId, show: impl FnOnce(StoredDocument<'_>) -> T) -> Result<T> {
+        let place = DocId(self.place(document)?);
+        let index = self.document_index()?;
+        let number = index.block_of(place);
+        let block = self.block_of_documents(index, number)?;
+        let within = place.0.checked_sub(index.first(number).0);
+        let stored = within.and_then(|within| block.documents().nth(within as usize)).flatten();
+        stored.map(show).ok_or_else(|| self.damage(Section::Documents, 0, "a document is missing"))
+    }
+
+    /// How many blocks of stored documents there are.
+    pub fn stored_blocks(&self) -> Result<usize> {
+        Ok(self.document_index()?.blocks())
+    }
+
+    /// The places of the documents in a block of stored ones.
+    pub fn places_in(&self, block: usize) -> Result<Range<u32>> {
+        let index = self.document_index()?;
+        let first = index.first(block).0;
+        // Dropped documents may stay among the stored ones, so only the last block is open at its end.
+        let next = if block + 1 < index.blocks() { index.first(block + 1).0 } else { self.stored_documents()? };
+        Ok(first..next.max(first))
+    }
+
+    /// A block of stored documents as it is, compressed.
+    pub fn packed(&self, block: usize) -> Result<&[u8]> {
+        let range = self.document_index()?.range(block);
+        self.section(Section::Documents, range)
+    }
+
+    /// A block of stored documents.
+    pub fn unpacked(&self, block: usize) -> Result<DocumentBlock> {
+        self.block_of_documents(self.document_index()?, block)
+    }
+
+    /// How many documents are stored, dropped ones too.
+    fn stored_documents(&self) -> Result<u32> {
+        let index = self.document_index()?;
+        let Some(last) = index.blocks().checked_sub(1) else { return Ok(0) };
+        let within = self.block_of_documents(index, last)?.documents().count() as u32;
+        Ok(index.first(last).0.saturating_add(within))
     }
 
     /// Reads everything and checks every checksum.
@@ -158,20 +225,36 @@ impl Segment {
         self.pages.get(start..end)
     }
 
+    /// Stored documents do not decode.
+    #[cold]
+    pub(super) fn damaged_documents(&self) -> Error {
+        self.damage(Section::Documents, 0, "a document does not decode")
+    }
+
     /// Damage noticed at a place in a section.
     #[cold]
     pub(super) fn damage(&self, section: Section, place: u64, reason: &str) -> Error {
         self.pages.damage(self.directory.range(section).start.saturating_add(place), reason)
     }
 
+    fn signature_at(&self, section: Section, place: u64) -> Result<Signature> {
+        let bytes = self.section(section, place * 8..place * 8 + 8)?;
+        Ok(Signature(bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))))
+    }
+
     /// The sections with a fixed width a document must have one entry for each.
     fn check_lengths(&self) -> Result<()> {
         let documents = self.directory.totals.documents;
-        for (section, width) in [(Section::Lengths, 4), (Section::Signatures, 8)] {
+        let length = |section: Section| {
             let range = self.directory.range(section);
-            if range.end - range.start != documents * width {
-                return Err(self.damage(section, 0, "a section has not one entry for each document"));
-            }
+            range.end - range.start
+        };
+        let order = length(Section::Order);
+        if length(Section::Signatures) != documents * 8 || (order != 0 && order != documents * 4) {
+            return Err(self.damage(Section::Signatures, 0, "a section has not one entry for each document"));
+        }
+        if self.ranks.len() != self.directory.totals.terms {
+            return Err(self.damage(Section::Ranks, 0, "there is not one rank for each term"));
         }
         Ok(())
     }
@@ -180,27 +263,25 @@ impl Segment {
         self.pages.get(self.directory.range(Section::DocumentIndex)).map(DocumentIndex)
     }
 
-    /// A block of documents, and its place.
-    fn block_of_documents(&self, index: DocumentIndex<'_>, number: usize) -> Result<(DocumentBlock, u64)> {
+    fn block_of_documents(&self, index: DocumentIndex<'_>, number: usize) -> Result<DocumentBlock> {
         if number >= index.blocks() {
             return Err(self.damage(Section::DocumentIndex, 0, "a block of documents is missing"));
         }
         let range = index.range(number);
         let place = range.start;
         let block = DocumentBlock::read(self.section(Section::Documents, range)?);
-        let block = block
-            .ok_or_else(|| self.damage(Section::Documents, place, "a block of documents does not decode"))?;
-        Ok((block, place))
+        block.ok_or_else(|| self.damage(Section::Documents, place, "a block of documents does not decode"))
     }
 
     fn block_of_terms(&self, block: usize) -> Result<BlockReader<'_>> {
-        let bytes = self.section(Section::Terms, self.term_index.range(block))?;
-        BlockReader::new(bytes).ok_or_else(|| self.damaged_terms(block))
+        let range = self.term_index.range(block).ok_or_else(|| self.damaged_terms(block))?;
+        let bytes = self.section(Section::Terms, range)?;
+        BlockReader::new(bytes, self.codes.quantum).ok_or_else(|| self.damaged_terms(block))
     }
 
     #[cold]
     fn damaged_terms(&self, block: usize) -> Error {
-        let place = self.term_index.range(block).start;
+        let place = self.term_index.range(block).map_or(0, |range| range.start);
         self.damage(Section::Terms, place, "a block of terms does not decode")
     }
 }
@@ -213,22 +294,28 @@ pub struct Terms<'a> {
     reader: Option<BlockReader<'a>>,
 }
 
-impl Iterator for Terms<'_> {
-    type Item = Result<(Vec<u8>, Lists)>;
-
-    fn next(&mut self) -> Option<Self::Item> {
+impl Terms<'_> {
+    /// Moves to the next term; false at the end.
+    pub fn advance(&mut self) -> Result<bool> {
         if !self.reader.as_ref().is_some_and(BlockReader::has_more) {
-            if self.block == self.segment.term_index.blocks() {
-                return None;
+            if self.block >= self.segment.term_index.blocks() {
+                self.reader = None;
+                return Ok(false);
             }
-            match self.segment.block_of_terms(self.block) {
-                Ok(reader) => self.reader = Some(reader),
-                Err(error) => return Some(Err(error)),
-            }
+            self.reader = Some(self.segment.block_of_terms(self.block)?);
             self.block += 1;
         }
-        let reader = self.reader.as_mut()?;
-        let lists = reader.read().ok_or_else(|| self.segment.damaged_terms(self.block - 1));
-        Some(lists.map(|lists| (reader.term.clone(), lists)))
+        let decoded = self.reader.as_mut().and_then(BlockReader::advance);
+        decoded.map(|()| true).ok_or_else(|| self.segment.damaged_terms(self.block - 1))
+    }
+
+    /// The term.
+    pub fn term(&self) -> &[u8] {
+        self.reader.as_ref().map_or(&[], |reader| &reader.term)
+    }
+
+    /// Its lists.
+    pub fn lists(&self) -> &[(Zone, List)] {
+        self.reader.as_ref().map_or(&[], |reader| &reader.lists)
     }
 }

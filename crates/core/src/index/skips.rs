@@ -1,109 +1,201 @@
-//! Skip entries: what is known about a block of 128 postings without decoding it.
+//! Skips on two levels: what is known about blocks of postings without decoding them.
 //!
-//! An entry has 28 bytes, so that a search can jump among them: the block's last document, where the block
-//! starts in each of the three components (from the beginning of the term's lists), and the largest count
-//! and the shortest document in it, which together bound the score that the block can give. That is 1.75
-//! bits a posting, paid only by terms with more than one block.
-
-use crate::code::packed;
+//! Of each block, which has as many postings as the segment's quantum: its last document, where it starts in
+//! each of the three components, and what it can score at most ([`maxima`](super::maxima)). Blocks make groups
+//! of 32, and a group has the same fields; a table of rows ([`super::rows`]) has as few bits as they need, a
+//! block counted from where its group starts. That is about 70 bits a block, half a bit a posting, paid only by
+//! lists of more than one block.
+//!
+//! ```text
+//! list of up to 32 blocks   the rows of its blocks
+//! longer list               the rows of its groups, then for each group the rows of its blocks
+//! ```
+//!
+//! Finding a block takes the logarithm of the distance: the groups are searched by doubling steps, then
+//! one group by halves.
 
 use super::DocId;
+use super::maxima::Maxima;
+use super::rows::{Rows, write_rows};
+
+/// How many blocks make a group.
+const GROUP: usize = 32;
+const BLOCK_COLUMNS: usize = 8;
+const GROUP_COLUMNS: usize = 9;
+/// The column of a group that says where the rows of its blocks are.
+const PLACE: usize = 8;
 
 /// What is known about a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SkipEntry {
+pub struct Block {
     /// The last document.
     pub last: DocId,
-    /// Where the block starts among the term's pointers.
-    pub pointers: u32,
-    /// Where it starts among the counts.
-    pub counts: u32,
-    /// Where it starts among the positions.
-    pub positions: u64,
-    /// The largest count.
-    pub largest_count: u32,
-    /// The words of the shortest document.
-    pub shortest: u32,
+    /// Where the block starts in the pointers, counts and positions of the list, in bytes.
+    pub starts: [u64; 3],
+    /// What it can score at most.
+    pub maxima: Maxima,
 }
 
-const ENTRY: usize = 28;
-
-impl SkipEntry {
-    /// Appends the entry to `bytes`.
-    pub fn write(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.last.0.to_le_bytes());
-        bytes.extend_from_slice(&self.pointers.to_le_bytes());
-        bytes.extend_from_slice(&self.counts.to_le_bytes());
-        bytes.extend_from_slice(&self.positions.to_le_bytes());
-        bytes.extend_from_slice(&self.largest_count.to_le_bytes());
-        bytes.extend_from_slice(&self.shortest.to_le_bytes());
+/// Appends the skips of a list to `bytes`.
+pub fn write(blocks: &[Block], bytes: &mut Vec<u8>) {
+    let groups: Vec<&[Block]> = blocks.chunks(GROUP).collect();
+    let mut last = 0;
+    let mut rows = Vec::new();
+    let mut summaries = Vec::with_capacity(groups.len());
+    for group in &groups {
+        let (Some(first), Some(end)) = (group.first(), group.last()) else { continue };
+        let [pointers, counts, positions] = first.starts;
+        let joined = Maxima::joined(group.iter().map(|block| block.maxima)).fields();
+        let [a, b, c, d] = joined;
+        summaries.push([end.last.0.into(), pointers, counts, positions, a, b, c, d, rows.len() as u64]);
+        // The first group of a short list starts at nothing, because no row of its own says where.
+        let base = if groups.len() > 1 { first.starts } else { [0; 3] };
+        let row = |block: &Block| {
+            let [a, b, c, d] = block.maxima.fields();
+            let [pointers, counts, positions] = std::array::from_fn(|part| block.starts[part] - base[part]);
+            [u64::from(block.last.0) - last, pointers, counts, positions, a, b, c, d]
+        };
+        write_rows(&group.iter().map(row).collect::<Vec<_>>(), &mut rows);
+        last = u64::from(end.last.0);
     }
+    if groups.len() > 1 {
+        write_rows(&summaries, bytes);
+    }
+    bytes.extend_from_slice(&rows);
 }
 
-/// How many bytes of skip entries a term in `frequency` documents has: none when one block holds them all.
-pub fn length(frequency: u32) -> u64 {
-    let blocks = (frequency as usize).div_ceil(packed::BLOCK);
-    if blocks > 1 { (blocks * ENTRY) as u64 } else { 0 }
-}
-
-/// The skip entries of a term.
+/// The skips of a list.
 #[derive(Clone, Copy)]
-pub struct Skips<'a>(&'a [u8]);
+pub struct Skips<'a> {
+    bytes: &'a [u8],
+    blocks: usize,
+    groups: Option<Rows<GROUP_COLUMNS>>,
+}
 
 impl<'a> Skips<'a> {
-    /// The entries in these bytes.
-    pub fn new(bytes: &'a [u8]) -> Skips<'a> {
-        Skips(bytes)
+    /// The skips of a list of `blocks` blocks, two or more; `None` where the bytes do not hold them.
+    pub fn open(bytes: &'a [u8], blocks: usize) -> Option<Skips<'a>> {
+        let groups = match blocks.div_ceil(GROUP) {
+            0 | 1 => {
+                Rows::<BLOCK_COLUMNS>::open(bytes, blocks)?;
+                None
+            }
+            groups => Some(Rows::open(bytes, groups)?),
+        };
+        Some(Skips { bytes, blocks, groups })
     }
 
-    /// How many entries there are.
-    pub fn len(&self) -> usize {
-        self.0.len() / ENTRY
+    /// The skips of a list that has one block and so none.
+    pub fn none() -> Skips<'static> {
+        Skips { bytes: &[], blocks: 1, groups: None }
     }
 
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// How many blocks there are.
+    pub fn blocks(&self) -> usize {
+        self.blocks
     }
 
-    /// The entry of a block, which must be there.
-    pub fn get(&self, block: usize) -> SkipEntry {
-        let entry = &self.0[block * ENTRY..][..ENTRY];
-        let word = |at: usize| u32::from_le_bytes([entry[at], entry[at + 1], entry[at + 2], entry[at + 3]]);
-        SkipEntry {
-            last: DocId(word(0)),
-            pointers: word(4),
-            counts: word(8),
-            positions: u64::from(word(16)) << 32 | u64::from(word(12)),
-            largest_count: word(20),
-            shortest: word(24),
+    /// What is known about a block; `None` past the last or where the bytes do not decode.
+    pub fn get(&self, block: usize) -> Option<Block> {
+        if block >= self.blocks {
+            return None;
         }
+        let group = self.group(block / GROUP)?;
+        let field = |column| group.rows.get(group.bytes, block % GROUP, column);
+        Some(Block {
+            last: group.last_of(block % GROUP),
+            starts: std::array::from_fn(|part| group.starts[part].saturating_add(field(part + 1))),
+            maxima: Maxima::from_fields([field(4), field(5), field(6), field(7)]),
+        })
     }
 
-    /// The first block from `block` on whose last document is not before `target`, or how many blocks
-    /// there are. Galloping: the logarithm of the distance, not of the list.
-    pub fn seek(&self, block: usize, target: DocId) -> usize {
-        let mut below = block;
-        let mut step = 1;
-        while below + step < self.len() && self.last(below + step) < target {
-            below += step;
-            step *= 2;
+    /// The first block from `from` on whose last document is not before `target`, or how many there are.
+    pub fn seek(&self, from: usize, target: DocId) -> Option<usize> {
+        if from >= self.blocks {
+            return Some(self.blocks);
         }
-        let (mut low, mut high) = (below, (below + step).min(self.len()));
+        let groups = self.blocks.div_ceil(GROUP);
+        let mut number = from / GROUP;
+        if self.groups.is_some() {
+            let (mut low, mut step) = (number, 1);
+            while low + step < groups && self.last_of_group(low + step - 1)? < target {
+                low += step;
+                step *= 2;
+            }
+            let mut high = (low + step).min(groups);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if self.last_of_group(middle)? < target {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            number = low;
+        }
+        if number >= groups {
+            return Some(self.blocks);
+        }
+        let group = self.group(number)?;
+        let first = number * GROUP;
+        let (mut low, mut high) = (from.max(first) - first, (self.blocks - first).min(GROUP));
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.last(middle) < target {
+            if group.last_of(middle) < target {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        low
+        Some(first + low)
     }
 
-    fn last(&self, block: usize) -> DocId {
-        let at = block * ENTRY;
-        DocId(u32::from_le_bytes([self.0[at], self.0[at + 1], self.0[at + 2], self.0[at + 3]]))
+    /// What the whole list can score at most; `None` where it has one block or the bytes do not decode.
+    pub fn maxima(&self) -> Option<Maxima> {
+        match &self.groups {
+            None if self.bytes.is_empty() => None,
+            None => {
+                let blocks = (0..self.blocks).map(|block| self.get(block).map(|block| block.maxima));
+                blocks.collect::<Option<Vec<Maxima>>>().map(|all| Maxima::joined(all.into_iter()))
+            }
+            Some(rows) => Some(Maxima::joined((0..self.blocks.div_ceil(GROUP)).map(|group| {
+                Maxima::from_fields(std::array::from_fn(|field| rows.get(self.bytes, group, field + 4)))
+            }))),
+        }
+    }
+
+    fn last_of_group(&self, group: usize) -> Option<DocId> {
+        let rows = self.groups.as_ref()?;
+        Some(DocId(rows.get(self.bytes, group, 0) as u32))
+    }
+
+    fn group(&self, number: usize) -> Option<Group<'a>> {
+        let blocks = (self.blocks - number * GROUP).min(GROUP);
+        let Some(groups) = &self.groups else {
+            let rows = Rows::open(self.bytes, blocks)?;
+            return Some(Group { bytes: self.bytes, rows, before: 0, starts: [0; 3] });
+        };
+        let field = |column| groups.get(self.bytes, number, column);
+        let tables = groups.bytes(self.blocks.div_ceil(GROUP)) as usize;
+        let place = usize::try_from(field(PLACE)).ok()?;
+        let bytes = self.bytes.get(tables.checked_add(place)?..)?;
+        let before = number.checked_sub(1).map_or(0, |before| groups.get(self.bytes, before, 0));
+        let starts = [field(1), field(2), field(3)];
+        Some(Group { bytes, rows: Rows::open(bytes, blocks)?, before, starts })
+    }
+}
+
+/// The rows of a group and what they count from.
+struct Group<'a> {
+    bytes: &'a [u8],
+    rows: Rows<BLOCK_COLUMNS>,
+    before: u64,
+    starts: [u64; 3],
+}
+
+impl Group<'_> {
+    fn last_of(&self, block: usize) -> DocId {
+        DocId(self.before.saturating_add(self.rows.get(self.bytes, block, 0)).min(u64::from(u32::MAX)) as u32)
     }
 }
 
@@ -112,31 +204,51 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn entry(last: u32) -> SkipEntry {
-        SkipEntry {
-            last: DocId(last),
-            pointers: last ^ 1,
-            counts: last ^ 2,
-            positions: u64::from(last) << 20,
-            largest_count: last ^ 3,
-            shortest: last ^ 4,
-        }
+    fn some_blocks() -> impl Strategy<Value = Vec<Block>> {
+        let block = (1u32..5000, [0u64..900, 0u64..900, 0u64..9000], 1u32..300, 1u32..9000);
+        prop::collection::vec(block, 2..200).prop_map(|rows| {
+            let (mut last, mut starts) = (0, [0; 3]);
+            let place = |(gap, lengths, count, length): (u32, [u64; 3], u32, u32)| {
+                last += gap;
+                let block = Block {
+                    last: DocId(last),
+                    starts,
+                    maxima: Maxima::of([(count, length), (count / 2 + 1, length / 2)].into_iter()),
+                };
+                starts = std::array::from_fn(|part| starts[part] + lengths[part]);
+                block
+            };
+            rows.into_iter().map(place).collect()
+        })
     }
 
     proptest! {
         #[test]
-        fn seek_is_a_linear_search(lasts in prop::collection::btree_set(0u32..2000, 1..80), from in any::<prop::sample::Index>(), target in 0u32..2100) {
-            let lasts: Vec<u32> = lasts.into_iter().collect();
+        fn is_a_linear_search(blocks in some_blocks(), from in any::<prop::sample::Index>(), target in 0u32..600_000) {
             let mut bytes = Vec::new();
-            lasts.iter().for_each(|last| entry(*last).write(&mut bytes));
-            let skips = Skips::new(&bytes);
-            prop_assert_eq!(skips.len(), lasts.len());
-            for (block, last) in lasts.iter().enumerate() {
-                prop_assert_eq!(skips.get(block), entry(*last));
+            write(&blocks, &mut bytes);
+            let skips = Skips::open(&bytes, blocks.len()).unwrap();
+            for (number, block) in blocks.iter().enumerate() {
+                prop_assert_eq!(skips.get(number), Some(*block));
             }
-            let from = from.index(lasts.len());
-            let model = (from..lasts.len()).find(|block| lasts[*block] >= target).unwrap_or(lasts.len());
-            prop_assert_eq!(skips.seek(from, DocId(target)), model);
+            prop_assert_eq!(skips.get(blocks.len()), None);
+            let from = from.index(blocks.len());
+            let model = (from..blocks.len()).find(|block| blocks[*block].last.0 >= target);
+            prop_assert_eq!(skips.seek(from, DocId(target)), Some(model.unwrap_or(blocks.len())));
+            let score = |count: u32, length: u32| count as f32 / (count as f32 + length as f32);
+            let all = skips.maxima().unwrap();
+            prop_assert!(blocks.iter().all(|block| all.bound(score) >= block.maxima.bound(score)));
+        }
+
+        #[test]
+        fn damaged_bytes_are_read_without_harm(bytes in prop::collection::vec(any::<u8>(), 0..300), blocks in 2usize..200, target in any::<u32>()) {
+            if let Some(skips) = Skips::open(&bytes, blocks) {
+                (0..blocks).for_each(|block| { skips.get(block); });
+                if let Some(found) = skips.seek(0, DocId(target)) {
+                    prop_assert!(found <= blocks);
+                }
+                skips.maxima();
+            }
         }
     }
 }

@@ -1,29 +1,33 @@
 //! The dictionary: terms in order, front-coded in blocks of 32, with the place of each term's lists.
 //!
 //! ```text
-//! block  where its first term's lists start: pointers, counts, positions, skips
-//! term   bytes shared with the term before (0 for the first of a block), length of the rest, the rest,
-//!        frequency, occurrences − frequency, and the lengths of its pointers, counts and positions
+//! block  where its first term's lists start in each of the four components
+//! term   bytes shared with the term before (0 for the first of a block), length of the rest, the rest, and
+//!        where its lists are (super::lists)
 //! index  for each block: its first term, and the length of the block
 //! ```
 //!
-//! all numbers in variable byte code. The length of the skip entries follows from the frequency.
-//! The index is kept in memory as two offsets a block beside the mapped terms: 12 bytes for 32 terms.
-//! Finding a term is a binary search in the index and a walk over half a block: a few hundred nanoseconds.
+//! all numbers in variable byte code. To find a term, an order-preserving minimal perfect hash gives its rank and a
+//! signature says at once when it is not there ([`crate::dict::Ranks`], some 1.13 log₂ n + r bits a term and four
+//! cache misses); rank / 32 is the block, which is walked to the term and has the last word. The index of blocks,
+//! 12 bytes and a term for every 32, is in memory and serves prefixes and lists of terms.
 
-use super::postings::{Lists, Spool};
-use super::skips;
+use super::lists::{self, COMPONENTS, Lists};
+use super::run::shared_bytes;
+use super::spool::Spool;
 use crate::Result;
 use crate::code::variable_byte as number;
+use crate::dict::{KeyHash, Ranks};
 
 /// How many terms share a block.
-const BLOCK: u64 = 32;
+pub const BLOCK: u64 = 32;
 
 /// Writes the dictionary.
 pub struct TermsWriter {
     pub(super) terms: Spool,
     pub(super) index: Spool,
-    count: u64,
+    /// The hash of every term, in order.
+    pub(super) hashes: Vec<KeyHash>,
     previous: Vec<u8>,
     block: Vec<u8>,
     first: Vec<u8>,
@@ -32,39 +36,33 @@ pub struct TermsWriter {
 impl TermsWriter {
     /// Writes to these two sections.
     pub fn new(terms: Spool, index: Spool) -> TermsWriter {
-        TermsWriter { terms, index, count: 0, previous: Vec::new(), block: Vec::new(), first: Vec::new() }
+        let (previous, block, first) = (Vec::new(), Vec::new(), Vec::new());
+        TermsWriter { terms, index, hashes: Vec::new(), previous, block, first }
     }
 
-    /// Adds a term, which must come after the one before.
-    pub fn push(&mut self, term: &[u8], lists: &Lists) -> Result<()> {
+    /// Adds a term, which must come after the one before, with its entry of [`super::lists`]; its lists start
+    /// at `starts`.
+    pub fn push(&mut self, term: &[u8], entry: &[u8], starts: &[u64; COMPONENTS]) -> Result<()> {
         let mut shared = 0;
-        if self.count.is_multiple_of(BLOCK) {
+        if (self.hashes.len() as u64).is_multiple_of(BLOCK) {
             self.end_block()?;
             self.first.extend_from_slice(term);
-            for start in [lists.pointers.start, lists.counts.start, lists.positions.start, lists.skips.start]
-            {
-                number::write(start, &mut self.block);
-            }
+            starts.iter().for_each(|start| number::write(*start, &mut self.block));
         } else {
-            shared = term.iter().zip(&self.previous).take_while(|(left, right)| left == right).count();
+            shared = shared_bytes(term, &self.previous);
         }
         number::write(shared as u64, &mut self.block);
         number::write_bytes(&term[shared..], &mut self.block);
-        number::write(u64::from(lists.frequency), &mut self.block);
-        number::write(lists.occurrences - u64::from(lists.frequency), &mut self.block);
-        for range in [&lists.pointers, &lists.counts, &lists.positions] {
-            number::write(range.end - range.start, &mut self.block);
-        }
+        self.block.extend_from_slice(entry);
         self.previous.clear();
         self.previous.extend_from_slice(term);
-        self.count += 1;
+        self.hashes.push(Ranks::hash(term));
         Ok(())
     }
 
-    /// Ends the last block; returns how many terms there are.
-    pub fn finish(&mut self) -> Result<u64> {
-        self.end_block()?;
-        Ok(self.count)
+    /// Ends the last block.
+    pub fn finish(&mut self) -> Result<()> {
+        self.end_block()
     }
 
     fn end_block(&mut self) -> Result<()> {
@@ -111,14 +109,14 @@ impl TermIndex {
         self.blocks.len()
     }
 
-    /// The bytes of a block in the section of terms.
-    pub fn range(&self, block: usize) -> std::ops::Range<u64> {
-        let start = block.checked_sub(1).map_or(0, |before| self.blocks[before]);
-        start..self.blocks[block]
+    /// The bytes of a block in the section of terms; `None` past the last.
+    pub fn range(&self, block: usize) -> Option<std::ops::Range<u64>> {
+        let start = block.checked_sub(1).map_or(Some(0), |before| self.blocks.get(before).copied())?;
+        Some(start..*self.blocks.get(block)?)
     }
 
-    /// The block that holds `term`, if any does; `None` where it comes before all terms.
-    pub fn block_of(&self, term: &[u8]) -> Option<usize> {
+    /// The block that holds `term`, if any does; the first where it comes before all terms.
+    pub fn block_of(&self, term: &[u8]) -> usize {
         let (mut low, mut high) = (0, self.blocks());
         while low < high {
             let middle = low + (high - low) / 2;
@@ -128,7 +126,12 @@ impl TermIndex {
                 high = middle;
             }
         }
-        low.checked_sub(1)
+        low.saturating_sub(1)
+    }
+
+    /// The first terms of the blocks, in order.
+    pub fn firsts(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.blocks()).map(|block| self.first(block))
     }
 
     fn first(&self, block: usize) -> &[u8] {
@@ -140,19 +143,23 @@ impl TermIndex {
 /// Reads the terms of a block in order.
 pub struct BlockReader<'a> {
     bytes: &'a [u8],
+    quantum: u32,
     /// Where the next term's lists start.
-    lists: Lists,
+    ends: [u64; COMPONENTS],
     /// The term read last.
     pub term: Vec<u8>,
+    /// Its lists.
+    pub lists: Lists,
 }
 
 impl<'a> BlockReader<'a> {
     /// Reads the block in these bytes; `None` where they do not decode.
-    pub fn new(mut bytes: &'a [u8]) -> Option<BlockReader<'a>> {
-        let mut from = || number::read(&mut bytes).map(|start| start..start);
-        let (pointers, counts, positions, skips) = (from()?, from()?, from()?, from()?);
-        let lists = Lists { frequency: 0, occurrences: 0, pointers, counts, positions, skips };
-        Some(BlockReader { bytes, lists, term: Vec::new() })
+    pub fn new(mut bytes: &'a [u8], quantum: u32) -> Option<BlockReader<'a>> {
+        let mut ends = [0; COMPONENTS];
+        for end in &mut ends {
+            *end = number::read(&mut bytes)?;
+        }
+        Some(BlockReader { bytes, quantum, ends, term: Vec::new(), lists: Vec::new() })
     }
 
     /// Whether there are more terms.
@@ -160,21 +167,14 @@ impl<'a> BlockReader<'a> {
         !self.bytes.is_empty()
     }
 
-    /// The lists of the next term, which is then in `term`; `None` where the bytes do not decode.
-    pub fn read(&mut self) -> Option<Lists> {
+    /// Moves to the next term; `None` where the bytes do not decode.
+    pub fn advance(&mut self) -> Option<()> {
         let shared = usize::try_from(number::read(&mut self.bytes)?).ok()?;
         if shared > self.term.len() {
             return None;
         }
         self.term.truncate(shared);
         self.term.extend_from_slice(number::read_bytes(&mut self.bytes)?);
-        let lists = &mut self.lists;
-        lists.frequency = number::read_u32(&mut self.bytes).filter(|frequency| *frequency > 0)?;
-        lists.occurrences = number::read(&mut self.bytes)?.checked_add(u64::from(lists.frequency))?;
-        for range in [&mut lists.pointers, &mut lists.counts, &mut lists.positions] {
-            *range = range.end..range.end.checked_add(number::read(&mut self.bytes)?)?;
-        }
-        lists.skips = lists.skips.end..lists.skips.end.checked_add(skips::length(lists.frequency))?;
-        Some(lists.clone())
+        lists::read(&mut self.bytes, self.quantum, &mut self.ends, &mut self.lists)
     }
 }

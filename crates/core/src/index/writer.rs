@@ -1,19 +1,28 @@
-//! Writing a segment: first the documents, as they come; then the postings, term after term in order.
+//! Writing a segment: first what is stored of the documents, as they come; then all the rest at once.
 //!
 //! The file has a temporary name until it is whole and synced; then it is renamed and its folder synced.
-//! Memory: 12 bytes a document, and buffers.
+//! Memory: 28 bytes a document, 16 a term, and buffers.
 
 use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::chunk::Card;
+use super::codes::Codes;
 use super::directory::{Directory, SEGMENT, Section, Totals};
-use super::documents::{DocumentsWriter, StoredDocument};
+use super::documents::{DocumentIndexWriter, Packed};
+use super::lists::{self, COMPONENTS};
+use super::merge::Stretch;
 use super::pages::PageWriter;
-use super::postings::{PostingsWriter, Spool};
+use super::rows::write_rows;
 use super::segment::SegmentFile;
+use super::spool::Spool;
 use super::terms::TermsWriter;
-use super::{DocId, file_name};
-use crate::{Error, Result, Signature};
+use super::{Options, file_name};
+use crate::code::variable_byte as number;
+use crate::dict::Ranks;
+use crate::fault;
+use crate::{Error, Pulse, Result, Signature};
 
 /// A segment under way.
 pub struct SegmentWriter {
@@ -21,12 +30,7 @@ pub struct SegmentWriter {
     name: String,
     temporary: Temporary,
     pages: PageWriter,
-    documents: DocumentsWriter,
-    lengths: Vec<u32>,
-    signatures: Vec<u8>,
-    postings: PostingsWriter,
-    terms: TermsWriter,
-    totals: Totals,
+    index: DocumentIndexWriter,
 }
 
 /// The file while it is not whole; it does not outlive a failure.
@@ -39,6 +43,20 @@ impl Drop for Temporary {
     }
 }
 
+/// Everything of a segment but the stored documents.
+pub struct Content<'a> {
+    /// A card for each document.
+    pub cards: &'a [Card],
+    /// The place of each document among the stored ones; empty where they are in order.
+    pub order: &'a [u32],
+    /// The postings, in order of their terms.
+    pub stretches: Vec<Stretch>,
+    /// How they are written.
+    pub codes: &'a Codes,
+    /// Signatures of URLs whose documents in older segments are deleted.
+    pub deleted: &'a [Signature],
+}
+
 impl SegmentWriter {
     /// A new segment in `folder`.
     pub fn create(folder: &Path, number: u64) -> Result<SegmentWriter> {
@@ -46,150 +64,129 @@ impl SegmentWriter {
         let temporary = Temporary(folder.join(format!("{name}.tmp")));
         let mut pages = PageWriter::create(&temporary.0)?;
         pages.append(&SEGMENT.header())?;
-        Ok(SegmentWriter {
-            folder: folder.to_path_buf(),
-            name,
-            temporary,
-            pages,
-            documents: DocumentsWriter::default(),
-            lengths: Vec::new(),
-            signatures: Vec::new(),
-            postings: PostingsWriter::new(folder),
-            terms: TermsWriter::new(Spool::new(folder), Spool::new(folder)),
-            totals: Totals::default(),
-        })
+        let index = DocumentIndexWriter::default();
+        Ok(SegmentWriter { folder: folder.to_path_buf(), name, temporary, pages, index })
     }
 
-    /// Adds a document of so many words; returns its number.
-    pub fn add_document(&mut self, stored: StoredDocument<'_>, words: u32) -> Result<DocId> {
-        let document = self.next_document();
-        if document == DocId::END {
-            return Err(Error::Invalid("a segment is full at 4 thousand million documents".into()));
-        }
-        let signature = Signature::of(stored.url.as_bytes());
-        self.signatures.extend_from_slice(&signature.0.to_le_bytes());
-        self.lengths.push(words);
-        self.totals.words += u64::from(words);
-        if let Some(block) = self.documents.push(stored) {
-            self.pages.append(&block)?;
-        }
-        Ok(document)
+    /// Stores a block of documents.
+    pub fn store(&mut self, block: &Packed) -> Result<()> {
+        self.store_packed(block.documents, &block.bytes)
     }
 
-    /// The number of the next document.
-    pub fn next_document(&self) -> DocId {
-        DocId(self.lengths.len() as u32)
+    /// Stores a block of so many documents that is compressed already.
+    pub fn store_packed(&mut self, documents: u32, bytes: &[u8]) -> Result<()> {
+        self.index.push(documents, bytes.len());
+        self.pages.append(bytes)
     }
 
-    /// How many bytes of memory the documents added so far take.
-    pub fn memory(&self) -> usize {
-        self.lengths.capacity() * size_of::<u32>() + self.signatures.capacity()
-    }
-
-    /// Adds a posting of the term under way.
-    pub fn push(&mut self, document: DocId, positions: &[u32]) -> Result<()> {
-        self.postings.push(document, self.lengths[document.0 as usize], positions)
-    }
-
-    /// Ends the term under way, which must come after the ones before; one without postings is left out.
-    pub fn end_term(&mut self, term: &[u8]) -> Result<()> {
-        let lists = self.postings.end_term()?;
-        if lists.frequency == 0 {
-            return Ok(());
-        }
-        self.totals.postings += u64::from(lists.frequency);
-        self.totals.occurrences += lists.occurrences;
-        self.terms.push(term, &lists)
+    /// The folder of the segment.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Puts the sections together; the segment is durable when this returns.
-    pub fn finish(mut self) -> Result<SegmentFile> {
-        if let Some(block) = self.documents.finish() {
-            self.pages.append(&block)?;
+    pub fn finish(mut self, content: Content<'_>, options: &Options, pulse: &Pulse) -> Result<SegmentFile> {
+        let Content { cards, order, stretches, codes, deleted } = content;
+        let mut totals = Totals { documents: cards.len() as u64, ..Totals::default() };
+        for card in cards {
+            totals.words.iter_mut().zip(card.words).for_each(|(all, own)| *all += u64::from(own));
         }
-        self.totals.terms = self.terms.finish()?;
-        self.totals.documents = self.lengths.len() as u64;
-        let mut directory = Directory { totals: self.totals, ..Directory::default() };
-        let pages = &mut self.pages;
-        let mut end =
-            |section: Section, pages: &PageWriter| directory.ends[section as usize] = pages.length();
-        end(Section::Documents, pages);
-        let PostingsWriter { pointers, counts, positions, skips, .. } = self.postings;
-        let TermsWriter { terms, index, .. } = self.terms;
-        for (section, spool) in [
-            (Section::Pointers, pointers),
-            (Section::Counts, counts),
-            (Section::Positions, positions),
-            (Section::Skips, skips),
-            (Section::Terms, terms),
-            (Section::TermIndex, index),
-        ] {
-            spool.copy_to(pages)?;
-            end(section, pages);
+        let mut directory = Directory::default();
+        let mut end = |section: Section, pages: &PageWriter| directory.ends[section as usize] = pages.length();
+        end(Section::Documents, &self.pages);
+        self.pages.append(&self.index.bytes)?;
+        end(Section::DocumentIndex, &self.pages);
+        let bytes: Vec<u8> = order.iter().flat_map(|place| place.to_le_bytes()).collect();
+        self.pages.append(&bytes)?;
+        end(Section::Order, &self.pages);
+        let (components, entries): (Vec<_>, Vec<_>) =
+            stretches.into_iter().map(|stretch| (stretch.components, stretch.entries)).unzip();
+        let mut components: Vec<_> = components.into_iter().map(|spools| spools.map(Some)).collect();
+        for (part, section) in
+            [Section::Pointers, Section::Counts, Section::Positions, Section::Skips].into_iter().enumerate()
+        {
+            for spools in &mut components {
+                pulse.beat()?;
+                if let Some(spool) = spools[part].take() {
+                    spool.copy_to(&mut self.pages)?;
+                }
+            }
+            end(section, &self.pages);
         }
-        pages.append(&self.documents.index)?;
-        end(Section::DocumentIndex, pages);
-        let lengths: Vec<u8> = self.lengths.iter().flat_map(|words| words.to_le_bytes()).collect();
-        pages.append(&lengths)?;
-        end(Section::Lengths, pages);
-        pages.append(&self.signatures)?;
-        end(Section::Signatures, pages);
+        let terms = self.write_terms(entries, codes.quantum, &mut totals, pulse)?;
+        let hashes = terms.hashes;
+        terms.terms.copy_to(&mut self.pages)?;
+        end(Section::Terms, &self.pages);
+        terms.index.copy_to(&mut self.pages)?;
+        end(Section::TermIndex, &self.pages);
+        let ranks = Ranks::build(
+            &hashes,
+            options.construction,
+            options.signature_bits,
+            options.compact,
+            pulse,
+        )?;
+        drop(hashes);
+        self.pages.append(&ranks)?;
+        end(Section::Ranks, &self.pages);
+        self.pages.append(&codes.to_bytes())?;
+        end(Section::Codes, &self.pages);
+        let mut lengths = Vec::new();
+        write_rows(&cards.iter().map(|card| card.words.map(u64::from)).collect::<Vec<_>>(), &mut lengths);
+        self.pages.append(&lengths)?;
+        end(Section::Lengths, &self.pages);
+        let bytes = |signatures: &mut dyn Iterator<Item = Signature>| -> Vec<u8> {
+            signatures.flat_map(|signature| signature.0.to_le_bytes()).collect()
+        };
+        self.pages.append(&bytes(&mut cards.iter().map(|card| card.signature)))?;
+        end(Section::Signatures, &self.pages);
+        self.pages.append(&bytes(&mut deleted.iter().copied()))?;
+        end(Section::Deleted, &self.pages);
+        directory.totals = totals;
+        fault::point("index.segment.before-sync");
         let length = self.pages.finish(&directory.encode())?;
+        fault::point("index.segment.before-rename");
         let path = self.folder.join(&self.name);
         std::fs::rename(&self.temporary.0, &path).map_err(Error::io(&path))?;
         File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(Error::io(&self.folder))?;
+        fault::point("index.segment.after-rename");
         Ok(SegmentFile { name: self.name, length })
+    }
+
+    /// Joins the terms of all stretches to a dictionary.
+    fn write_terms(
+        &self,
+        entries: Vec<Spool>,
+        quantum: u32,
+        totals: &mut Totals,
+        pulse: &Pulse,
+    ) -> Result<TermsWriter> {
+        let mut writer = TermsWriter::new(Spool::new(&self.folder), Spool::new(&self.folder));
+        let mut starts = [0; COMPONENTS];
+        let mut lists = Vec::new();
+        for spool in entries {
+            pulse.beat()?;
+            let mut bytes = Vec::with_capacity(spool.length() as usize);
+            spool.into_reader()?.read_to_end(&mut bytes).map_err(Error::io(&self.folder))?;
+            let mut rest = bytes.as_slice();
+            while !rest.is_empty() {
+                let broken = || Error::Invalid("the merged terms do not decode".into());
+                let term = number::read_bytes(&mut rest).ok_or_else(broken)?;
+                let entry = number::read_bytes(&mut rest).ok_or_else(broken)?;
+                let first = starts;
+                lists::read(&mut &*entry, quantum, &mut starts, &mut lists).ok_or_else(broken)?;
+                for (_, list) in &lists {
+                    totals.postings += u64::from(list.frequency);
+                    totals.occurrences += list.occurrences;
+                }
+                writer.push(term, entry, &first)?;
+            }
+        }
+        writer.finish()?;
+        totals.terms = writer.hashes.len() as u64;
+        Ok(writer)
     }
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::super::Segment;
-    use super::*;
-
-    /// Postings as a model: documents, each with its positions.
-    pub type List = Vec<(u32, Vec<u32>)>;
-
-    /// A segment with these terms and no text.
-    pub fn segment_of(folder: &Path, lists: &[(&str, List)]) -> Segment {
-        let mut writer = SegmentWriter::create(folder, 1).unwrap();
-        let last = lists.iter().flat_map(|(_, list)| list).map(|(document, _)| *document).max();
-        for number in 0..=last.unwrap_or(0) {
-            let url = number.to_string();
-            let stored = StoredDocument { url: &url, title: "", body: "", language: "" };
-            writer.add_document(stored, number % 7).unwrap();
-        }
-        for (term, list) in lists {
-            list.iter().for_each(|(document, positions)| writer.push(DocId(*document), positions).unwrap());
-            writer.end_term(term.as_bytes()).unwrap();
-        }
-        writer.finish().unwrap().open(folder).unwrap()
-    }
-
-    #[test]
-    fn the_dictionary_finds_every_term_and_no_other() {
-        let dir = tempfile::tempdir().unwrap();
-        let names: Vec<String> = (0..500).map(|number| format!("term{:04}", number * 2)).collect();
-        let lists: Vec<_> =
-            names.iter().map(|name| (name.as_str(), vec![(3, vec![1, 2]), (9, vec![4])])).collect();
-        let segment = segment_of(dir.path(), &lists);
-        for number in 0..1000 {
-            let found = segment.find(&format!("term{number:04}")).unwrap();
-            assert_eq!(found.is_some(), number % 2 == 0);
-            if let Some(lists) = found {
-                assert_eq!((lists.frequency, lists.occurrences), (2, 3));
-            }
-        }
-        assert!(segment.find("a").unwrap().is_none() && segment.find("z").unwrap().is_none());
-        let walked: Vec<String> =
-            segment.terms().map(|term| String::from_utf8(term.unwrap().0).unwrap()).collect();
-        assert_eq!(walked, names);
-    }
-
-    #[test]
-    fn an_abandoned_segment_leaves_nothing() {
-        let dir = tempfile::tempdir().unwrap();
-        drop(SegmentWriter::create(dir.path(), 1).unwrap());
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-    }
-}
+pub(crate) mod tests;

@@ -15,10 +15,9 @@ use super::snippet::{Fragment, snippet};
 use super::top::{Ranked, Top};
 use super::tree::Query;
 use crate::analysis::{Analyzer, Language};
-use crate::index::cursor::Cursor;
 use crate::index::directory::Totals;
 use crate::index::replaced::{self, Replaced};
-use crate::index::{DocId, Segment, SegmentFile};
+use crate::index::{DocId, Segment, SegmentFile, TermCursor, Zone};
 use crate::{Error, Pulse, Result, Signature};
 
 /// What is asked.
@@ -79,7 +78,7 @@ pub struct Searcher {
 /// A term of the query on one segment, ready to score.
 struct Scored<'a> {
     weight: f32,
-    cursor: Cursor<'a>,
+    cursor: TermCursor<'a>,
 }
 
 impl Searcher {
@@ -156,7 +155,8 @@ impl Searcher {
         top: &mut Top,
         pulse: &Pulse,
     ) -> Result<u64> {
-        let statistics = Statistics { documents: self.totals.documents, words: self.totals.words };
+        let words = Zone::SEARCHED.iter().map(|zone| self.totals.words[*zone as usize]).sum();
+        let statistics = Statistics { documents: self.totals.documents, words };
         let scorer = Scorer::new(request.bm25, statistics);
         let weights = self.weights(said, &scorer)?;
         let mut matches = 0;
@@ -171,7 +171,7 @@ impl Searcher {
                         pulse.beat()?;
                     }
                     let rank = part.ranks[document.0 as usize];
-                    let norm = scorer.norm(part.segment.words(document)?);
+                    let norm = scorer.norm(part.words(document)?);
                     let score = text_score(&mut scored, document, norm)? + request.rank_weight * rank.ln_1p();
                     top.push(Ranked { score, segment: number, document });
                 }
@@ -189,7 +189,7 @@ impl Searcher {
         for (term, times) in times {
             let mut frequency = 0;
             for part in &self.parts {
-                frequency += part.segment.find(term)?.map_or(0, |lists| u64::from(lists.frequency));
+                frequency += part.segment.find(term)?.map_or(0, |lists| TermCursor::frequency_of(&lists).into());
             }
             weights.push((term, times * scorer.weight(frequency)));
         }
@@ -212,11 +212,16 @@ impl Searcher {
 }
 
 impl Part {
+    /// How many words a document has in the zones that are searched.
+    fn words(&self, document: DocId) -> Result<u32> {
+        Zone::SEARCHED.iter().try_fold(0, |words, zone| Ok(words + self.segment.words(document, *zone)?))
+    }
+
     fn scored(&self, weights: &[(&str, f32)]) -> Result<Vec<Scored<'_>>> {
         let mut scored = Vec::with_capacity(weights.len());
         for (term, weight) in weights {
             if let Some(lists) = self.segment.find(term)? {
-                scored.push(Scored { weight: *weight, cursor: self.segment.cursor(lists)? });
+                scored.push(Scored { weight: *weight, cursor: TermCursor::new(&self.segment, lists)? });
             }
         }
         Ok(scored)
@@ -236,10 +241,10 @@ fn text_score(scored: &mut [Scored<'_>], document: DocId, norm: f32) -> Result<f
 fn sum(left: &Totals, right: &Totals) -> Totals {
     Totals {
         documents: left.documents + right.documents,
-        words: left.words + right.words,
         terms: left.terms + right.terms,
         postings: left.postings + right.postings,
         occurrences: left.occurrences + right.occurrences,
+        words: std::array::from_fn(|zone| left.words[zone] + right.words[zone]),
     }
 }
 

@@ -17,8 +17,7 @@ use phrase::Phrase;
 
 use super::tree::Query;
 use crate::Result;
-use crate::index::cursor::Cursor;
-use crate::index::{DocId, Segment};
+use crate::index::{DocId, Segment, TermCursor};
 
 /// Documents in rising order. An iterator is born on its first document.
 pub trait Documents {
@@ -56,21 +55,21 @@ impl Documents for AnyDocuments<'_> {
     }
 }
 
-impl Documents for Cursor<'_> {
+impl Documents for TermCursor<'_> {
     fn document(&self) -> DocId {
-        Cursor::document(self)
+        TermCursor::document(self)
     }
 
     fn next(&mut self) -> Result<DocId> {
-        Cursor::advance(self)
+        TermCursor::advance(self)
     }
 
     fn skip_to(&mut self, target: DocId) -> Result<DocId> {
-        Cursor::skip_to(self, target)
+        TermCursor::skip_to(self, target)
     }
 
     fn estimate(&self) -> u64 {
-        u64::from(self.frequency())
+        TermCursor::estimate(self)
     }
 }
 
@@ -78,7 +77,7 @@ impl Documents for Cursor<'_> {
 pub fn documents<'a>(query: &Query, segment: &'a Segment) -> Result<AnyDocuments<'a>> {
     Ok(match query {
         Query::Term(term) => match segment.find(term)? {
-            Some(lists) => Box::new(segment.cursor(lists)?),
+            Some(lists) => Box::new(TermCursor::new(segment, lists)?),
             None => Box::new(All::none()),
         },
         Query::Phrase(words) => match Phrase::of(words, segment)? {

@@ -5,14 +5,13 @@
 
 use super::{And, Documents};
 use crate::Result;
-use crate::index::cursor::Cursor;
-use crate::index::{DocId, Segment};
+use crate::index::{DocId, Segment, TermCursor};
 
 /// A word of a phrase.
 struct PhraseWord<'a> {
     /// How far from the start of the phrase it is.
     distance: u32,
-    cursor: Cursor<'a>,
+    cursor: TermCursor<'a>,
 }
 
 impl Documents for PhraseWord<'_> {
@@ -29,7 +28,7 @@ impl Documents for PhraseWord<'_> {
     }
 
     fn estimate(&self) -> u64 {
-        u64::from(self.cursor.frequency())
+        self.cursor.estimate()
     }
 }
 
@@ -48,7 +47,7 @@ impl<'a> Phrase<'a> {
         let mut children = Vec::with_capacity(words.len());
         for (distance, term) in words {
             let Some(lists) = segment.find(term)? else { return Ok(None) };
-            children.push(PhraseWord { distance: *distance, cursor: segment.cursor(lists)? });
+            children.push(PhraseWord { distance: *distance, cursor: TermCursor::new(segment, lists)? });
         }
         let words = And::of(children)?;
         let mut phrase = Phrase { words, starts: Vec::new(), positions: Vec::new() };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::index::{IndexBuilder, NewDocument, file_name, merge};
+use crate::index::{IndexBuilder, NewDocument, Options, file_name, join};
 
 /// Words that analysis leaves as they are.
 const WORDS: [&str; 8] = ["apron", "bird", "cloud", "drum", "elm", "fox", "gold", "hat"];
@@ -92,7 +92,9 @@ impl Model {
     fn score(&self, page: &Page, pages: &[Page]) -> f64 {
         let mean = pages.iter().map(Page::words).sum::<usize>() as f64 / pages.len() as f64;
         let score = |term: usize| {
-            let n = pages.iter().filter(|page| page.count(term) > 0).count() as f64;
+            // A term counts in the zone where it is most frequent.
+            let in_zone = |zone: fn(&Page) -> &Vec<usize>| pages.iter().filter(|page| zone(page).contains(&term)).count();
+            let n = in_zone(|page| &page.title).max(in_zone(|page| &page.body)) as f64;
             let count = page.count(term) as f64;
             let idf = (1.0 + (pages.len() as f64 - n + 0.5) / (n + 0.5)).ln();
             idf * count * 2.2 / (count + 1.2 * (0.25 + 0.75 * page.words() as f64 / mean.max(1.0)))
@@ -138,14 +140,14 @@ fn build(folder: &Path, batches: &[&[Page]]) -> Vec<SegmentFile> {
         let texts: Vec<_> = pages.iter().map(|page| (text(&page.title), text(&page.body))).collect();
         let new = |(page, (title, body))| {
             let page: &Page = page;
-            NewDocument { url: &page.url, title, body, language: None }
+            NewDocument { url: &page.url, title, body, ..NewDocument::default() }
         };
         let documents: Vec<NewDocument<'_>> = pages
             .iter()
             .zip(texts.iter().map(|(title, body)| (title.as_str(), body.as_str())))
             .map(new)
             .collect();
-        let mut builder = IndexBuilder::new(folder, number, 1 << 30);
+        let mut builder = IndexBuilder::new(folder, number, Options { threads: 1 + number as usize % 3, ..Options::default() });
         builder.add(&documents, &Pulse::STEADY).unwrap();
         files.extend(builder.finish(&Pulse::STEADY).unwrap());
     }
@@ -204,7 +206,7 @@ proptest! {
             pages.iter().enumerate().filter(|(number, page)| newest[page.url.as_str()] == *number).map(|(_, page)| page.clone()).collect();
         let batches: Vec<&[Page]> = pages.chunks(pages.len().div_ceil(parts)).collect();
         let files = build(parted.path(), &batches);
-        let merged = merge(parted.path(), &files, 100, &Pulse::STEADY).unwrap();
+        let merged = join(parted.path(), &files, 100, true, &Options::default(), &Pulse::STEADY).unwrap().unwrap();
         prop_assert_eq!(&merged.name, &file_name(100));
 
         let at_once = open(whole.path(), &build(whole.path(), &[&live])).unwrap();
@@ -251,24 +253,64 @@ proptest! {
 }
 
 #[test]
-fn memory_bounds_a_segment() {
+fn runs_go_to_disk_when_memory_is_short() {
     let dir = tempfile::tempdir().unwrap();
-    let mut builder = IndexBuilder::new(dir.path(), 7, 20_000);
-    let urls: Vec<String> = (0..500).map(|number| format!("http://{number}/")).collect();
-    let bodies: Vec<String> = (0..500).map(|number| format!("page number{number} of many")).collect();
+    let urls: Vec<String> = (0..9000).map(|number| format!("http://{number}/")).collect();
+    let bodies: Vec<String> = (0..9000).map(|number| format!("page number{number} of many ").repeat(20)).collect();
     let new = |(url, body)| {
         let (url, body): (&String, &String) = (url, body);
-        NewDocument { url, title: "", body, language: None }
+        NewDocument { url, body, ..NewDocument::default() }
     };
     let documents: Vec<NewDocument<'_>> = urls.iter().zip(&bodies).map(new).collect();
-    builder.add(&documents, &Pulse::STEADY).unwrap();
-    let files = builder.finish(&Pulse::STEADY).unwrap();
-    assert!(files.len() > 2);
-    assert_eq!(files[0].name, "segment-000007.seg");
-    let searcher = open(dir.path(), &files).unwrap();
-    assert_eq!(search(&searcher, "page").unwrap().len(), 500);
+    let build = |number: u64, memory: usize, threads: usize| {
+        let mut builder = IndexBuilder::new(dir.path(), number, Options { memory, threads, ..Options::default() });
+        documents.chunks(100).for_each(|documents| builder.add(documents, &Pulse::STEADY).unwrap());
+        let file = builder.finish(&Pulse::STEADY).unwrap().unwrap();
+        (std::fs::read(dir.path().join(&file.name)).unwrap(), file)
+    };
+    let (one, file) = build(7, 1 << 20, 1);
+    let (two, _) = build(8, 1 << 20, 2);
+    assert!(one == two, "the segment depends on the number of threads");
+    assert_eq!(file.name, "segment-000007.seg");
+    let searcher = open(dir.path(), &[file]).unwrap();
+    assert_eq!(searcher.search(&Request { top: 1, ..request("page") }, &Pulse::STEADY).unwrap().matches, 9000);
     assert_eq!(search(&searcher, "number123").unwrap()[0].0, "http://123/");
-    assert!(builder.finish(&Pulse::STEADY).unwrap().is_empty());
+}
+
+#[test]
+fn what_is_deleted_is_gone_and_may_come_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = |number: usize| Page { url: number.to_string(), title: vec![], body: vec![0] };
+    let pages: Vec<Page> = (0..5).map(page).collect();
+    let mut files = build(dir.path(), &[&pages]);
+    let add = |number: u64, deleted: &[&str], added: Option<&str>| {
+        let mut builder = IndexBuilder::new(dir.path(), number, Options::default());
+        builder.delete(deleted.iter().map(|url| Signature::of(url.as_bytes())));
+        let new = added.map(|url| NewDocument { url, body: "apron", ..NewDocument::default() });
+        builder.add(new.as_slice(), &Pulse::STEADY).unwrap();
+        builder.finish(&Pulse::STEADY).unwrap()
+    };
+    assert!(add(9, &[], None).is_none());
+    files.extend(add(2, &["1", "3", "absent"], None));
+    files.extend(add(3, &["4", "0"], Some("0")));
+    files.extend(add(4, &[], Some("3")));
+    let urls = |files: &[SegmentFile]| {
+        let found = search(&open(dir.path(), files).unwrap(), "apron").unwrap();
+        found.into_iter().map(|(url, _)| url).collect::<BTreeSet<_>>()
+    };
+    let expected: BTreeSet<String> = ["0", "2", "3"].map(str::to_owned).into();
+    assert_eq!(urls(&files), expected);
+    let join = |files: &[SegmentFile], number: u64, oldest: bool| {
+        join(dir.path(), files, number, oldest, &Options::default(), &Pulse::STEADY).unwrap()
+    };
+    let newer = join(&files[1..], 10, false).unwrap();
+    assert_eq!(urls(&[files[0].clone(), newer.clone()]), expected);
+    let all = join(&[files[0].clone(), newer], 11, true).unwrap();
+    assert_eq!(urls(&[all]), expected);
+    let gone = add(12, &["0", "1", "2", "3", "4"], None).unwrap();
+    files.push(gone);
+    assert!(urls(&files).is_empty());
+    assert_eq!(join(&files, 13, true), None);
 }
 
 #[test]

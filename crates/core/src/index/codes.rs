@@ -1,0 +1,192 @@
+//! Which code each component of a segment has, and how it is chosen.
+//!
+//! The components differ: gaps between documents follow the frequency of the term, counts are mostly one, first
+//! positions are spread over the document, gaps between positions are small. Each has a code of its own from one
+//! family ([`crate::code`]), named in the settings or measured: `auto` writes a sample of the collection's own
+//! lists with every candidate, reads them back, and takes the one that suits the [`Preference`].
+
+use std::time::Instant;
+
+use super::postings::Numbers;
+use crate::code::{Code, Coder, variable_byte as number};
+use crate::{Error, Result};
+
+/// The components that have a code, in the order of [`Codes`].
+pub const CODED: [&str; 4] = ["pointers", "counts", "first positions", "position gaps"];
+
+/// What `auto` looks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preference {
+    /// The fewest bits.
+    Smallest,
+    /// The shortest time to decode.
+    Fastest,
+    /// Few bits among the fast ones.
+    #[default]
+    Balanced,
+}
+
+impl std::str::FromStr for Preference {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Preference> {
+        match name {
+            "smallest" => Ok(Preference::Smallest),
+            "fastest" => Ok(Preference::Fastest),
+            "balanced" => Ok(Preference::Balanced),
+            _ => Err(Error::Invalid(format!("no such preference: {name:?} (smallest, fastest or balanced)"))),
+        }
+    }
+}
+
+/// The codes that the settings ask for; `None` is `auto`.
+#[derive(Clone, Copy, Debug)]
+pub struct CodeChoice {
+    /// What `auto` looks for.
+    pub prefer: Preference,
+    /// The code of the pointers.
+    pub pointers: Option<Code>,
+    /// The code of the counts.
+    pub counts: Option<Code>,
+    /// The code of the positions.
+    pub positions: Option<Code>,
+    /// How many postings make a block.
+    pub quantum: u32,
+}
+
+impl Default for CodeChoice {
+    fn default() -> CodeChoice {
+        let prefer = Preference::default();
+        CodeChoice { prefer, pointers: None, counts: None, positions: None, quantum: QUANTUM }
+    }
+}
+
+/// How many postings make a block, if nobody says otherwise.
+pub const QUANTUM: u32 = 128;
+
+/// The codes of a segment, ready to write and read.
+pub struct Codes {
+    /// How many postings make a block.
+    pub quantum: u32,
+    /// Gaps between documents.
+    pub pointers: Coder,
+    /// Counts.
+    pub counts: Coder,
+    /// The first position of each document.
+    pub firsts: Coder,
+    /// Gaps between positions.
+    pub gaps: Coder,
+}
+
+/// A sample of lists, as the numbers that each component would write, a block at a time.
+#[derive(Default)]
+pub struct Sample {
+    lists: [Vec<Vec<u32>>; 4],
+    /// How many numbers there are in all.
+    pub size: usize,
+}
+
+impl Sample {
+    /// Adds a block.
+    pub fn push(&mut self, numbers: &Numbers) {
+        let components = [&numbers.pointers, &numbers.counts, &numbers.firsts, &numbers.gaps];
+        for (lists, component) in self.lists.iter_mut().zip(components) {
+            if !component.is_empty() {
+                self.size += component.len();
+                lists.push(component.clone());
+            }
+        }
+    }
+}
+
+/// A sample smaller than this says little: the codes are then those that suit most collections.
+const SMALL_SAMPLE: usize = 1 << 16;
+
+/// What one nanosecond of decoding weighs against bits, where both count.
+const BITS_A_NANOSECOND: f64 = 0.25;
+
+impl Codes {
+    /// The codes for lists like those of a sample.
+    pub fn choose(choice: &CodeChoice, sample: &Sample) -> Result<Codes> {
+        let [pointers, counts, firsts, gaps] = &sample.lists;
+        let small = sample.size < SMALL_SAMPLE;
+        let pick = |asked: Option<Code>, lists: &[Vec<u32>]| match asked {
+            Some(code) => Coder::train(code, lists),
+            None if small => Coder::new(Code::Pfor128),
+            None => measure(choice.prefer, lists),
+        };
+        Ok(Codes {
+            quantum: choice.quantum,
+            pointers: pick(choice.pointers, pointers)?,
+            counts: pick(choice.counts, counts)?,
+            firsts: pick(choice.positions, firsts)?,
+            gaps: pick(choice.positions, gaps)?,
+        })
+    }
+
+    /// The coders, in the order of [`CODED`].
+    pub fn coders(&self) -> [&Coder; 4] {
+        [&self.pointers, &self.counts, &self.firsts, &self.gaps]
+    }
+
+    /// The codes as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        number::write(self.quantum.into(), &mut bytes);
+        for coder in self.coders() {
+            number::write_bytes(coder.code().to_string().as_bytes(), &mut bytes);
+            number::write_bytes(&coder.to_bytes(), &mut bytes);
+        }
+        bytes
+    }
+
+    /// The codes in such bytes; `None` where they do not decode.
+    pub fn from_bytes(mut bytes: &[u8]) -> Option<Codes> {
+        let quantum = number::read_u32(&mut bytes).filter(|quantum| *quantum > 0)?;
+        let mut coder = || {
+            let name = std::str::from_utf8(number::read_bytes(&mut bytes)?).ok()?;
+            Coder::from_bytes(name.parse().ok()?, number::read_bytes(&mut bytes)?)
+        };
+        let (pointers, counts, firsts, gaps) = (coder()?, coder()?, coder()?, coder()?);
+        Some(Codes { quantum, pointers, counts, firsts, gaps })
+    }
+}
+
+/// The code that suits a preference best on these lists.
+fn measure(prefer: Preference, lists: &[Vec<u32>]) -> Result<Coder> {
+    let mut best: Option<(f64, Coder)> = None;
+    for code in Code::all() {
+        let Ok(coder) = Coder::train(code, lists) else { continue };
+        let Some((bits, nanoseconds)) = cost(&coder, lists) else { continue };
+        let cost = match prefer {
+            Preference::Smallest => bits,
+            Preference::Fastest => nanoseconds,
+            Preference::Balanced => bits + BITS_A_NANOSECOND * nanoseconds,
+        };
+        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+            best = Some((cost, coder));
+        }
+    }
+    best.map_or_else(|| Coder::new(Code::Pfor128), |(_, coder)| Ok(coder))
+}
+
+/// Bits and nanoseconds of decoding an integer; `None` where the code cannot hold the lists.
+fn cost(coder: &Coder, lists: &[Vec<u32>]) -> Option<(f64, f64)> {
+    let mut bytes = Vec::new();
+    for list in lists {
+        coder.write(list, &mut bytes).ok()?;
+    }
+    let integers: usize = lists.iter().map(Vec::len).sum();
+    let mut numbers = Vec::new();
+    let mut fastest = f64::INFINITY;
+    for _ in 0..2 {
+        let begun = Instant::now();
+        let mut rest = bytes.as_slice();
+        for list in lists {
+            coder.read(&mut rest, list.len(), &mut numbers)?;
+        }
+        fastest = fastest.min(begun.elapsed().as_nanos() as f64);
+    }
+    let integers = integers.max(1) as f64;
+    Some((bytes.len() as f64 * 8.0 / integers, fastest / integers))
+}
