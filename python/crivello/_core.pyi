@@ -3,7 +3,7 @@
 A test compares this file with the built module: every name, method and parameter.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any
 
@@ -232,16 +232,42 @@ class NearTable:
     def nearest(self, simhashes: list[int], distance: int = 3) -> list[tuple[int, int] | None]: ...
     def __len__(self) -> int: ...
 
+class IndexOptions:
+    def __init__(
+        self,
+        *,
+        memory: int = 268435456,
+        threads: int = 1,
+        order: str = "arrival",
+        codes: str = "balanced",
+        pointers: str = "auto",
+        counts: str = "auto",
+        positions: str = "auto",
+        quantum: int = 128,
+        ranks: str = "fuse",
+        signature_bits: int = 8,
+    ) -> None: ...
+
 class IndexBuilder:
-    def __init__(self, folder: str | PathLike[str], first_segment: int, memory: int = 268435456) -> None: ...
-    def add(self, documents: list[tuple[str, str, str, str | None]]) -> None: ...
-    def finish(self) -> list[tuple[str, int]]: ...
+    def __init__(self, folder: str | PathLike[str], number: int, options: IndexOptions) -> None: ...
+    def add(self, documents: Sequence[tuple[str, str, str, str | None, str, str, str]]) -> None: ...
+    def delete(self, urls: list[str]) -> None: ...
+    def finish(self) -> tuple[str, int] | None: ...
     @property
     def documents(self) -> int: ...
 
-def merge_segments(
-    folder: str | PathLike[str], segments: list[tuple[str, int]], number: int
-) -> tuple[str, int]: ...
+class Cancel:
+    def __init__(self) -> None: ...
+    def cancel(self) -> None: ...
+
+def join_segments(
+    folder: str | PathLike[str],
+    segments: list[tuple[str, int]],
+    number: int,
+    oldest: bool,
+    options: IndexOptions,
+    cancel: Cancel | None = None,
+) -> tuple[str, int] | None: ...
 
 class Searcher:
     def __init__(

@@ -19,7 +19,7 @@ from crivello.graph import ranks_name
 from crivello.index import Segment
 from crivello.lock import Lock, is_held
 from crivello.manifest import Manifest
-from crivello.parse import parse
+from crivello.parse import HTML, media_type, parse
 from crivello.search import Results
 from crivello.search.searcher import Search
 from crivello.settings import Settings
@@ -158,6 +158,14 @@ class Collection:
         record = self.record(row)
         parsed = parse(record.url, record.headers.get, record.body, self.settings.crawl.max_bytes)
         return parsed.text if parsed else ""
+
+    def text_and_headings(self, row: Row) -> tuple[str, list[str]]:
+        """The text of a page and its headings, for the index."""
+        if media_type(row.content_type) not in HTML:
+            return self.text(row), []
+        record = self.record(row)
+        parsed = parse(record.url, record.headers.get, record.body, self.settings.crawl.max_bytes)
+        return (parsed.text, parsed.headings) if parsed else ("", [])
 
     @property
     def segments(self) -> list[Segment]:

@@ -10,7 +10,7 @@ from typing import Self
 from crivello.collection import Collection
 from crivello.crawl import Report, crawl
 from crivello.graph.update import update_ranks
-from crivello.index.update import update_index
+from crivello.index.update import Indexer
 
 SECONDS = 3.0
 _GROWTH = 1.5
@@ -42,18 +42,25 @@ class LiveIndex:
         if error is None:
             if self._error is not None:
                 raise self._error
-            update_index(self._collection)
+            indexer = Indexer(self._collection)
+            indexer.update()
+            indexer.merge_some()
             update_ranks(self._collection)
 
     def _run(self) -> None:
+        indexer = Indexer(self._collection)
         try:
             while not self._ended.wait(self._seconds):
-                documents = update_index(self._collection).documents
+                indexer.update()
+                indexer.merge_in_background()
+                documents = self._collection.searcher().documents
                 if documents > self._ranked * _GROWTH:
                     update_ranks(self._collection)
                     self._ranked = documents
         except Exception as error:
             self._error = error
+        finally:
+            indexer.close()
 
 
 def crawl_live(

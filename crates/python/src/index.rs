@@ -1,9 +1,10 @@
 //! Building, joining and looking into the segments of an index.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crivello_core::index::{self, CodeChoice, NewDocument, SegmentFile};
-use crivello_core::{Error, Result, Signature};
+use crivello_core::{Error, Pulse, Result, Signature};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 
@@ -12,16 +13,17 @@ use crate::enter::enter;
 /// A segment as Python sees it: the name of its file and its length.
 pub type NameAndLength = (String, u64);
 
-/// A document as Python gives it: URL, id, title, headings, body, anchors, language.
-type Document = (PyBackedStr, PyBackedStr, PyBackedStr, PyBackedStr, PyBackedStr, PyBackedStr, PyBackedStr);
+/// A document as Python gives it: URL, title, body, language, headings, anchors, id.
+type Document =
+    (PyBackedStr, PyBackedStr, PyBackedStr, Option<PyBackedStr>, PyBackedStr, PyBackedStr, PyBackedStr);
 
 /// The segments that Python names.
 pub fn segment_files(segments: Vec<NameAndLength>) -> Vec<SegmentFile> {
     segments.into_iter().map(|(name, length)| SegmentFile { name, length }).collect()
 }
 
-fn new_document((url, id, title, headings, body, anchors, language): &Document) -> NewDocument<'_> {
-    NewDocument { url, id, title, headings, body, anchors, language }
+fn new_document((url, title, body, language, headings, anchors, id): &Document) -> NewDocument<'_> {
+    NewDocument { url, id, title, headings, body, anchors, language: language.as_deref().unwrap_or_default() }
 }
 
 fn name_and_length(file: SegmentFile) -> NameAndLength {
@@ -108,8 +110,26 @@ impl IndexBuilder {
     }
 }
 
+/// Something that tells a long call in another thread to end.
+#[pyclass(module = "crivello._core", frozen)]
+#[derive(Default)]
+struct Cancel(AtomicBool);
+
+#[pymethods]
+impl Cancel {
+    #[new]
+    fn new() -> Self {
+        Cancel::default()
+    }
+
+    fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Joins segments, from the oldest to the newest, into a new one; none where nothing is left of them.
 #[pyfunction]
+#[pyo3(signature = (folder, segments, number, oldest, options, cancel = None))]
 fn join_segments(
     py: Python<'_>,
     folder: PathBuf,
@@ -117,15 +137,20 @@ fn join_segments(
     number: u64,
     oldest: bool,
     options: &IndexOptions,
+    cancel: Option<&Cancel>,
 ) -> PyResult<Option<NameAndLength>> {
     let files = segment_files(segments);
     let options = options.0;
-    let joined = enter(py, |pulse| index::join(&folder, &files, number, oldest, &options, pulse))?;
+    let joined = enter(py, |pulse| {
+        let go_on = || !cancel.is_some_and(|cancel| cancel.0.load(Ordering::Relaxed)) && pulse.beat().is_ok();
+        index::join(&folder, &files, number, oldest, &options, &Pulse::new(&go_on))
+    })?;
     Ok(joined.map(name_and_length))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<IndexOptions>()?;
     module.add_class::<IndexBuilder>()?;
+    module.add_class::<Cancel>()?;
     module.add_function(wrap_pyfunction!(join_segments, module)?)
 }

@@ -1,13 +1,14 @@
-"""From text to segments: adding documents and keeping the number of segments small.
+"""From text to segments: adding, replacing and deleting documents, and keeping the number of segments small.
 
     >>> index = Index("folder")
-    >>> index.add([("https://a.example/", "Title", "Body of the page", "en")])
+    >>> index.add([Document("https://a.example/", "Title", "Body of the page", "en")])
     [('segment-000001.seg', 12345)]
+    >>> index.delete(["https://a.example/"])
+    [('segment-000001.seg', 12345), ('segment-000002.seg', 678)]
 
-An index is a folder and a list of segments, from the oldest to the newest, each by its name and length. It
-writes files and never deletes one: whoever owns the index commits the new list, and then deletes what is in
-``obsolete``. Settings: ``memory`` bounds what building takes (256 MiB), ``fan_in`` is how many segments of like
-size become one (8).
+An index is a folder and a list of segments, from the oldest to the newest, each by its name and length. It writes
+files and never deletes one: whoever owns the index commits the new list, and then deletes what is in ``obsolete``.
+How segments are built is in ``IndexOptions``; ``fan_in`` is how many segments of like size become one (8).
 """
 
 from __future__ import annotations
@@ -16,69 +17,135 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
-from crivello._core import IndexBuilder, merge_segments
+from crivello._core import IndexBuilder, IndexOptions, join_segments
 from crivello.errors import InvalidArgument
+from crivello.index.background import Joining
 from crivello.index.policy import FAN_IN, Segment, choose
 
-__all__ = ["Document", "Index", "Segment"]
+__all__ = ["Document", "Index", "IndexOptions", "Segment"]
 
-Document = tuple[str, str, str, str | None]
-"""URL, title, body, and the tag of the language where it is known."""
-
-_MEMORY = 256 << 20
 _BATCH = 512
 _NAME = re.compile(r"segment-(\d{6,})\.seg")
+
+
+class Document(NamedTuple):
+    """A document to index. Its URL is its identity: one that is added again replaces the older one."""
+
+    url: str
+    title: str = ""
+    body: str = ""
+    language: str | None = None
+    headings: str = ""
+    anchors: str = ""
+    id: str = ""
 
 
 class Index:
     """The segments of an index in a folder."""
 
-    def __init__(self, folder: str | Path, segments: Iterable[Segment] = (), *, fan_in: int = FAN_IN) -> None:
+    def __init__(
+        self,
+        folder: str | Path,
+        segments: Iterable[Segment] = (),
+        *,
+        options: IndexOptions | None = None,
+        fan_in: int = FAN_IN,
+    ) -> None:
         if fan_in < 2:
             raise InvalidArgument(f"fan_in is {fan_in}, and merging needs at least 2 segments")
         self.folder = Path(folder)
         self.segments: list[Segment] = list(segments)
         self.obsolete: list[str] = []
+        self._options = options or IndexOptions()
         self._fan_in = fan_in
         self._number = max((_number(name) for name, _ in self.segments), default=0)
+        self._joining: Joining | None = None
 
     def add(
-        self,
-        documents: Iterable[Document],
-        *,
-        memory: int = _MEMORY,
-        progress: Callable[[int], object] | None = None,
+        self, documents: Iterable[Document], *, progress: Callable[[int], object] | None = None
     ) -> list[Segment]:
-        """Adds documents, merges what needs merging, and returns the segments to commit.
+        """Adds documents as a new segment; returns the segments to commit.
 
-        A document whose URL is there already replaces the older one. ``progress`` is called with the number
-        of documents added so far. When building fails the index is as it was; when merging does, the documents
-        are in it and the merge is still to do.
+        ``progress`` is called with the number of documents added so far. When building fails the index is as it
+        was.
         """
-        builder = IndexBuilder(self.folder, self._number + 1, memory)
+        builder = IndexBuilder(self.folder, self._next(), self._options)
         for batch in _batches(documents):
             builder.add(batch)
             if progress is not None:
                 progress(builder.documents)
-        added = builder.finish()
-        self._number += len(added)
-        self.segments = [*self.segments, *added]
-        while (chosen := choose(self.segments, self._fan_in)) is not None:
-            self._merge(chosen)
-        return self.segments
+        return self._append(builder)
+
+    def delete(self, urls: Iterable[str]) -> list[Segment]:
+        """Deletes the documents of these URLs, as a new segment that says so; returns the segments to commit."""
+        builder = IndexBuilder(self.folder, self._next(), self._options)
+        builder.delete(list(urls))
+        return self._append(builder)
 
     def merge(self) -> list[Segment]:
-        """Makes one segment of all, without the replaced documents; returns the segments to commit."""
-        if len(self.segments) > 1:
-            self._merge(slice(0, len(self.segments)))
+        """Makes one segment of all, without what is replaced or deleted; returns the segments to commit."""
+        self.stop_merging()
+        if self.segments:
+            self._join(slice(0, len(self.segments)))
         return self.segments
 
-    def _merge(self, chosen: slice) -> None:
-        old = self.segments[chosen]
-        merged = merge_segments(self.folder, old, self._number + 1)
+    def merge_some(self) -> list[Segment]:
+        """Merges what the policy asks for; returns the segments to commit."""
+        self.stop_merging()
+        while (chosen := choose(self.segments, self._fan_in)) is not None:
+            self._join(chosen)
+        return self.segments
+
+    def merge_in_background(self) -> bool:
+        """Begins to merge what the policy asks for, in a thread, and takes in what was merged since the last call.
+
+        Returns whether the segments changed, so that there is something to commit. When merging fails, its error
+        is raised here.
+        """
+        changed = False
+        if self._joining is not None and self._joining.is_done:
+            joining, self._joining = self._joining, None
+            self._replace(joining.old, joining.result())
+            changed = True
+        if self._joining is None and (chosen := choose(self.segments, self._fan_in)) is not None:
+            old = self.segments[chosen]
+            number = self._next()
+            self._joining = Joining(
+                old,
+                lambda cancel: join_segments(
+                    self.folder, old, number, chosen.start == 0, self._options, cancel
+                ),
+            )
+        return changed
+
+    def stop_merging(self) -> None:
+        """Ends a merge in the background; what it did so far is lost, and nothing else."""
+        if self._joining is not None:
+            self._joining.stop()
+            self._joining = None
+
+    def _next(self) -> int:
         self._number += 1
-        self.segments = [*self.segments[: chosen.start], merged, *self.segments[chosen.stop :]]
+        return self._number
+
+    def _append(self, builder: IndexBuilder) -> list[Segment]:
+        added = builder.finish()
+        if added is not None:
+            self.segments = [*self.segments, added]
+        return self.segments
+
+    def _join(self, chosen: slice) -> None:
+        old = self.segments[chosen]
+        self._replace(
+            old, join_segments(self.folder, old, self._next(), chosen.start == 0, self._options)
+        )
+
+    def _replace(self, old: list[Segment], joined: Segment | None) -> None:
+        start = self.segments.index(old[0])
+        new = [] if joined is None else [joined]
+        self.segments = [*self.segments[:start], *new, *self.segments[start + len(old) :]]
         self.obsolete.extend(name for name, _ in old)
 
 

@@ -1,8 +1,9 @@
-"""From the pages of a collection to its index: what came since the last time."""
+"""From the pages of a collection, or from a file of documents, to its index."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -10,40 +11,152 @@ from itertools import chain
 from typing import Any
 
 from crivello.collection import Collection
-from crivello.index import Document, Index
+from crivello.index import Document, Index, IndexOptions
+from crivello.settings import Settings
 from crivello.store import Row
 
 FOLDER = "index"
 _PARSERS = 2
 
+Progress = Callable[[int], object]
+
 
 @dataclass(frozen=True)
 class Indexed:
-    """What the index of a collection holds, and how many pages were added."""
+    """What the index of a collection holds, and how many documents were added or deleted."""
 
     added: int
     documents: int
     terms: int
     postings: int
     bytes: int
+    segments: int
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def update_index(collection: Collection, on_progress: Callable[[int], object] | None = None) -> Indexed:
-    """Indexes the committed pages that are not in the index yet, and commits it."""
-    state = collection.state("index")
-    index = Index(collection.folder / FOLDER, collection.segments)
-    pages = _Pages(collection, state.get("rows", 0))
-    segments = index.add(pages, memory=collection.settings.index.memory, progress=on_progress)
-    if pages.end != state.get("rows", 0):
-        files: dict[str, int | None] = {f"{FOLDER}/{name}": None for name in index.obsolete}
+def options_of(settings: Settings) -> IndexOptions:
+    """How the settings say that segments are built."""
+    index, codes = settings.index, settings.index_codes
+    return IndexOptions(
+        memory=index.memory,
+        threads=index.threads or os.cpu_count() or 1,
+        order=index.order,
+        codes=codes.prefer,
+        pointers=codes.pointers,
+        counts=codes.counts,
+        positions=codes.positions,
+        quantum=codes.quantum,
+        ranks=index.ranks,
+        signature_bits=index.signature_bits,
+    )
+
+
+class Indexer:
+    """Keeps the index of a collection up to date.
+
+    Every method commits what it did; when one fails, the index is as it was committed last.
+    """
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        settings = collection.settings
+        self._index = Index(
+            collection.folder / FOLDER,
+            collection.segments,
+            options=options_of(settings),
+            fan_in=settings.index.fan_in,
+        )
+
+    def update(self, on_progress: Progress | None = None, *, rebuild: bool = False) -> int:
+        """Indexes the committed pages that are not in the index yet; returns how many.
+
+        ``rebuild`` begins again with the first page, in place of what is there.
+        """
+        start = 0 if rebuild else self._rows
+        if rebuild:
+            self._index.obsolete.extend(name for name, _ in self._index.segments)
+            self._index.segments = []
+        pages = _Pages(self._collection, start)
+        self._index.add(pages, progress=on_progress)
+        if rebuild or pages.end != start:
+            self._commit(rows=pages.end)
+        return pages.count
+
+    def add(self, documents: Iterable[Document], on_progress: Progress | None = None) -> int:
+        """Adds documents from anywhere; returns how many."""
+        counted = 0
+
+        def count(number: int) -> None:
+            nonlocal counted
+            counted = number
+            if on_progress is not None:
+                on_progress(number)
+
+        self._index.add(documents, progress=count)
+        if counted:
+            self._commit()
+        return counted
+
+    def delete(self, urls: Iterable[str]) -> None:
+        """Deletes the documents of some URLs."""
+        self._index.delete(urls)
+        self._commit()
+
+    def merge(self) -> None:
+        """Makes one segment of all."""
+        self._index.merge()
+        self._commit()
+
+    def merge_some(self) -> None:
+        """Merges what the policy asks for."""
+        before = self._index.segments
+        if self._index.merge_some() is not before:
+            self._commit()
+
+    def merge_in_background(self) -> None:
+        """Merges what the policy asks for while other things go on; what was merged is committed by the next call."""
+        if self._index.merge_in_background():
+            self._commit()
+
+    def close(self) -> None:
+        """Ends a merge in the background."""
+        self._index.stop_merging()
+
+    def summary(self, added: int) -> Indexed:
+        """What the index holds now."""
+        searcher = self._collection.searcher()
+        return Indexed(
+            added,
+            searcher.documents,
+            searcher.terms,
+            searcher.postings,
+            searcher.bytes,
+            len(self._index.segments),
+        )
+
+    @property
+    def _rows(self) -> int:
+        rows: int = self._collection.state("index").get("rows", 0)
+        return rows
+
+    def _commit(self, rows: int | None = None) -> None:
+        segments = self._index.segments
+        files: dict[str, int | None] = {f"{FOLDER}/{name}": None for name in self._index.obsolete}
         files |= {f"{FOLDER}/{name}": length for name, length in segments}
         # The order of the segments says which of two versions of a page is the newer.
-        collection.commit(files, index={"rows": pages.end, "segments": [name for name, _ in segments]})
-    searcher = collection.searcher()
-    return Indexed(pages.count, searcher.documents, searcher.terms, searcher.postings, searcher.bytes)
+        state = {"rows": self._rows if rows is None else rows, "segments": [name for name, _ in segments]}
+        self._collection.commit(files, index=state)
+        self._index.obsolete.clear()
+
+
+def update_index(collection: Collection, on_progress: Progress | None = None) -> Indexed:
+    """Indexes the committed pages that are not in the index yet, merges what needs it, and commits."""
+    indexer = Indexer(collection)
+    added = indexer.update(on_progress)
+    indexer.merge_some()
+    return indexer.summary(added)
 
 
 class _Pages:
@@ -57,10 +170,10 @@ class _Pages:
     def __iter__(self) -> Iterator[Document]:
         if not self._collection.has_pages:
             return
-        parse = partial(_document, self._collection)
+        read = partial(_document, self._collection)
         with ThreadPoolExecutor(_PARSERS, thread_name_prefix="parse") as parsers:
             for rows, end in self._collection.table.batches(self.end):
-                documents = parsers.map(parse, (row for row in rows if row.indexable))
+                documents = parsers.map(read, (row for row in rows if row.indexable))
                 for document in chain.from_iterable(documents):
                     self.count += 1
                     yield document
@@ -72,5 +185,7 @@ def _document(collection: Collection, row: Row) -> list[Document]:
         own = collection.page(row.canonical)
         if own is not None and own.indexable and own.canonical is None:
             return []  # it stands there under the address that it calls its own
-    text = collection.text(row)
-    return [(row.url, row.title, text, row.language)] if text or row.title else []
+    text, headings = collection.text_and_headings(row)
+    if not text and not row.title:
+        return []
+    return [Document(row.url, row.title, text, row.language, "\n".join(headings))]

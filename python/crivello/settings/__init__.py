@@ -21,9 +21,9 @@ import msgspec
 from msgspec import Meta
 
 from crivello.errors import InvalidSetting, StorageError
-from crivello.settings.fields import BYTES, Crawl, Index, Search, Serve, Settings
+from crivello.settings.fields import BYTES, CODE, Crawl, Index, IndexCodes, Search, Serve, Settings
 
-__all__ = ["Crawl", "Index", "Search", "Serve", "Setting", "Settings", "load"]
+__all__ = ["Crawl", "Index", "IndexCodes", "Search", "Serve", "Setting", "Settings", "load"]
 
 _UNITS = {"k": 2**10, "m": 2**20, "g": 2**30}
 
@@ -45,11 +45,16 @@ class Setting:
 
     @property
     def flag(self) -> str:
-        return "--" + self.name.replace("_", "-")
+        own = (_unwrap(self.type)[1].extra or {}).get("flag")
+        return own or "--" + self.name.replace("_", "-")
 
     @property
     def variable(self) -> str:
-        return f"CRIVELLO_{self.section}_{self.name}".upper()
+        return f"CRIVELLO_{_attribute(self.section)}_{self.name}".upper()
+
+    def of(self, settings: Settings) -> Any:
+        """Its value among some settings."""
+        return getattr(getattr(settings, _attribute(self.section)), self.name)
 
     @property
     def is_size(self) -> bool:
@@ -76,6 +81,8 @@ class Setting:
         kind = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}[base]
         if meta.pattern == r"^[a-z]{2}$":
             return "two lower-case letters"
+        if meta.pattern == CODE:
+            return "auto or the name of a code"
         if base is str:
             short = f" of {meta.min_length or 0} to {meta.max_length} characters" if meta.max_length else ""
             return f"{kind}{short}{', plain ASCII' if meta.pattern and '~' in meta.pattern else ''}"
@@ -111,8 +118,13 @@ def _unwrap(annotated: Any) -> tuple[Any, Meta]:
 
 
 def sections() -> dict[str, type[msgspec.Struct]]:
-    """The sections of the settings by name."""
-    return dict(typing.get_type_hints(Settings, include_extras=True))
+    """The sections of the settings by name; one within another has a dot in it, as in ``crivello.toml``."""
+    hints = typing.get_type_hints(Settings, include_extras=True)
+    return {name.replace("_", "."): struct for name, struct in hints.items()}
+
+
+def _attribute(section: str) -> str:
+    return section.replace(".", "_")
 
 
 def settings_of(section: str) -> Iterator[Setting]:
@@ -157,7 +169,7 @@ def load(
     flags = flags or {}
     environment = os.environ if environment is None else environment
     _refuse_unknown_variables(environment)
-    values: dict[str, dict[str, Any]] = {section: {} for section in sections()}
+    values: dict[str, dict[str, Any]] = {_attribute(section): {} for section in sections()}
     for setting in all_settings():
         if (said := flags.get(setting.section, {}).get(setting.name)) is not None:
             value = _convert(setting, said, setting.flag)
@@ -167,13 +179,13 @@ def load(
             value = _convert(setting, said, f"{file}, [{setting.section}]")
         else:
             continue
-        values[setting.section][setting.name] = value
+        values[_attribute(setting.section)][setting.name] = value
     return msgspec.convert(values, Settings)
 
 
 def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
     known = {setting.variable for setting in all_settings()}
-    prefixes = tuple(f"CRIVELLO_{section}_".upper() for section in sections())
+    prefixes = tuple(f"CRIVELLO_{_attribute(section)}_".upper() for section in sections())
     for name in environment:
         if name.startswith(prefixes) and name not in known:
             close = difflib.get_close_matches(name, known, 1)
@@ -193,6 +205,10 @@ def read_toml(file: Path) -> dict[str, dict[str, Any]]:
     except OSError as error:
         raise StorageError.of(error, file) from None
     known = {section: {setting.name for setting in settings_of(section)} for section in sections()}
+    for inner in [section for section in known if "." in section]:
+        outer, _, name = inner.partition(".")
+        if isinstance(values := written.get(outer), dict) and isinstance(values.get(name), dict):
+            written[inner] = values.pop(name)
     for section, values in written.items():
         if section not in known or not isinstance(values, dict):
             raise InvalidSetting(f"{file}: there is no section [{section}]; there are {', '.join(known)}")
@@ -214,7 +230,7 @@ def to_toml(settings: Settings) -> str:
     for section, struct in sections().items():
         lines += ["", f"# {(struct.__doc__ or '').splitlines()[0]}", f"[{section}]"]
         for setting in settings_of(section):
-            value = getattr(getattr(settings, section), setting.name)
+            value = setting.of(settings)
             if value is None:
                 lines += [f"# {setting.description} ({setting.variable})", f"# {setting.name} ="]
                 continue

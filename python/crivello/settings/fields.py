@@ -261,8 +261,50 @@ class Index(msgspec.Struct, kw_only=True, frozen=True):
 
     memory: Annotated[
         int,
-        Meta(ge=2**20, description="bytes that building may use before it writes a segment", extra=BYTES),
-    ] = 256 * 2**20
+        Meta(ge=2**20, description="bytes that building may use before it goes to disk", extra=BYTES),
+    ] = 512 * 2**20
+    threads: Annotated[
+        int, Meta(ge=0, le=256, description="how many threads build; 0: one for each core")
+    ] = 0
+    order: Annotated[
+        Literal["arrival", "url", "bisection"],
+        Meta(
+            description="how pages are numbered: as they come, by URL, or so that similar ones are neighbours"
+        ),
+    ] = "arrival"
+    fan_in: Annotated[
+        int, Meta(ge=2, le=64, description="how many segments of like size become one")
+    ] = 8
+    ranks: Annotated[
+        Literal["fuse", "peeling"],
+        Meta(description="how the minimal perfect hash of the terms is made"),
+    ] = "fuse"
+    signature_bits: Annotated[
+        int,
+        Meta(ge=0, le=32, description="bits of a term's signature: an unknown term is read for in vain once in 2 to so many"),
+    ] = 8
+
+
+CODE = r"^(auto|unary|gamma|delta|zeta[1-9]|omega|golomb(:[0-9]+)?|rice(:[0-9]+)?|minimal:[0-9]+|nibble|byte|nibble-prefix|byte-prefix|pfor128|pfor256|ans|elias-fano|simd128|simd256)$"
+
+
+def _code(what: str) -> Meta:
+    return Meta(pattern=CODE, description=f"the code of the {what}: auto, or one of `crivello lab codes`")
+
+
+class IndexCodes(msgspec.Struct, kw_only=True, frozen=True):
+    """How the integers of an index are written."""
+
+    prefer: Annotated[
+        Literal["balanced", "smallest", "fastest"],
+        Meta(description="what auto looks for in a code", extra={"flag": "--codes"}),
+    ] = "balanced"
+    pointers: Annotated[str, _code("gaps between pages")] = "auto"
+    counts: Annotated[str, _code("counts")] = "auto"
+    positions: Annotated[str, _code("positions")] = "auto"
+    quantum: Annotated[
+        int, Meta(ge=16, le=4096, description="how many postings make a block, over which a query can skip")
+    ] = 128
 
 
 class Search(msgspec.Struct, kw_only=True, frozen=True):
@@ -295,5 +337,6 @@ class Settings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=
 
     crawl: Crawl = Crawl()
     index: Index = Index()
+    index_codes: IndexCodes = IndexCodes()
     search: Search = Search()
     serve: Serve = Serve()

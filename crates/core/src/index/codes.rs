@@ -7,7 +7,8 @@
 
 use std::time::Instant;
 
-use super::postings::Numbers;
+use super::postings::{LEAST_RELATED, Numbers};
+use super::template;
 use crate::code::{Code, Coder, variable_byte as number};
 use crate::{Error, Result};
 
@@ -89,8 +90,13 @@ pub struct Sample {
 impl Sample {
     /// Adds a block.
     pub fn push(&mut self, numbers: &Numbers) {
-        let components = [&numbers.pointers, &numbers.counts, &numbers.firsts, &numbers.gaps];
-        for (lists, component) in self.lists.iter_mut().zip(components) {
+        let (mut firsts, mut gaps) = (Vec::new(), Vec::new());
+        let related = numbers.firsts.len() >= LEAST_RELATED;
+        let by_firsts = related && template::relate_firsts(&numbers.firsts, &mut firsts);
+        let by_gaps = related && template::relate_gaps(&numbers.gaps, &numbers.counts, &mut gaps);
+        let firsts = if by_firsts { &firsts } else { &numbers.firsts };
+        let gaps = if by_gaps { &gaps } else { &numbers.gaps };
+        for (lists, component) in self.lists.iter_mut().zip([&numbers.pointers, &numbers.counts, firsts, gaps]) {
             if !component.is_empty() {
                 self.size += component.len();
                 lists.push(component.clone());

@@ -10,8 +10,10 @@ use super::codes::Codes;
 use super::directory::Section;
 use super::lists::List;
 use super::maxima::Maxima;
+use super::postings::LEAST_RELATED;
 use super::segment::Segment;
 use super::skips::Skips;
+use super::template;
 use crate::Result;
 
 const POINTERS: usize = 0;
@@ -231,14 +233,31 @@ impl<'a> Cursor<'a> {
             self.firsts.push(self.list.position);
             return Ok(());
         }
-        let mut bytes = self.component(Section::Positions, POSITIONS)?;
-        let firsts = self.codes.firsts.read(&mut bytes, self.postings_in_block(), &mut self.firsts);
-        let gaps = if total > 0 { self.codes.gaps.read(&mut bytes, total, &mut self.gaps) } else { Some(()) };
-        if firsts.and(gaps).is_none() {
+        let bytes = self.component(Section::Positions, POSITIONS)?;
+        if self.read_positions(bytes, total).is_none() {
             self.firsts.clear();
             return Err(self.damage("the positions do not decode"));
         }
         Ok(())
+    }
+
+    fn read_positions(&mut self, mut bytes: &[u8], gaps: usize) -> Option<()> {
+        let postings = self.postings_in_block();
+        let mut related = 0;
+        if postings >= LEAST_RELATED {
+            (related, bytes) = bytes.split_first().map(|(related, rest)| (*related, rest))?;
+        }
+        self.codes.firsts.read(&mut bytes, postings, &mut self.firsts)?;
+        if related & 1 > 0 {
+            template::restore_firsts(&mut self.firsts);
+        }
+        if gaps > 0 {
+            self.codes.gaps.read(&mut bytes, gaps, &mut self.gaps)?;
+            if related & 2 > 0 {
+                template::restore_gaps(&mut self.gaps, &self.counts);
+            }
+        }
+        Some(())
     }
 
     #[cold]

@@ -5,14 +5,15 @@
 //!        the rest of its first list, and the other lists whole
 //! head   2 × (frequency − 1), plus one where there are counts
 //! rest   occurrences − frequency, where there are counts
-//!        the document, where there is one; else the length of the pointers
+//!        the document, where there is one, as its distance to the last such document; else the length of the pointers
 //!        the length of the counts, where there are any and more than one document
 //!        the position, where there is one; else the length of the positions
 //!        the length of the skips, where there is more than one block
 //! ```
 //!
 //! all in variable byte code. A list starts where the one before it ends. A term that occurs once, as 40 % of
-//! all do, has its whole posting here: three to six bytes.
+//! all do, has its whole posting here: three to six bytes. Rare terms that are neighbours in the alphabet are often of
+//! one document, so its number is counted from the one before.
 
 use std::ops::Range;
 
@@ -58,14 +59,14 @@ impl List {
         u64::from(self.frequency - 1) * 2 + u64::from(self.counted)
     }
 
-    fn write_rest(&self, quantum: u32, bytes: &mut Vec<u8>) {
+    fn write_rest(&self, quantum: u32, place: &mut Place, bytes: &mut Vec<u8>) {
         if self.counted {
             number::write(self.occurrences - u64::from(self.frequency), bytes);
         }
         for (component, has) in self.has(quantum).into_iter().enumerate() {
             let range = &self.ranges[component];
             match (component, has) {
-                (0, false) => number::write(self.document.into(), bytes),
+                (0, false) => number::write(place.distance_to(self.document), bytes),
                 (2, false) => number::write(self.position.into(), bytes),
                 (_, true) => number::write(range.end - range.start, bytes),
                 _ => {}
@@ -73,21 +74,21 @@ impl List {
         }
     }
 
-    fn read(head: u64, quantum: u32, ends: &mut [u64; COMPONENTS], bytes: &mut &[u8]) -> Option<List> {
+    fn read(head: u64, quantum: u32, place: &mut Place, bytes: &mut &[u8]) -> Option<List> {
         let frequency = u32::try_from(head / 2).ok()?.checked_add(1)?;
         let mut occurrences = u64::from(frequency);
         let counted = head % 2 == 1;
         if counted {
             occurrences = occurrences.checked_add(number::read(bytes)?)?;
         }
-        let ranges = ends.map(|end| end..end);
+        let ranges = place.ends.map(|end| end..end);
         let mut list = List { frequency, occurrences, counted, document: 0, position: 0, ranges };
         for (component, has) in list.has(quantum).into_iter().enumerate() {
             match (component, has) {
-                (0, false) => list.document = number::read_u32(bytes)?,
+                (0, false) => list.document = place.at_distance(number::read(bytes)?)?,
                 (2, false) => list.position = number::read_u32(bytes)?,
                 (_, true) => {
-                    let end = &mut ends[component];
+                    let end = &mut place.ends[component];
                     *end = end.checked_add(number::read(bytes)?)?;
                     list.ranges[component].end = *end;
                 }
@@ -98,12 +99,40 @@ impl List {
     }
 }
 
-/// Appends the entry of a term, which is in one zone at least.
-pub fn write(lists: &[(Zone, List)], quantum: u32, bytes: &mut Vec<u8>) {
+/// Where an entry of the dictionary stands: what it counts from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Where the next lists start in each component.
+    pub ends: [u64; COMPONENTS],
+    /// The last document that was the only one of its list.
+    document: u32,
+}
+
+impl Place {
+    /// The place of lists that start at `ends`.
+    pub fn new(ends: [u64; COMPONENTS]) -> Place {
+        Place { ends, document: 0 }
+    }
+
+    fn distance_to(&mut self, document: u32) -> u64 {
+        let distance = i64::from(document) - i64::from(self.document);
+        self.document = document;
+        (distance << 1 ^ distance >> 63) as u64
+    }
+
+    fn at_distance(&mut self, folded: u64) -> Option<u32> {
+        let distance = (folded >> 1) as i64 ^ -((folded & 1) as i64);
+        self.document = u32::try_from(i64::from(self.document).checked_add(distance)?).ok()?;
+        Some(self.document)
+    }
+}
+
+/// Appends the entry of a term, which is in one zone at least, at a place, which moves on.
+pub fn write(lists: &[(Zone, List)], quantum: u32, place: &mut Place, bytes: &mut Vec<u8>) {
     let mut zones = ZoneSet::default();
     lists.iter().for_each(|(zone, _)| zones.insert(*zone));
-    for (place, (_, list)) in lists.iter().enumerate() {
-        if place > 0 {
+    for (count, (_, list)) in lists.iter().enumerate() {
+        if count > 0 {
             number::write(list.head(), bytes);
         } else {
             number::write(list.head() * 2 + u64::from(zones != ZoneSet::BODY), bytes);
@@ -111,13 +140,14 @@ pub fn write(lists: &[(Zone, List)], quantum: u32, bytes: &mut Vec<u8>) {
                 bytes.push(zones.bits());
             }
         }
-        list.write_rest(quantum, bytes);
+        list.write_rest(quantum, place, bytes);
+        place.ends = std::array::from_fn(|component| place.ends[component].max(list.ranges[component].end));
     }
 }
 
-/// Takes the entry of a term off the front of `bytes` into `lists`. Its lists start at `ends`, which moves on to
-/// where they end; `None` where the bytes do not decode.
-pub fn read(bytes: &mut &[u8], quantum: u32, ends: &mut [u64; COMPONENTS], lists: &mut Lists) -> Option<()> {
+/// Takes the entry of a term off the front of `bytes` into `lists`, at the place where it was written, which moves on;
+/// `None` where the bytes do not decode.
+pub fn read(bytes: &mut &[u8], quantum: u32, place: &mut Place, lists: &mut Lists) -> Option<()> {
     lists.clear();
     let first = number::read(bytes)?;
     let mut zones = ZoneSet::BODY;
@@ -126,9 +156,9 @@ pub fn read(bytes: &mut &[u8], quantum: u32, ends: &mut [u64; COMPONENTS], lists
         *bytes = rest;
         zones = ZoneSet::from_bits(bits)?;
     }
-    for (place, zone) in zones.zones().enumerate() {
-        let head = if place == 0 { first / 2 } else { number::read(bytes)? };
-        lists.push((zone, List::read(head, quantum, ends, bytes)?));
+    for (count, zone) in zones.zones().enumerate() {
+        let head = if count == 0 { first / 2 } else { number::read(bytes)? };
+        lists.push((zone, List::read(head, quantum, place, bytes)?));
     }
     Some(())
 }
@@ -146,6 +176,7 @@ mod tests {
             terms in prop::collection::vec((1u8..32, prop::collection::vec((1u32..100, 0u64..5, any::<u32>(), [0u64..900, 0u64..900, 0u64..900, 0u64..900]), 5)), 1..20),
         ) {
             let mut ends = [7; COMPONENTS];
+            let mut place_of = Place::new(ends);
             let mut bytes = Vec::new();
             let mut written: Vec<Lists> = Vec::new();
             for (bits, figures) in terms {
@@ -166,12 +197,13 @@ mod tests {
                     }
                     lists.push((zone, list));
                 }
-                write(&lists, QUANTUM, &mut bytes);
+                write(&lists, QUANTUM, &mut place_of, &mut bytes);
+                prop_assert_eq!(place_of.ends, ends);
                 written.push(lists);
             }
-            let (mut rest, mut ends, mut lists) = (bytes.as_slice(), [7; COMPONENTS], Vec::new());
+            let (mut rest, mut place, mut lists) = (bytes.as_slice(), Place::new([7; COMPONENTS]), Vec::new());
             for expected in &written {
-                prop_assert_eq!(read(&mut rest, QUANTUM, &mut ends, &mut lists), Some(()));
+                prop_assert_eq!(read(&mut rest, QUANTUM, &mut place, &mut lists), Some(()));
                 prop_assert_eq!(&lists, expected);
             }
             prop_assert!(rest.is_empty());
@@ -180,7 +212,7 @@ mod tests {
         #[test]
         fn any_bytes_give_lists_or_nothing(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
             let (mut rest, mut lists) = (bytes.as_slice(), Vec::new());
-            while read(&mut rest, QUANTUM, &mut [0; COMPONENTS], &mut lists).is_some() {}
+            while read(&mut rest, QUANTUM, &mut Place::default(), &mut lists).is_some() {}
         }
     }
 }

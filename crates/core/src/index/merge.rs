@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use super::DocId;
 use super::chunk::Card;
 use super::codes::{CodeChoice, Codes, Sample};
-use super::lists::{self, COMPONENTS};
+use super::lists::{self, COMPONENTS, Place};
 use super::postings::{Numbers, PostingsWriter};
 use super::source::{Source, SourceList, SourceTerms};
 use super::spool::Spool;
@@ -132,7 +132,7 @@ impl<'a> Merge<'a> {
             }
             bytes.clear();
             entry.clear();
-            lists::write(&written, codes.quantum, &mut entry);
+            lists::write(&written, codes.quantum, &mut Place::default(), &mut entry);
             number::write_bytes(term, &mut bytes);
             number::write_bytes(&entry, &mut bytes);
             entries.append(&bytes)?;

@@ -53,6 +53,7 @@ pub mod segment;
 pub mod skips;
 pub mod source;
 pub mod spool;
+pub mod template;
 pub mod term_cursor;
 pub mod terms;
 pub mod vocabulary;

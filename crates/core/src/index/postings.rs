@@ -11,7 +11,8 @@
 //! ```
 //!
 //! so that runs of neighbours cost nothing. First positions are spread over the whole document, and gaps are
-//! small: apart, each kind is closer to one distribution. A list without repeats has no counts, and what a term
+//! small: apart, each kind is closer to one distribution. In a block of eight documents or more a byte before the
+//! positions says whether each kind is written as differences to the document before ([`super::template`]). A list without repeats has no counts, and what a term
 //! with a single document or position would have here is in the dictionary ([`super::lists`]).
 //! [`super::cursor`] reads them back.
 
@@ -21,7 +22,11 @@ use super::lists::{COMPONENTS, List};
 use super::maxima::Maxima;
 use super::skips::{self, Block};
 use super::spool::Spool;
+use super::template;
 use crate::Result;
+
+/// From how many documents on a block is compared with its neighbours.
+pub const LEAST_RELATED: usize = 8;
 
 /// The postings of one term in one zone at a time, as the numbers to write.
 #[derive(Default)]
@@ -76,6 +81,9 @@ pub struct PostingsWriter<'a> {
     /// Whether some document of the list may repeat the term: known before its first block is written.
     repeats: bool,
     bytes: Vec<u8>,
+    /// First positions and gaps as differences.
+    firsts: Vec<u32>,
+    gaps: Vec<u32>,
 }
 
 impl<'a> PostingsWriter<'a> {
@@ -92,6 +100,8 @@ impl<'a> PostingsWriter<'a> {
             occurrences: 0,
             repeats: false,
             bytes: Vec::new(),
+            firsts: Vec::new(),
+            gaps: Vec::new(),
         }
     }
 
@@ -171,9 +181,17 @@ impl<'a> PostingsWriter<'a> {
         }
         if self.occurrences > 1 {
             self.bytes.clear();
-            self.codes.firsts.write(&numbers.firsts, &mut self.bytes)?;
+            let related = numbers.firsts.len() >= LEAST_RELATED;
+            let firsts = related && template::relate_firsts(&numbers.firsts, &mut self.firsts);
+            let gaps = related && template::relate_gaps(&numbers.gaps, &numbers.counts, &mut self.gaps);
+            if related {
+                self.bytes.push(u8::from(firsts) | u8::from(gaps) << 1);
+            }
+            let written = if firsts { &self.firsts } else { &numbers.firsts };
+            self.codes.firsts.write(written, &mut self.bytes)?;
             if !numbers.gaps.is_empty() {
-                self.codes.gaps.write(&numbers.gaps, &mut self.bytes)?;
+                let written = if gaps { &self.gaps } else { &numbers.gaps };
+                self.codes.gaps.write(written, &mut self.bytes)?;
             }
             self.components[2].append(&self.bytes)?;
         }

@@ -2,7 +2,7 @@
 
 use super::DocId;
 use super::cursor::Cursor;
-use super::lists::{List, Lists};
+use super::lists::Lists;
 use super::segment::Segment;
 use super::zone::Zone;
 use crate::Result;
@@ -29,12 +29,6 @@ impl<'a> TermCursor<'a> {
         let mut cursor = TermCursor { cursors, document: DocId::END, in_zone: Vec::new() };
         cursor.settle();
         Ok(cursor)
-    }
-
-    /// In how many documents the term is at least: in so many it is in one zone.
-    pub fn frequency_of(lists: &[(Zone, List)]) -> u32 {
-        let searched = lists.iter().filter(|(zone, _)| Zone::SEARCHED.contains(zone));
-        searched.map(|(_, list)| list.frequency).max().unwrap_or(0)
     }
 
     /// The document under the cursor, or [`DocId::END`].

@@ -2,17 +2,17 @@
 //!
 //! ```text
 //! block  where its first term's lists start in each of the four components
-//! term   bytes shared with the term before (0 for the first of a block), length of the rest, the rest, and
-//!        where its lists are (super::lists)
+//! term   bytes shared with the term before (0 for the first of a block) and length of the rest, four bits each; from
+//!        15 on what is over in variable byte code; then the rest, and where its lists are (super::lists)
 //! index  for each block: its first term, and the length of the block
 //! ```
 //!
-//! all numbers in variable byte code. To find a term, an order-preserving minimal perfect hash gives its rank and a
+//! all other numbers in variable byte code. To find a term, an order-preserving minimal perfect hash gives its rank and a
 //! signature says at once when it is not there ([`crate::dict::Ranks`], some 1.13 log₂ n + r bits a term and four
 //! cache misses); rank / 32 is the block, which is walked to the term and has the last word. The index of blocks,
 //! 12 bytes and a term for every 32, is in memory and serves prefixes and lists of terms.
 
-use super::lists::{self, COMPONENTS, Lists};
+use super::lists::{self, Lists, Place};
 use super::run::shared_bytes;
 use super::spool::Spool;
 use crate::Result;
@@ -21,6 +21,9 @@ use crate::dict::{KeyHash, Ranks};
 
 /// How many terms share a block.
 pub const BLOCK: u64 = 32;
+
+/// What four bits do not hold.
+const MUCH: usize = 15;
 
 /// Writes the dictionary.
 pub struct TermsWriter {
@@ -31,29 +34,37 @@ pub struct TermsWriter {
     previous: Vec<u8>,
     block: Vec<u8>,
     first: Vec<u8>,
+    /// Where the next term's lists start.
+    place: Place,
 }
 
 impl TermsWriter {
     /// Writes to these two sections.
     pub fn new(terms: Spool, index: Spool) -> TermsWriter {
         let (previous, block, first) = (Vec::new(), Vec::new(), Vec::new());
-        TermsWriter { terms, index, hashes: Vec::new(), previous, block, first }
+        TermsWriter { terms, index, hashes: Vec::new(), previous, block, first, place: Place::default() }
     }
 
-    /// Adds a term, which must come after the one before, with its entry of [`super::lists`]; its lists start
-    /// at `starts`.
-    pub fn push(&mut self, term: &[u8], entry: &[u8], starts: &[u64; COMPONENTS]) -> Result<()> {
+    /// Adds a term, which must come after the one before, with its lists, which start where those before ended.
+    pub fn push(&mut self, term: &[u8], lists: &Lists, quantum: u32) -> Result<()> {
         let mut shared = 0;
         if (self.hashes.len() as u64).is_multiple_of(BLOCK) {
             self.end_block()?;
             self.first.extend_from_slice(term);
-            starts.iter().for_each(|start| number::write(*start, &mut self.block));
+            self.place = Place::new(self.place.ends);
+            self.place.ends.iter().for_each(|start| number::write(*start, &mut self.block));
         } else {
             shared = shared_bytes(term, &self.previous);
         }
-        number::write(shared as u64, &mut self.block);
-        number::write_bytes(&term[shared..], &mut self.block);
-        self.block.extend_from_slice(entry);
+        let rest = &term[shared..];
+        self.block.push((shared.min(MUCH) << 4 | rest.len().min(MUCH)) as u8);
+        for length in [shared, rest.len()] {
+            if let Some(over) = length.checked_sub(MUCH) {
+                number::write(over as u64, &mut self.block);
+            }
+        }
+        self.block.extend_from_slice(rest);
+        lists::write(lists, quantum, &mut self.place, &mut self.block);
         self.previous.clear();
         self.previous.extend_from_slice(term);
         self.hashes.push(Ranks::hash(term));
@@ -145,7 +156,7 @@ pub struct BlockReader<'a> {
     bytes: &'a [u8],
     quantum: u32,
     /// Where the next term's lists start.
-    ends: [u64; COMPONENTS],
+    place: Place,
     /// The term read last.
     pub term: Vec<u8>,
     /// Its lists.
@@ -155,11 +166,11 @@ pub struct BlockReader<'a> {
 impl<'a> BlockReader<'a> {
     /// Reads the block in these bytes; `None` where they do not decode.
     pub fn new(mut bytes: &'a [u8], quantum: u32) -> Option<BlockReader<'a>> {
-        let mut ends = [0; COMPONENTS];
-        for end in &mut ends {
+        let mut place = Place::default();
+        for end in &mut place.ends {
             *end = number::read(&mut bytes)?;
         }
-        Some(BlockReader { bytes, quantum, ends, term: Vec::new(), lists: Vec::new() })
+        Some(BlockReader { bytes, quantum, place, term: Vec::new(), lists: Vec::new() })
     }
 
     /// Whether there are more terms.
@@ -169,12 +180,23 @@ impl<'a> BlockReader<'a> {
 
     /// Moves to the next term; `None` where the bytes do not decode.
     pub fn advance(&mut self) -> Option<()> {
-        let shared = usize::try_from(number::read(&mut self.bytes)?).ok()?;
+        let (&lengths, rest) = self.bytes.split_first()?;
+        self.bytes = rest;
+        let mut length = |four_bits: u8| {
+            let length = usize::from(four_bits);
+            if length < MUCH {
+                return Some(length);
+            }
+            usize::try_from(number::read(&mut self.bytes)?).ok()?.checked_add(MUCH)
+        };
+        let (shared, rest) = (length(lengths >> 4)?, length(lengths & 15)?);
         if shared > self.term.len() {
             return None;
         }
+        let (rest, bytes) = self.bytes.split_at_checked(rest)?;
+        self.bytes = bytes;
         self.term.truncate(shared);
-        self.term.extend_from_slice(number::read_bytes(&mut self.bytes)?);
-        lists::read(&mut self.bytes, self.quantum, &mut self.ends, &mut self.lists)
+        self.term.extend_from_slice(rest);
+        lists::read(&mut self.bytes, self.quantum, &mut self.place, &mut self.lists)
     }
 }

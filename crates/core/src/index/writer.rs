@@ -11,7 +11,7 @@ use super::chunk::Card;
 use super::codes::Codes;
 use super::directory::{Directory, SEGMENT, Section, Totals};
 use super::documents::{DocumentIndexWriter, Packed};
-use super::lists::{self, COMPONENTS};
+use super::lists::{self, Place};
 use super::merge::Stretch;
 use super::pages::PageWriter;
 use super::rows::write_rows;
@@ -162,7 +162,7 @@ impl SegmentWriter {
         pulse: &Pulse,
     ) -> Result<TermsWriter> {
         let mut writer = TermsWriter::new(Spool::new(&self.folder), Spool::new(&self.folder));
-        let mut starts = [0; COMPONENTS];
+        let mut place = Place::default();
         let mut lists = Vec::new();
         for spool in entries {
             pulse.beat()?;
@@ -173,13 +173,13 @@ impl SegmentWriter {
                 let broken = || Error::Invalid("the merged terms do not decode".into());
                 let term = number::read_bytes(&mut rest).ok_or_else(broken)?;
                 let entry = number::read_bytes(&mut rest).ok_or_else(broken)?;
-                let first = starts;
-                lists::read(&mut &*entry, quantum, &mut starts, &mut lists).ok_or_else(broken)?;
+                place = Place::new(place.ends);
+                lists::read(&mut &*entry, quantum, &mut place, &mut lists).ok_or_else(broken)?;
                 for (_, list) in &lists {
                     totals.postings += u64::from(list.frequency);
                     totals.occurrences += list.occurrences;
                 }
-                writer.push(term, entry, &first)?;
+                writer.push(term, &lists, quantum)?;
             }
         }
         writer.finish()?;

@@ -17,6 +17,7 @@ use super::tree::Query;
 use crate::analysis::{Analyzer, Language};
 use crate::index::directory::Totals;
 use crate::index::replaced::{self, Replaced};
+use crate::index::zone::ZONES;
 use crate::index::{DocId, Segment, SegmentFile, TermCursor, Zone};
 use crate::{Error, Pulse, Result, Signature};
 
@@ -187,10 +188,15 @@ impl Searcher {
         said.iter().for_each(|term| *times.entry(term).or_default() += 1.0);
         let mut weights = Vec::with_capacity(times.len());
         for (term, times) in times {
-            let mut frequency = 0;
+            // A term counts in the zone where it is most frequent.
+            let mut frequencies = [0; ZONES];
             for part in &self.parts {
-                frequency += part.segment.find(term)?.map_or(0, |lists| TermCursor::frequency_of(&lists).into());
+                for (zone, list) in part.segment.find(term)?.unwrap_or_default() {
+                    frequencies[zone as usize] += u64::from(list.frequency);
+                }
             }
+            let searched = Zone::SEARCHED.iter().map(|zone| frequencies[*zone as usize]);
+            let frequency = searched.max().unwrap_or(0);
             weights.push((term, times * scorer.weight(frequency)));
         }
         // The sum of a score does not depend on the order of a hash table.

@@ -1,0 +1,45 @@
+"""A merge that goes on in a thread while documents are added and queries answered."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from crivello._core import Cancel
+from crivello.index.policy import Segment
+
+
+class Joining:
+    """Segments that are becoming one."""
+
+    def __init__(self, old: list[Segment], work: Callable[[Cancel], Segment | None]) -> None:
+        self.old = old
+        self._cancel = Cancel()
+        self._work = work
+        self._joined: Segment | None = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="merge")
+        self._thread.start()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it ended, well or not."""
+        return not self._thread.is_alive()
+
+    def result(self) -> Segment | None:
+        """The segment that came of it; none where nothing was left."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        return self._joined
+
+    def stop(self) -> None:
+        """Ends it soon, and waits until it has."""
+        self._cancel.cancel()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._joined = self._work(self._cancel)
+        except BaseException as error:
+            self._error = error
