@@ -57,7 +57,11 @@ def measure() -> Iterator[Measurement]:
         "MB/s",
     )
     yield Measurement(
-        "text to terms, as a list with places", size / seconds(ours), "tantivy en_stem, as a list", stemmed, "MB/s"
+        "text to terms, as a list with places",
+        size / seconds(ours),
+        "tantivy en_stem, as a list",
+        stemmed,
+        "MB/s",
     )
 
 

@@ -122,8 +122,16 @@ def test_the_command_prints_a_table() -> None:
 def test_the_command_reads_standard_input_and_prints_json() -> None:
     done = lab_words("-", "--language", "it", "--json", stdin="L’acqua".encode())
     assert [json.loads(line) for line in done.stdout.splitlines()] == [
-        dict(surface="L", term="l", position=0, start=0, end=1, parts=0, stop_word=True),
-        dict(surface="acqua", term="acqua", position=1, start=2, end=7, parts=0, stop_word=False),
+        {"surface": "L", "term": "l", "position": 0, "start": 0, "end": 1, "parts": 0, "stop_word": True},
+        {
+            "surface": "acqua",
+            "term": "acqua",
+            "position": 1,
+            "start": 2,
+            "end": 7,
+            "parts": 0,
+            "stop_word": False,
+        },
     ]
     assert lab_words("x" * 65).stdout.decode().splitlines()[1].split()[1] == "-"
 
