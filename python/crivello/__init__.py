@@ -13,15 +13,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from crivello.analysis import analyze as analyze
     from crivello.collection import Collection as Collection
     from crivello.errors import CrivelloError as CrivelloError
 
 _HOMES = {
     "Collection": "crivello.collection",
     "CrivelloError": "crivello.errors",
+    "analyze": "crivello.analysis",
 }
 
-__all__ = ["Collection", "CrivelloError"]
+__all__ = ["Collection", "CrivelloError", "analyze"]
 
 
 def __getattr__(name: str) -> Any:

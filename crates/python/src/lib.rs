@@ -3,6 +3,7 @@
 //! Every function and method goes through [`enter::enter`]. People import `crivello`; this module,
 //! `crivello._core`, is private, and `python/crivello/_core.pyi` is its complete description.
 
+mod analysis;
 mod crawl;
 mod dict;
 mod enter;
@@ -24,6 +25,7 @@ use pyo3::prelude::*;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    analysis::register(module)?;
     crawl::register(module)?;
     dict::register(module)?;
     enter::register(module)?;

@@ -7,7 +7,7 @@
 
 use snowball_stemmers_rs::Algorithm;
 
-use super::stop::stop_words;
+use super::stop;
 
 /// The language of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +15,8 @@ pub struct Language {
     pub(super) algorithm: Option<Algorithm>,
     /// Whether the apostrophe ends a word (`l'acqua`, `d'accord`), as in the Romance languages that elide.
     pub(super) elides: bool,
-    /// With spaces between them; empty for a language without a list.
-    pub(super) stop_words: &'static str,
+    /// The list of its stop words, if there is one.
+    pub(super) stop_words: Option<&'static str>,
 }
 
 impl Language {
@@ -26,7 +26,7 @@ impl Language {
         let tag = tag.unwrap_or_default();
         let primary = tag.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
         let elides = matches!(primary.as_str(), "it" | "fr" | "ca");
-        Language { algorithm: algorithm(&primary), elides, stop_words: stop_words(&primary) }
+        Language { algorithm: algorithm(&primary), elides, stop_words: stop::list_of(&primary) }
     }
 }
 

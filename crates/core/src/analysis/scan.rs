@@ -57,7 +57,7 @@ fn plain_bytes(bytes: u64) -> usize {
     const HIGHEST: u64 = 0x80 * EACH;
     let from = |low: u64, character: u8| low + EACH * u64::from(0x80 - character);
     let low = bytes & !HIGHEST;
-    let lower_case = low | 0x20 * EACH;
+    let lower_case = low | (0x20 * EACH);
     let letters = from(lower_case, b'a') & !from(lower_case, b'z' + 1);
     let digits = from(low, b'0') & !from(low, b'9' + 1);
     let others = (!(letters | digits) | bytes) & HIGHEST;

@@ -3,25 +3,46 @@
 //! They are indexed like all words, so that phrases are exact; a query that has other words leaves them out.
 //! The lists are written as words are after folding, without accents.
 
-/// The stop words of a language, with spaces between them.
-pub fn stop_words(primary: &str) -> &'static str {
-    match primary {
-        "" | "und" | "en" => ENGLISH,
-        "ca" => CATALAN,
-        "da" => DANISH,
-        "de" => GERMAN,
-        "es" => SPANISH,
-        "fi" => FINNISH,
-        "fr" => FRENCH,
-        "it" => ITALIAN,
-        "nb" | "nn" | "no" => NORWEGIAN,
-        "nl" => DUTCH,
-        "pl" => POLISH,
-        "pt" => PORTUGUESE,
-        "ru" => RUSSIAN,
-        "sv" => SWEDISH,
-        _ => "",
-    }
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashSet;
+
+/// Each list, with spaces between its words, under the language's code.
+const LISTS: [(&str, &str); 14] = [
+    ("en", ENGLISH),
+    ("ca", CATALAN),
+    ("da", DANISH),
+    ("de", GERMAN),
+    ("es", SPANISH),
+    ("fi", FINNISH),
+    ("fr", FRENCH),
+    ("it", ITALIAN),
+    ("nl", DUTCH),
+    ("no", NORWEGIAN),
+    ("pl", POLISH),
+    ("pt", PORTUGUESE),
+    ("ru", RUSSIAN),
+    ("sv", SWEDISH),
+];
+
+/// All words of all lists, each with its code.
+static WORDS: LazyLock<FxHashSet<(&str, &str)>> = LazyLock::new(|| {
+    LISTS.iter().flat_map(|(code, words)| words.split(' ').map(move |word| (*code, word))).collect()
+});
+
+/// The code of a language's list; `None` where there is none.
+pub fn list_of(primary: &str) -> Option<&'static str> {
+    let code = match primary {
+        "" | "und" => "en",
+        "nb" | "nn" => "no",
+        _ => primary,
+    };
+    LISTS.iter().map(|(known, _)| *known).find(|known| *known == code)
+}
+
+/// Whether a folded word is in a list.
+pub fn is_stop_word(list: &str, folded: &str) -> bool {
+    WORDS.contains(&(list, folded))
 }
 
 const ENGLISH: &str = "a an the \
@@ -196,17 +217,15 @@ mod tests {
 
     #[test]
     fn lists_are_written_as_folding_writes_words() {
-        for primary in
-            ["en", "ca", "da", "de", "es", "fi", "fr", "it", "nb", "nn", "no", "nl", "pl", "pt", "ru", "sv"]
-        {
-            let words: Vec<&str> = stop_words(primary).split(' ').collect();
-            assert!((30..=240).contains(&words.len()), "{primary}: {}", words.len());
+        for (code, list) in LISTS {
+            let words: Vec<&str> = list.split(' ').collect();
+            assert!((30..=240).contains(&words.len()), "{code}: {}", words.len());
             for word in words {
                 let mut folded = String::new();
                 fold(word, &mut folded);
-                assert!(!word.is_empty() && word == folded, "{primary}: {word:?}");
+                assert!(!word.is_empty() && word == folded, "{code}: {word:?}");
             }
         }
-        assert_eq!(stop_words("xx"), "");
+        assert_eq!(["", "nn", "it", "xx"].map(list_of), [Some("en"), Some("no"), Some("it"), None]);
     }
 }

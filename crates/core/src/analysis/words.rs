@@ -6,7 +6,7 @@
 use super::fold::fold;
 use super::scan::scan;
 use super::term::term_into;
-use super::{Language, Token};
+use super::{Language, Token, stop};
 
 /// A token of a text with its term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,9 +51,11 @@ impl Analyzer {
 
     /// Whether a word, as it stands in a text, is a stop word of the language.
     pub fn is_stop_word(&self, surface: &str) -> bool {
-        let mut folded = String::new();
-        fold(surface, &mut folded);
-        self.language.stop_words.split_ascii_whitespace().any(|word| word == folded)
+        self.language.stop_words.is_some_and(|list| {
+            let mut folded = String::new();
+            fold(surface, &mut folded);
+            stop::is_stop_word(list, &folded)
+        })
     }
 
     /// Calls `visit` with every token of `text` and its term, in the order of [`tokens`](Self::tokens);

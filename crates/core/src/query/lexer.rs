@@ -17,7 +17,7 @@ pub enum Token<'a> {
 }
 
 /// The tokens of a query. A sign counts only before something and after a space or a parenthesis, so that
-/// `well-known`, `C++` and a lone dash are words.
+/// `well-known`, `C++` and a lone dash are words; and a sign said twice is none, so that `--force` is a word.
 pub fn tokens(query: &str) -> Result<Vec<(usize, Token<'_>)>> {
     let mut tokens = Vec::new();
     let mut characters = query.char_indices().enumerate().peekable();
@@ -37,8 +37,8 @@ pub fn tokens(query: &str) -> Result<Vec<(usize, Token<'_>)>> {
                 }
                 Token::Phrase(&rest[..length])
             }
-            '+' if begins_something(rest) => Token::Plus,
-            '-' if begins_something(rest) => Token::Minus,
+            '+' if begins_something(rest, '+') => Token::Plus,
+            '-' if begins_something(rest, '-') => Token::Minus,
             _ => {
                 let ends = |(index, next): (usize, char)| ends_word(next).then_some(start + index);
                 let end = query[start..].char_indices().find_map(ends).unwrap_or(query.len());
@@ -60,8 +60,8 @@ fn ends_word(character: char) -> bool {
     character.is_whitespace() || matches!(character, '(' | ')' | '"')
 }
 
-fn begins_something(rest: &str) -> bool {
-    rest.starts_with(|next: char| !next.is_whitespace() && next != ')')
+fn begins_something(rest: &str, sign: char) -> bool {
+    rest.starts_with(|next: char| !next.is_whitespace() && next != ')' && next != sign)
 }
 
 #[cfg(test)]
@@ -85,6 +85,20 @@ mod tests {
             (22, Word("C++")),
             (26, Word("-")),
             (28, Word("x")),
+        ];
+        assert_eq!(found, expected);
+        let found = tokens("git --no-verify -(--x ++a) -+b").unwrap();
+        let expected = [
+            (0, Word("git")),
+            (4, Word("--no-verify")),
+            (16, Minus),
+            (17, Open),
+            (18, Word("--x")),
+            (22, Word("++a")),
+            (25, Close),
+            (27, Minus),
+            (28, Plus),
+            (29, Word("b")),
         ];
         assert_eq!(found, expected);
         assert!(matches!(tokens("ab \"c"), Err(Error::Query { position: 3, .. })));

@@ -8,8 +8,10 @@
 //! ```
 //!
 //! NOT binds tighter than AND, AND tighter than OR and than standing side by side. A word that analysis
-//! parts in several (`boundary-layer`) is a phrase; one that has no letters is passed over. Operators are in
-//! upper case. Nesting is limited, so parsing and whatever walks the tree takes little stack.
+//! parts in several (`boundary-layer`, `東京都`) is a phrase; an identifier (`std::vector`) is the whole of it;
+//! one that has no letters is passed over. A stop word that stands beside others, without a sign, is left
+//! out, unless all are stop words. Operators are in upper case. Nesting is limited, so parsing and whatever
+//! walks the tree takes little stack.
 
 use super::lexer::{Token, tokens};
 use super::tree::Query;
@@ -43,6 +45,8 @@ fn failure(position: usize, reason: &str) -> Error {
 enum Sign {
     Required,
     Optional,
+    /// A stop word without a sign.
+    Stop,
     Excluded,
 }
 
@@ -71,14 +75,19 @@ impl<'a> Parser<'a> {
 
     fn group(&mut self) -> Result<Option<Query>> {
         let (mut required, mut optional, mut excluded) = (Vec::new(), Vec::new(), Vec::new());
+        let mut stop = Vec::new();
         while !matches!(self.peek(), None | Some(Token::Or | Token::Close)) {
             let (sign, item) = self.item()?;
             match (sign, item) {
                 (_, None) => {}
                 (Sign::Required, Some(item)) => required.push(item),
                 (Sign::Optional, Some(item)) => optional.push(item),
+                (Sign::Stop, Some(item)) => stop.push(item),
                 (Sign::Excluded, Some(item)) => excluded.push(item),
             }
+        }
+        if required.is_empty() && optional.is_empty() {
+            optional = stop;
         }
         Ok(match (required.len(), optional.len(), excluded.len()) {
             (0, 0, 0) => None,
@@ -108,7 +117,10 @@ impl<'a> Parser<'a> {
         };
         self.next += 1;
         Ok(match token {
-            Token::Word(text) => (Sign::Optional, self.words(text)),
+            Token::Word(text) => {
+                let sign = if self.analyzer.is_stop_word(text) { Sign::Stop } else { Sign::Optional };
+                (sign, self.words(text))
+            }
             Token::Phrase(text) => (Sign::Optional, self.words(text)),
             Token::Open => (Sign::Optional, Some(self.parenthesis(position)?)),
             Token::Plus => (Sign::Required, self.signed(position)?),
@@ -140,8 +152,12 @@ impl<'a> Parser<'a> {
 
     fn words(&self, text: &str) -> Option<Query> {
         let mut words = Vec::new();
+        let mut parts_of_whole = 0;
         self.analyzer.words(text, |word| {
-            if !word.term.is_empty() {
+            if parts_of_whole > 0 {
+                parts_of_whole -= 1;
+            } else if !word.term.is_empty() {
+                parts_of_whole = word.parts;
                 words.push((word.position, word.term.to_owned()));
             }
         });
@@ -188,8 +204,13 @@ mod tests {
     use crate::analysis::Language;
     use proptest::prelude::*;
 
+    /// In a language without stop words.
     fn parsed(query: &str) -> Result<Query> {
-        parse(query, &Analyzer::new(Language::of(None)))
+        parse(query, &Analyzer::new(Language::of(Some("xx"))))
+    }
+
+    fn english(query: &str) -> Query {
+        parse(query, &Analyzer::new(Language::of(None))).unwrap()
     }
 
     fn term(name: &str) -> Query {
@@ -220,6 +241,44 @@ mod tests {
         assert_eq!(parsed("a +b -c NOT \"d e\"").unwrap(), group);
     }
 
+    fn phrase(terms: &[(u32, &str)]) -> Query {
+        Query::Phrase(terms.iter().map(|(position, term)| (*position, (*term).to_owned())).collect())
+    }
+
+    #[test]
+    fn an_identifier_stands_for_the_whole() {
+        assert_eq!(parsed("std::vectors").unwrap(), term("std::vectors"));
+        assert_eq!(
+            parsed("\"a std::vector of C++\"").unwrap(),
+            phrase(&[(0, "a"), (1, "std::vector"), (3, "of"), (4, "c++")])
+        );
+        assert_eq!(parsed("git-scm.com").unwrap(), phrase(&[(0, "git"), (1, "scm.com")]));
+        let long = format!("{}_b", "a".repeat(60)).repeat(3);
+        assert!(matches!(parsed(&long).unwrap(), Query::Phrase(words) if words[0].1 == "a".repeat(60)));
+    }
+
+    #[test]
+    fn a_run_without_spaces_is_a_phrase_of_pairs() {
+        assert_eq!(parsed("東京都").unwrap(), phrase(&[(0, "東京"), (1, "京都")]));
+        assert_eq!(parsed("東京").unwrap(), term("東京"));
+        assert_eq!(parsed("\"東京 tower\"").unwrap(), phrase(&[(0, "東京"), (2, "tower")]));
+    }
+
+    #[test]
+    fn stop_words_beside_others_are_left_out() {
+        assert_eq!(english("the wind of a sail"), Query::any(vec![term("wind"), term("sail")]));
+        assert_eq!(english("The wind"), term("wind"));
+        assert_eq!(english("the who"), Query::any(vec![term("the"), term("who")]));
+        assert_eq!(english("the"), term("the"));
+        assert_eq!(english("the OR wind"), Query::any(vec![term("the"), term("wind")]));
+        assert_eq!(english("the AND wind"), Query::And(vec![term("the"), term("wind")]));
+        assert_eq!(english("\"the wind\""), phrase(&[(0, "the"), (1, "wind")]));
+        let signed = |required, optional, excluded| Query::Group { required, optional, excluded };
+        assert_eq!(english("+the wind"), signed(vec![term("the")], vec![term("wind")], vec![]));
+        assert_eq!(english("the -wind"), signed(vec![], vec![term("the")], vec![term("wind")]));
+        assert_eq!(english("-the wind"), signed(vec![], vec![term("wind")], vec![term("the")]));
+    }
+
     #[test]
     fn says_where_it_went_wrong() {
         for (query, wrong) in [
@@ -244,7 +303,7 @@ mod tests {
     #[test]
     fn depth_and_length_are_limited() {
         for query in
-            ["(".repeat(100_000), "(".repeat(5000), "NOT ".repeat(2000) + "a", "-".repeat(5000) + "a"]
+            ["(".repeat(100_000), "(".repeat(5000), "NOT ".repeat(2000) + "a", "-+".repeat(2500) + "a"]
         {
             assert!(matches!(parsed(&query), Err(Error::Query { .. })));
         }
