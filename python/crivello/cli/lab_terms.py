@@ -78,13 +78,13 @@ def _print(found: Study) -> None:
         for row in found.ranks
     ]
     _table(title, header, rows)
-    errors = ("structure", "r", "bits a key", "by r", "build, s", "ns a lookup", "misses", "errs", "expected")
+    errors = ("", "r", "bits a key", "by r", "build, s", "ns", "misses", "errs", "expected")
     _table(
-        "ranks of terms that are none, with r bits of signature",
+        "how often a term that is none has a rank, with r bits of signature",
         errors,
         [_rate(one) for one in found.signatures],
     )
-    _table("sets of terms that err at rate 2^-r", errors, [_rate(one) for one in found.sets])
+    _table("sets of terms that err at rate 2^-r: self-signed functions, and Bloom filters", errors, [_rate(one) for one in found.sets])
 
 
 def _rate(one: Rate) -> tuple[str, ...]:

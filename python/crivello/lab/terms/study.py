@@ -120,14 +120,14 @@ def _ranks_row(
     keys: list[str], asked: Asked, bits: int, name: str, construction: Construction, compact: bool
 ) -> Row:
     made, build = _timed(lambda: Ranks(keys, signature_bits=bits, construction=construction, compact=compact))
-    found, lookup = _timed(lambda: made.get(asked.keys))
+    found, lookup = _best(lambda: made.get(asked.keys))
     _check(name, found.tolist() == asked.ranks)
     return Row(name, made.bits_per_key, build, 1e9 * lookup / len(asked.keys))
 
 
 def _dict_row(keys: list[str], asked: Asked) -> Row:
     made, build = _timed(lambda: {key: rank for rank, key in enumerate(keys)})
-    found, lookup = _timed(lambda: [made[key] for key in asked.keys])
+    found, lookup = _best(lambda: [made[key] for key in asked.keys])
     _check("dict", found == asked.ranks)
     numbers = sum(map(sys.getsizeof, range(257, len(keys))))
     size = sys.getsizeof(made) + sum(map(sys.getsizeof, keys)) + numbers
@@ -140,21 +140,21 @@ def _array_row(keys: list[str], asked: Asked) -> list[Row]:
         return []
     made, build = _timed(lambda: np.array(encoded))
     wanted = np.array([key.encode() for key in asked.keys])
-    found, lookup = _timed(lambda: np.searchsorted(made, wanted))
+    found, lookup = _best(lambda: np.searchsorted(made, wanted))
     _check("array", found.tolist() == asked.ranks)
     return [Row("sorted array, NumPy", 8 * made.nbytes / len(keys), build, 1e9 * lookup / len(asked.keys))]
 
 
 def _front_coded_row(keys: list[str], asked: Asked) -> Row:
     made, build = _timed(lambda: FrontCodedList(keys))
-    found, lookup = _timed(lambda: made.ranks(asked.keys))
+    found, lookup = _best(lambda: made.ranks(asked.keys))
     _check("front-coded list", found.tolist() == asked.ranks)
     return Row("front-coded list", made.bits_per_key, build, 1e9 * lookup / len(asked.keys))
 
 
 def _signature_rate(keys: list[str], asked: Asked, bits: int) -> Rate:
     made, build = _timed(lambda: Ranks(keys, signature_bits=bits))
-    _, lookup = _timed(lambda: made.get(asked.keys))
+    _, lookup = _best(lambda: made.get(asked.keys))
     measured = float((made.get(asked.strangers) >= 0).mean())
     nanoseconds = 1e9 * lookup / len(asked.keys)
     return Rate("ranks", bits, made.bits_per_key, build, nanoseconds, 4, measured, made.expected_error)
@@ -165,7 +165,7 @@ def _set_rates(keys: list[str], asked: Asked, bits: int) -> Iterable[Rate]:
         made, build = _timed(
             lambda: ApproximateDictionary(keys, bits=bits, construction=construction, compact=compact)  # noqa: B023
         )
-        yield _set_rate(f"self-signed, {name}", made, asked, bits, build, 3)
+        yield _set_rate(name, made, asked, bits, build, 3)
     for kind, name in ((Bloom, "Bloom"), (BlockedBloom, "blocked Bloom")):
         empty = kind(capacity=len(keys), error=2.0**-bits)
         _, build = _timed(lambda: empty.update(keys))  # noqa: B023
@@ -175,7 +175,7 @@ def _set_rates(keys: list[str], asked: Asked, bits: int) -> Iterable[Rate]:
 def _set_rate(
     name: str, made: ApproximateDictionary | Bloom, asked: Asked, bits: int, build: float, misses: int
 ) -> Rate:
-    found, lookup = _timed(lambda: made.contains(asked.keys))
+    found, lookup = _best(lambda: made.contains(asked.keys))
     _check(name, bool(found.all()))
     measured = float(made.contains(asked.strangers).mean())
     nanoseconds = 1e9 * lookup / len(asked.keys)
@@ -186,6 +186,12 @@ def _timed(work: Callable[[], Made]) -> tuple[Made, float]:
     started = time.perf_counter()
     result = work()
     return result, time.perf_counter() - started
+
+
+def _best(work: Callable[[], Made]) -> tuple[Made, float]:
+    """The shortest of some runs: the first one finds its strings far from the processor."""
+    runs = [_timed(work) for _ in range(3)]
+    return runs[0][0], min(seconds for _, seconds in runs)
 
 
 def _check(name: str, right: bool) -> None:
