@@ -22,12 +22,12 @@ def signatures(keys: list[str]) -> NDArray[np.uint64]:
 
 
 @contextmanager
-def whole_numbers() -> Iterator[None]:
-    """Turns away the numbers that have no place in a filter's parameters: negative or enormous ones."""
+def whole_numbers(whose: str = "filter") -> Iterator[None]:
+    """Turns away the numbers that have no place among parameters: negative or enormous ones."""
     try:
         yield
     except OverflowError as error:
-        raise InvalidArgument(f"a parameter of the filter is out of range: {error}") from None
+        raise InvalidArgument(f"a parameter of the {whose} is out of range: {error}") from None
 
 
 class Filter:

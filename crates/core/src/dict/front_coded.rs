@@ -17,6 +17,7 @@
 //!               the rest, both in variable byte code, and the rest
 //! ```
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::bits::{PADDING, pack, packed_length, unpack};
@@ -134,11 +135,15 @@ impl FrontCoded {
 
     /// The rank of a key, or, as an error, the rank that it would have; `None` where the bytes make no sense.
     pub fn rank(&self, bytes: &[u8], key: &[u8]) -> Option<std::result::Result<u64, u64>> {
-        let rank = self.partition(bytes, |other| other < key)?;
-        match rank < self.keys && self.get(bytes, rank)? == key {
-            true => Some(Ok(rank)),
-            false => Some(Err(rank)),
-        }
+        let mut equal = false;
+        let rank = self.partition(bytes, |other| match other.cmp(key) {
+            Ordering::Less => true,
+            order => {
+                equal |= order == Ordering::Equal;
+                false
+            }
+        })?;
+        Some(if equal { Ok(rank) } else { Err(rank) })
     }
 
     /// The ranks of the keys with a prefix; `None` where the bytes make no sense.
@@ -148,12 +153,13 @@ impl FrontCoded {
         Some(start..end.max(start))
     }
 
-    /// How many keys are `before`, which the first ones are, and the others not.
-    fn partition(&self, bytes: &[u8], before: impl Fn(&[u8]) -> bool) -> Option<u64> {
+    /// How many keys are `before`, which the first ones are, and the others not; it is asked about the one after them.
+    fn partition(&self, bytes: &[u8], mut before: impl FnMut(&[u8]) -> bool) -> Option<u64> {
         let (mut low, mut high) = (0, self.keys.div_ceil(u64::from(self.block)));
         while low < high {
             let middle = low + (high - low) / 2;
-            match before(self.walk(bytes, middle)?.next()?) {
+            let first = variable_byte::read_bytes(&mut self.block(bytes, middle)?)?;
+            match before(first) {
                 true => low = middle + 1,
                 false => high = middle,
             }
@@ -171,10 +177,14 @@ impl FrontCoded {
         Some(end)
     }
 
-    fn walk<'a>(&self, bytes: &'a [u8], block: u64) -> Option<Walk<'a>> {
+    /// The bytes from a block on.
+    fn block<'a>(&self, bytes: &'a [u8], block: u64) -> Option<&'a [u8]> {
         let offset = usize::try_from(unpack(bytes, HEADER, block, self.offset_bits)?).ok()?;
-        let rest = bytes.get(self.blocks.checked_add(offset)?..)?;
-        Some(Walk { rest, key: Vec::new(), begun: false })
+        bytes.get(self.blocks.checked_add(offset)?..)
+    }
+
+    fn walk<'a>(&self, bytes: &'a [u8], block: u64) -> Option<Walk<'a>> {
+        Some(Walk { rest: self.block(bytes, block)?, key: Vec::new(), begun: false })
     }
 }
 

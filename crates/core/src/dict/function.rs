@@ -10,8 +10,8 @@
 //! many: with such large shards it exceeds the mean by a thousandth (Vigna, "ε-cost sharding", 2025).
 //!
 //! Building takes, beside the caller's 16 bytes a key for hashes and the result, 4 bytes a key, and for each shard in
-//! work (one a thread) 51 bytes a key of the shard; a compacted vector is made from the plain one, and takes
-//! both at the end.
+//! work (one a thread) from 60 bytes a key of a large shard to 130 of a small one; a compacted vector is made from the
+//! plain one, and takes both at the end.
 //!
 //! The bytes, all little-endian:
 //!
@@ -31,6 +31,7 @@
 
 use rayon::prelude::*;
 
+use super::augment::MOST_REMOVED;
 use super::bits::{PADDING, pack, packed_length, unpack};
 use super::compact::Compact;
 use super::graph::{Construction, Edge, Graph};
@@ -54,6 +55,9 @@ const GROWTHS: u32 = 32;
 /// How many keys are looked up at the same time, and how many between two beats of the pulse.
 pub(super) const TOGETHER: usize = 64;
 const KEYS_PER_BEAT: usize = 1 << 13;
+
+/// A vector that is larger is far from the processor for the most part, so that it pays to look for values twice.
+const CACHE: usize = 8 << 20;
 
 /// What a function is made with.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +115,7 @@ impl StaticFunction {
             let graph = Graph::for_edges(plan.construction, shards.largest(), growth);
             // So that the variables of each shard end with a byte, and shards can be packed apart.
             let graph = if shards.count() > 1 { graph.in_eights() } else { graph };
-            let solve = |shard| solve_shard(hashes, shards.keys(shard), &values, &graph, plan.bits, pulse);
+            let solve = |shard| solve_shard(hashes, shards.keys(shard), &values, &graph, plan, pulse);
             let solved: Vec<Option<Solved>> =
                 (0..shards.count()).into_par_iter().map(solve).collect::<Result<_>>()?;
             if let Some(solved) = solved.into_iter().collect::<Option<Vec<Solved>>>() {
@@ -199,7 +203,9 @@ impl StaticFunction {
                 *place = self.places(bytes, *hash);
                 place.iter().flatten().for_each(|variable| lines.line(self.offset(*variable)));
             }
-            if let Variables::Compact(compact) = &self.variables {
+            if let Variables::Compact(compact) = &self.variables
+                && self.length > CACHE
+            {
                 for variable in places.iter().flatten().flatten() {
                     compact.value_offset(bytes, *variable).into_iter().for_each(|offset| lines.line(offset));
                 }
@@ -342,9 +348,13 @@ fn solve_shard(
     keys: &[u32],
     values: &(impl Fn(usize) -> u64 + Sync),
     graph: &Graph,
-    bits: u32,
+    plan: Plan,
     pulse: &Pulse,
 ) -> Result<Option<Solved>> {
+    let most_removed = match plan.construction {
+        Construction::Peeling => 0,
+        Construction::Fuse => MOST_REMOVED,
+    };
     let mut different = None;
     for seed in 0..SEEDS {
         pulse.beat()?;
@@ -354,16 +364,16 @@ fn solve_shard(
             value: values(*index as usize),
         };
         let mut equations: Vec<Equation> = keys.iter().map(equation).collect();
-        // In the order of segments, so that peeling stays near where it is.
         equations.sort_unstable_by_key(|equation| equation.random);
-        if let Some(variables) = solve(graph, &equations) {
-            let mut packed = Vec::with_capacity(packed_length(variables.len() as u64, bits).unwrap_or(0));
-            pack(variables.into_iter(), bits, &mut packed);
-            return Ok(Some(Solved { keys: keys.len(), seed, packed }));
-        }
-        if different.is_none() {
-            // Equal hashes make equal edges, which no seed parts: the first failure is the time to look for them.
+        // Equal hashes make equal edges with every seed; different ones, in practice, never do.
+        let repeated = equations.windows(2).any(|pair| pair[0].random == pair[1].random);
+        if repeated && different.is_none() {
             different = Some(without_repetitions(hashes, keys, values)?);
+        } else if let Some(variables) = solve(graph, &equations, most_removed) {
+            let mut packed =
+                Vec::with_capacity(packed_length(variables.len() as u64, plan.bits).unwrap_or(0));
+            pack(variables.into_iter(), plan.bits, &mut packed);
+            return Ok(Some(Solved { keys: keys.len(), seed, packed }));
         }
     }
     Ok(None)

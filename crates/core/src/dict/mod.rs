@@ -11,12 +11,12 @@
 //! | [`Approximate`] | whether it is a key; yes with probability 2^-r for what is none | c r |
 //! | [`FrontCoded`] | the key with a rank, the rank of a key, the ranks of a prefix: it holds its keys | that of the keys |
 //!
-//! with c = 1.23 by `peeling`, as in the notes, and from 1.155 (100,000 keys) to 1.12 (millions) by `fuse`, the default
-//! (see [`graph`]). They are built once and never change. Their bytes are read where they lie, in a mapped file or
+//! with c = 1.23 by `peeling`, as in the notes, and 1.12 by `fuse`, the default (see [`graph`]). They are built once and never change. Their bytes are read where they lie, in a mapped file or
 //! in memory; an opened structure is a few numbers about them, and never fails on damaged ones but by answering
 //! wrongly or not at all. Keys are given as [`KeyHash`], so that nobody needs to hold them.
 
 mod approximate;
+mod augment;
 mod bits;
 mod compact;
 mod front_coded;

@@ -1,0 +1,79 @@
+"""The places of keys in their order, without the keys."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crivello import _core
+from crivello.dictionaries.base import Construction, Dictionary
+from crivello.filters.base import Keys, whole_numbers
+
+
+class Ranks(Dictionary):
+    """The place of each key in a list (its rank, if the list is sorted), and -1 for what is not in it.
+
+    A static function to ⌈log2 n⌉ bits, and a signature of ``signature_bits`` bits (0 to 32) for each key. A key is
+    always found; what is none is found with probability at most 2^-``signature_bits`` (see ``expected_error``). No
+    key may come twice.
+    """
+
+    _kind: ClassVar = _core.KeyRanks
+    _native: _core.KeyRanks
+
+    def __init__(
+        self,
+        keys: Keys,
+        *,
+        signature_bits: int = 8,
+        construction: Construction = "fuse",
+        compact: bool = False,
+    ) -> None:
+        with whole_numbers("dictionary"):
+            self._native = _core.KeyRanks.build(keys, signature_bits, construction, compact)
+
+    def get(self, keys: Keys) -> NDArray[np.int64]:
+        """The rank of each key; -1 where it is (most likely) none."""
+        return np.frombuffer(self._native.get(keys), dtype="<i8")
+
+    def __contains__(self, key: str | bytes) -> bool:
+        return bool(self.get([key])[0] >= 0)
+
+    @property
+    def signature_bits(self) -> int:
+        """How many bits a signature has."""
+        return self._native.signature_bits
+
+    @property
+    def function_bits_per_key(self) -> float:
+        """The bits of the function alone, by the keys."""
+        return 8 * self._native.function_bytes / len(self) if len(self) else float("inf")
+
+    @property
+    def expected_error(self) -> float:
+        """The probability that what is no key has a rank.
+
+        The function gives it one of 2^⌈log2 n⌉ numbers: those from n on are no ranks, and of the others one in
+        2^``signature_bits`` has its signature.
+        """
+        if not len(self):
+            return 0.0
+        return len(self) / 2.0 ** ((len(self) - 1).bit_length() + self.signature_bits)
+
+    @property
+    def construction(self) -> str:
+        """How it was built: ``peeling`` or ``fuse``."""
+        return self._native.construction
+
+    @property
+    def compact(self) -> bool:
+        """Whether its vector is compacted."""
+        return self._native.compact
+
+    def __repr__(self) -> str:
+        return (
+            f"Ranks({len(self):,} keys, {self.signature_bits} bits of signature, {self.construction}"
+            f"{', compact' if self.compact else ''}, {self.bits_per_key:.2f} bits per key)"
+        )

@@ -1,0 +1,69 @@
+"""The study of dictionaries as a picture: room, time, and errors against what is expected."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from crivello.crawl.plot import check_format
+from crivello.errors import StorageError
+from crivello.lab.terms.study import Study
+
+_NEEDED, _BEYOND, _TIME, _PLAIN = "#888888", "#1f77b4", "#17a589", "#c0392b"
+
+
+def draw(found: Study, file: Path) -> None:
+    """Draws the picture."""
+    check_format(file)
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, (room, times, sets) = plt.subplots(1, 3, figsize=(15, 4.8), layout="constrained")
+    figure.suptitle(f"{found.keys:,} terms, {found.asked:,} lookups")
+    _room(room, found)
+    _times(times, found)
+    _sets(sets, found)
+    try:
+        figure.savefig(file, dpi=100)
+    except OSError as error:
+        raise StorageError.of(error, file) from None
+    finally:
+        plt.close(figure)
+
+
+def _room(axes: Any, found: Study) -> None:
+    names = [row.name for row in found.ranks][::-1]
+    needed = math.log2(found.keys)
+    axes.barh(names, [needed] * len(names), color=_NEEDED, label="log₂ n")
+    beyond = [row.beyond(found.keys) for row in found.ranks][::-1]
+    axes.barh(names, beyond, left=needed, color=_BEYOND, label="beyond")
+    axes.set(title=f"ranks, {found.signature_bits} bits of signature", xlabel="bits a key", xscale="log")
+    axes.legend(fontsize=8)
+
+
+def _times(axes: Any, found: Study) -> None:
+    names = [row.name for row in found.ranks][::-1]
+    axes.barh(names, [row.nanoseconds for row in found.ranks][::-1], color=_TIME)
+    axes.set(title="ranks", xlabel="nanoseconds a lookup", xscale="log", yticklabels=[])
+
+
+def _sets(axes: Any, found: Study) -> None:
+    names = list(dict.fromkeys(rate.name for rate in found.sets))
+    for name in names:
+        rates = [rate for rate in found.sets if rate.name == name]
+        color = None if "Bloom" not in name else _PLAIN
+        style = ":" if name.startswith("blocked") else "-"
+        axes.plot(
+            [rate.measured or math.nan for rate in rates],
+            [rate.bits_per_key for rate in rates],
+            marker="o",
+            color=color,
+            linestyle=style,
+            label=name,
+        )
+    axes.set(title="sets", xlabel="false positives, measured", ylabel="bits a key", xscale="log")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
