@@ -3,6 +3,7 @@
 //! Every function and method goes through [`enter::enter`]. People import `crivello`; this module,
 //! `crivello._core`, is private, and `python/crivello/_core.pyi` is its complete description.
 
+mod code;
 mod crawl;
 mod enter;
 mod fault;
@@ -23,6 +24,7 @@ use pyo3::prelude::*;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    code::register(module)?;
     crawl::register(module)?;
     enter::register(module)?;
     fault::register(module)?;
