@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from crivello.cli import lab_duplicates, lab_robots, lab_sieve, lab_url
+from crivello.cli import lab_codes, lab_duplicates, lab_robots, lab_sieve, lab_url
 from crivello.cli.options import Json
 from crivello.cli.output import print_json, say
 
 app = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Try the parts one by one: the sample web, URLs, robots.txt, the sieves, filters against duplicates.",
+    help="Try the parts one by one: the sample web, URLs, robots.txt, the sieves, codes, filters against duplicates.",
 )
 lab_duplicates.register(app)
 
@@ -76,5 +76,6 @@ def web(
 
 
 app.command("sieve")(lab_sieve.sieve)
+app.command("codes")(lab_codes.codes)
 app.command("url")(lab_url.url)
 app.command("robots")(lab_robots.robots)
