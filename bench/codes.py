@@ -35,4 +35,6 @@ def measure() -> Iterator[Measurement]:
     for row in rows:
         if row["code"] in ("ans", "pfor128"):
             kind = row["kind"]
-            yield Measurement(f"size of {row['code']}, {kind}", row["bits"], "simd128", plain[kind], "bits", 1, True)
+            yield Measurement(
+                f"size of {row['code']}, {kind}", row["bits"], "simd128", plain[kind], "bits", 1, True
+            )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -17,7 +18,19 @@ from crivello.errors import InvalidArgument
 LARGEST = 2**64 - 2
 numbers_of_any_size = st.integers(0, 64).flatmap(lambda bits: st.integers(0, min(2**bits, LARGEST)))
 lists = st.lists(numbers_of_any_size, max_size=300)
-WORDS = ["unary", "gamma", "delta", "zeta1", "zeta2", "zeta3", "zeta7", "omega", "golomb:1", "golomb:3", "golomb:13"]
+WORDS = [
+    "unary",
+    "gamma",
+    "delta",
+    "zeta1",
+    "zeta2",
+    "zeta3",
+    "zeta7",
+    "omega",
+    "golomb:1",
+    "golomb:3",
+    "golomb:13",
+]
 WORDS += ["rice:0", "rice:4", "minimal:1000", "nibble", "byte", "nibble-prefix", "byte-prefix"]
 
 
@@ -74,7 +87,9 @@ def blocks(n: int, block: int) -> list[str]:
 def continued(block: int) -> Callable[[int], str]:
     def word(n: int) -> str:
         pieces = blocks(n, block)
-        return "".join(("1" if place < len(pieces) - 1 else "0") + piece for place, piece in enumerate(pieces))
+        return "".join(
+            ("1" if place < len(pieces) - 1 else "0") + piece for place, piece in enumerate(pieces)
+        )
 
     return word
 
@@ -166,7 +181,7 @@ def test_canonical_codes_are_instantaneous_where_kraft_allows(lengths: list[int]
     made = codes.canonical(lengths)
     assert [len(word) for word in made] == lengths
     ordered = sorted(made)
-    assert not any(after.startswith(before) for before, after in zip(ordered, ordered[1:], strict=False))
+    assert not any(after.startswith(before) for before, after in pairwise(ordered))
 
 
 def test_canonical_is_the_usual_one() -> None:
@@ -200,7 +215,10 @@ def test_entropy(numbers: list[int]) -> None:
 def test_the_golomb_modulus_is_the_best_of_all() -> None:
     for p in (0.5, 0.3, 0.1, 0.02):
         probabilities = p * (1 - p) ** np.arange(3000)
-        cost = {m: float((codes.lengths(f"golomb:{m}", np.arange(3000)) * probabilities).sum()) for m in range(1, 60)}
+        cost = {
+            m: float((codes.lengths(f"golomb:{m}", np.arange(3000)) * probabilities).sum())
+            for m in range(1, 60)
+        }
         assert cost[codes.golomb_modulus(p)] == pytest.approx(min(cost.values()))
     for p in (0, -1, 2, math.nan):
         with pytest.raises(InvalidArgument):
@@ -223,7 +241,9 @@ def test_what_a_code_cannot_hold_is_refused(code: str, numbers: list[int]) -> No
         codes.encode(code, numbers)
 
 
-@pytest.mark.parametrize("code", ["", "huffman", "minimal:1", "golomb:0", "zeta0", "zeta64", "rice:64", "golomb:x"])
+@pytest.mark.parametrize(
+    "code", ["", "huffman", "minimal:1", "golomb:0", "zeta0", "zeta64", "rice:64", "golomb:x"]
+)
 def test_what_is_no_code_is_refused(code: str) -> None:
     for ask in (lambda: codes.encode(code, [1]), lambda: codes.kraft(code, 5), lambda: codes.words(code, 5)):
         with pytest.raises(InvalidArgument):

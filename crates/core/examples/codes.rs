@@ -42,7 +42,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Bits a number; nanoseconds a number to write, to read, and for the peer to read.
-fn measure(code: Code, lists: &[Vec<u32>]) -> Result<(f64, f64, f64, Option<f64>), Box<dyn std::error::Error>> {
+fn measure(
+    code: Code,
+    lists: &[Vec<u32>],
+) -> Result<(f64, f64, f64, Option<f64>), Box<dyn std::error::Error>> {
     let coder = Coder::train(code, &lists[..lists.len() / 8])?;
     let numbers: usize = lists.iter().map(Vec::len).sum();
     let each = 1e9 / numbers as f64;

@@ -13,8 +13,8 @@ fn numbers_of(numbers: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     match PyBuffer::<u64>::get(numbers) {
         Ok(buffer) => buffer.to_vec(py),
         Err(_) => {
-            let name = numbers.get_type().name()?;
-            enter(py, |_| Err(Error::Invalid(format!("numbers must be an array of uint64, not {name}"))))
+            let reason = format!("numbers must be an array of uint64, not {}", numbers.get_type().name()?);
+            enter(py, |_| Err(Error::Invalid(reason)))
         }
     }
 }

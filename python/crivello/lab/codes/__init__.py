@@ -1,8 +1,8 @@
 """Which code fits these numbers? Bits and nanoseconds of every code beside the entropy, and a plot.
 
-    >>> from crivello.lab.codes import read, study
-    >>> outcome = study(read("gaps.txt"))
-    >>> outcome.smallest.code, outcome.entropy
+>>> from crivello.lab.codes import read, study
+>>> outcome = study(read("gaps.txt"))
+>>> outcome.smallest.code, outcome.entropy
 """
 
 from __future__ import annotations

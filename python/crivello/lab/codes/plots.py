@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -32,8 +33,10 @@ def draw(outcome: Outcome, numbers: NDArray[np.uint64], path: str) -> None:
         plt.close(figure)
 
 
-def _draw_costs(axes: plt.Axes, outcome: Outcome) -> None:
-    axes.axvline(outcome.entropy, color="#888888", linestyle=":", label=f"entropy, {outcome.entropy:.2f} bits")
+def _draw_costs(axes: Any, outcome: Outcome) -> None:
+    axes.axvline(
+        outcome.entropy, color="#888888", linestyle=":", label=f"entropy, {outcome.entropy:.2f} bits"
+    )
     axes.scatter(
         [measure.bits for measure in outcome.measures],
         [measure.decode for measure in outcome.measures],
@@ -41,14 +44,16 @@ def _draw_costs(axes: plt.Axes, outcome: Outcome) -> None:
         zorder=3,
     )
     for measure in outcome.measures:
-        axes.annotate(measure.code, (measure.bits, measure.decode), (5, 4), textcoords="offset points", size=8)
+        axes.annotate(
+            measure.code, (measure.bits, measure.decode), (5, 4), textcoords="offset points", size=8
+        )
     axes.set(xscale="log", yscale="log", xlabel="bits a number", ylabel="nanoseconds a number, decoding")
     axes.set_title("What each code costs", loc="left")
     axes.grid(alpha=0.25, which="both")
     axes.legend(frameon=False)
 
 
-def _draw_distributions(axes: plt.Axes, numbers: NDArray[np.uint64]) -> None:
+def _draw_distributions(axes: Any, numbers: NDArray[np.uint64]) -> None:
     # A number n is drawn at n + 1, so that zero has a place on the logarithmic axis.
     places = numbers.astype(np.float64) + 1
     octaves = int(np.ceil(np.log2(places.max()))) + 1
@@ -57,7 +62,12 @@ def _draw_distributions(axes: plt.Axes, numbers: NDArray[np.uint64]) -> None:
     widths, centres = np.diff(edges), np.sqrt(edges[:-1] * (edges[1:] - 1).clip(1))
     met = counts > 0
     axes.plot(
-        centres[met], (counts / widths / numbers.size)[met], "o", color="#c0392b", label="these numbers", zorder=3
+        centres[met],
+        (counts / widths / numbers.size)[met],
+        "o",
+        color="#c0392b",
+        label="these numbers",
+        zorder=3,
     )
     at = np.unique(centres.astype(np.uint64)) - np.uint64(1)
     mean = float(numbers.mean(dtype=np.float64))
@@ -67,7 +77,9 @@ def _draw_distributions(axes: plt.Axes, numbers: NDArray[np.uint64]) -> None:
         seen = intended > 0
         axes.plot((at + np.uint64(1))[seen], intended[seen], label=label, alpha=0.8)
     floor = 0.1 / numbers.size
-    axes.set(xscale="log", yscale="log", ylim=(floor / places.max(), 2), xlabel="number + 1", ylabel="probability")
+    axes.set(
+        xscale="log", yscale="log", ylim=(floor / places.max(), 2), xlabel="number + 1", ylabel="probability"
+    )
     axes.set_title("Which distribution each code is made for", loc="left")
     axes.grid(alpha=0.25)
     axes.legend(frameon=False)
