@@ -130,7 +130,7 @@ def test_the_first_words_are_those_of_the_definition(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["gamma", "delta", "omega", "zeta2", "zeta3", "zeta7", "byte", "nibble"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(numbers=st.lists(numbers_of_any_size, max_size=20))
 @example(numbers=[0, LARGEST])
 def test_lengths_are_those_of_the_words(code: str, numbers: list[int]) -> None:
@@ -143,7 +143,7 @@ def test_lengths_are_those_of_the_words(code: str, numbers: list[int]) -> None:
 
 
 @pytest.mark.parametrize("code", codes.names())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(numbers=lists)
 @example(numbers=[])
 @example(numbers=[0])
@@ -162,7 +162,7 @@ def test_numbers_come_back(code: str, numbers: list[int]) -> None:
 
 
 @pytest.mark.parametrize("code", [*codes.names(), *WORDS])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.binary(max_size=200), n=st.integers(0, 2**63 - 1) | st.integers(0, 300))
 def test_any_bytes_give_numbers_or_are_refused(code: str, data: bytes, n: int) -> None:
     try:

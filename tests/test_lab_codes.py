@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from crivello import codes
+from crivello.errors import InvalidArgument
+from crivello.lab.codes import read
 
 CRIVELLO = Path(sys.executable).parent / "crivello"
 
@@ -62,25 +64,44 @@ def test_a_table_for_people_and_what_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "stdin", "said"),
+    ("format", "data", "said"),
     [
-        (["-"], b"", "has no numbers"),
-        (["-"], b"1\n2\nthree\n", "line 3 of standard input"),
-        (["-"], b"-5\n", "line 1 of standard input"),
-        (["-"], b"\xff\xfe\n", "line 1 of standard input"),
-        (["-"], b"99999999999999999999\n", "line 1 of standard input"),
-        (["-", "--gaps"], b"5\n3\n", "not sorted"),
-        (["-", "--format", "u32"], b"12345", "no multiple of 4"),
-        (["-", "--format", "npy"], b"junk", "not a NumPy array"),
-        (["-"], b"\x93NUMPY\x01\x00broken", "not a NumPy array"),
-        (["-", "--format", "csv"], b"1\n", "no format"),
-        (["absent.txt"], b"", "absent.txt"),
-        (["-", "--plot", "absent/folder.png"], b"1\n2\n", "absent/folder.png"),
-        (["-", "--plot", "codes.nonsense"], b"1\n2\n", "codes.nonsense"),
+        ("auto", b"", "has no numbers"),
+        ("auto", b"1\n2\nthree\n", "line 3 of .* is not a whole number"),
+        ("auto", b"-5\n", "line 1 of"),
+        ("auto", b"\xff\xfe\n", "line 1 of"),
+        ("auto", b"99999999999999999999\n", "line 1 of"),
+        ("u32", b"12345", "no multiple of 4"),
+        ("npy", b"junk", "not a NumPy array"),
+        ("auto", b"\x93NUMPY\x01\x00broken", "not a NumPy array"),
+        ("csv", b"1\n", "no format"),
     ],
 )
-def test_bad_input_gets_one_sentence(arguments: list[str], stdin: bytes, said: str) -> None:
-    done = lab_codes(*arguments, stdin=stdin)
+def test_what_is_no_list_of_numbers_is_refused(tmp_path: Path, format: str, data: bytes, said: str) -> None:
+    file = tmp_path / "numbers"
+    file.write_bytes(data)
+    with pytest.raises(InvalidArgument, match=said):
+        read(str(file), format)
+
+
+@pytest.mark.parametrize("array", [np.array([1.5]), np.array([-1]), np.array(["a"])])
+def test_an_array_of_other_things_is_refused(tmp_path: Path, array: np.ndarray) -> None:
+    np.save(tmp_path / "numbers.npy", array)
+    with pytest.raises(InvalidArgument, match="other things"):
+        read(str(tmp_path / "numbers.npy"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-", "--gaps"], "not sorted"),
+        (["absent.txt"], "absent.txt"),
+        (["-", "--plot", "absent/folder.png"], "absent/folder.png"),
+        (["-", "--plot", "codes.nonsense"], "codes.nonsense"),
+    ],
+)
+def test_bad_input_gets_one_sentence(arguments: list[str], said: str) -> None:
+    done = lab_codes(*arguments, stdin=b"5\n3\n")
     assert done.returncode in (2, 3)
     assert said in done.stderr
     assert len(done.stderr.strip().splitlines()) <= 2

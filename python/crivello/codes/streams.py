@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import TypeAlias
 
 import numpy as np
@@ -17,19 +18,16 @@ Numbers: TypeAlias = Sequence[int] | NDArray[np.integer]
 
 def naturals(numbers: Numbers) -> NDArray[np.uint64]:
     """The numbers as an array of uint64; refuses what is not a list of whole numbers from 0 to 2^64 - 1."""
+    refused = InvalidArgument("numbers must be whole, not negative and below 2^64, in a list or an array")
+    if isinstance(numbers, np.ndarray):
+        whole = numbers.dtype.kind == "u" or (numbers.dtype.kind == "i" and (numbers >= 0).all())
+        if numbers.ndim != 1 or not whole:
+            raise refused
+        return np.ascontiguousarray(numbers, dtype=np.uint64)
     try:
-        array = np.asarray(numbers)
-    except (ValueError, OverflowError):
-        raise InvalidArgument("numbers must be a list of whole numbers") from None
-    if array.ndim != 1:
-        raise InvalidArgument("numbers must be a list of whole numbers")
-    if array.size == 0:
-        return np.zeros(0, dtype=np.uint64)
-    if array.dtype.kind == "u":
-        return np.ascontiguousarray(array, dtype=np.uint64)
-    if array.dtype.kind == "i" and array.min() >= 0:
-        return array.astype(np.uint64)
-    raise InvalidArgument("numbers must be whole, not negative and below 2^64")
+        return np.array([index(number) for number in numbers], dtype=np.uint64)
+    except (TypeError, OverflowError):
+        raise refused from None
 
 
 def index_of(number: int, what: str) -> int:
