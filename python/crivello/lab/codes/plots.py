@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib.ticker import FuncFormatter
 
 from crivello import codes
 from crivello.errors import StorageError
@@ -18,6 +19,7 @@ from crivello.lab.codes.study import Outcome
 
 _INTENDED = {"gamma": "γ", "delta": "δ", "zeta3": "ζ₃", "nibble": "nibble", "byte": "byte"}
 _BINS_PER_OCTAVE = 2
+_SIDES = ((7, 3), (-7, 3), (7, -10), (-7, -10))
 
 
 def draw(outcome: Outcome, numbers: NDArray[np.uint64], path: str) -> None:
@@ -43,11 +45,20 @@ def _draw_costs(axes: Any, outcome: Outcome) -> None:
         color="#1f77b4",
         zorder=3,
     )
-    for measure in outcome.measures:
+    # Codes that are near each other are so in time, too: their names go to different sides.
+    for place, measure in enumerate(sorted(outcome.measures, key=lambda measure: measure.decode)):
+        side, height = _SIDES[place % len(_SIDES)]
         axes.annotate(
-            measure.code, (measure.bits, measure.decode), (5, 4), textcoords="offset points", size=8
+            measure.code,
+            (measure.bits, measure.decode),
+            (side, height),
+            textcoords="offset points",
+            ha="left" if side > 0 else "right",
+            size=8,
         )
-    axes.set(xscale="log", yscale="log", xlabel="bits a number", ylabel="nanoseconds a number, decoding")
+    axes.margins(x=0.15)
+    axes.set(yscale="log", xlabel="bits a number", ylabel="nanoseconds a number, decoding")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.set_title("What each code costs", loc="left")
     axes.grid(alpha=0.25, which="both")
     axes.legend(frameon=False)
