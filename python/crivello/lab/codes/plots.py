@@ -19,6 +19,8 @@ from crivello.lab.codes.study import Outcome
 
 _INTENDED = {"gamma": "γ", "delta": "δ", "zeta3": "ζ₃", "nibble": "nibble", "byte": "byte"}
 _BINS_PER_OCTAVE = 2
+# Codes that take so many times the bits of the smallest are left out: they would press the others together.
+_WIDEST = 2
 _SIDES = ((7, 3), (-7, 3), (7, -10), (-7, -10))
 
 
@@ -36,17 +38,18 @@ def draw(outcome: Outcome, numbers: NDArray[np.uint64], path: str) -> None:
 
 
 def _draw_costs(axes: Any, outcome: Outcome) -> None:
+    shown = [measure for measure in outcome.measures if measure.bits <= _WIDEST * outcome.smallest.bits]
     axes.axvline(
         outcome.entropy, color="#888888", linestyle=":", label=f"entropy, {outcome.entropy:.2f} bits"
     )
     axes.scatter(
-        [measure.bits for measure in outcome.measures],
-        [measure.decode for measure in outcome.measures],
+        [measure.bits for measure in shown],
+        [measure.decode for measure in shown],
         color="#1f77b4",
         zorder=3,
     )
     # Codes that are near each other are so in time, too: their names go to different sides.
-    for place, measure in enumerate(sorted(outcome.measures, key=lambda measure: measure.decode)):
+    for place, measure in enumerate(sorted(shown, key=lambda measure: measure.decode)):
         side, height = _SIDES[place % len(_SIDES)]
         axes.annotate(
             measure.code,
@@ -58,7 +61,9 @@ def _draw_costs(axes: Any, outcome: Outcome) -> None:
         )
     axes.margins(x=0.15)
     axes.set(yscale="log", xlabel="bits a number", ylabel="nanoseconds a number, decoding")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    plain = FuncFormatter(lambda value, _: f"{value:g}")
+    axes.yaxis.set_major_formatter(plain)
+    axes.yaxis.set_minor_formatter(plain)
     axes.set_title("What each code costs", loc="left")
     axes.grid(alpha=0.25, which="both")
     axes.legend(frameon=False)
