@@ -4,6 +4,7 @@
 //! `crivello._core`, is private, and `python/crivello/_core.pyi` is its complete description.
 
 mod analysis;
+mod code;
 mod crawl;
 mod dict;
 mod enter;
@@ -26,6 +27,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     analysis::register(module)?;
+    code::register(module)?;
     crawl::register(module)?;
     dict::register(module)?;
     enter::register(module)?;

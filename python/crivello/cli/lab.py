@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from crivello.cli import lab_duplicates, lab_robots, lab_sieve, lab_terms, lab_url, lab_words
+from crivello.cli import (
+    lab_codes,
+    lab_duplicates,
+    lab_robots,
+    lab_sieve,
+    lab_terms,
+    lab_url,
+    lab_words,
+)
 from crivello.cli.options import Json
 from crivello.cli.output import print_json, say
 
@@ -77,6 +85,7 @@ def web(
 
 app.command("sieve")(lab_sieve.sieve)
 app.command("terms")(lab_terms.terms)
+app.command("codes")(lab_codes.codes)
 app.command("url")(lab_url.url)
 app.command("robots")(lab_robots.robots)
 app.command("words")(lab_words.words)

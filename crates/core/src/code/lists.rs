@@ -96,7 +96,8 @@ pub fn fill<W: Tabled, T: Natural>(words: W, bits: &mut BitReader, places: &mut 
     let mut run = Run { words, bytes, at: start };
     let mut rest = places;
     let table = if rest.len() > MOST { words.table() } else { None };
-    let mut average = 0;
+    // How long the words are is guessed from the first one, then known from those before.
+    let mut average = words.peek(bits.window()).1 as usize;
     while !rest.is_empty() {
         let before = run.at;
         let group = rest.len().min(GROUP);

@@ -3,7 +3,8 @@
 //! One family: [`Code`] names its members and [`Coder`] reads and writes lists in any of them. Underneath are
 //! the [`words`] of single numbers in a stream of [`bits`], the [`table`]s that decode several at once, and the
 //! codes of whole lists: [`blocks`] of one width, [`pfor`] with exceptions, [`ans`], [`elias_fano`].
-//! [`variable_byte`] serves those who keep a lone number among other bytes.
+//! [`streams`] are long lists of 64-bit numbers for people, and [`mathematics`] is what can be said of a code
+//! without writing. [`variable_byte`] serves those who keep a lone number among other bytes.
 
 mod ans;
 pub mod bits;
@@ -12,11 +13,14 @@ mod coder;
 mod elias_fano;
 mod fitted;
 mod lists;
+pub mod mathematics;
+pub mod measure;
 mod name;
 pub mod packed;
 mod pfor;
 mod short;
 mod streamed;
+pub mod streams;
 mod table;
 pub mod variable_byte;
 mod words;

@@ -35,6 +35,8 @@ const FIRST_MODEL: u64 = 32;
 const ZEROS: u64 = 0;
 const FIRST_RICE: u64 = 7;
 const LAST_RICE: u32 = 24;
+/// From so many numbers on, the models do better than any code but, at times, Rice's.
+const MANY: usize = 64;
 /// How many numbers a byte stands for at most, so that a nonsensical length does not become an allocation.
 const NUMBERS_PER_BYTE: usize = 128;
 
@@ -193,7 +195,8 @@ fn without_model(numbers: &[u32]) -> (u64, u64) {
             best = (FIRST_RICE + u64::from(parameter), bits);
         }
     }
-    for way in 1..FIRST_RICE {
+    // Most ways are for what has no shape that a model could have, a handful of numbers; δ holds whatever comes.
+    for way in if numbers.len() < MANY { 1..FIRST_RICE } else { 2..3 } {
         let bits = match way {
             1 => total(Gamma, numbers),
             2 => total(Delta, numbers),

@@ -36,7 +36,7 @@ fn some_list() -> impl Strategy<Value = Vec<u32>> {
     let length = prop_oneof![0usize..9, 0usize..140, 250usize..700];
     let number = (any::<u32>(), any::<u32>());
     let mixed = (length.clone(), 0u32..33).prop_flat_map(move |(length, shift)| {
-        prop::collection::vec(number.clone(), length).prop_map(move |numbers| {
+        prop::collection::vec(number, length).prop_map(move |numbers| {
             let shifted = |(number, more): (u32, u32)| number.checked_shr(shift.max(more % 40)).unwrap_or(0);
             numbers.into_iter().map(shifted).collect::<Vec<u32>>()
         })

@@ -1,0 +1,40 @@
+"""Decoding lists as an index has them: beside what is asked of each code, and beside dsi-bitstream.
+
+All of it is native, one thread: ``crates/core/examples/codes.rs`` draws the lists and measures both, turn by turn. The
+sizes of the smallest code stand beside the plain blocks of 128.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench import Measurement
+
+ROOT = Path(__file__).parent.parent
+ASKED = {"simd128": 1e9, "simd256": 1e9, "pfor128": 0.7e9, "pfor256": 0.7e9, "ans": 0.1e9}
+SLOWER = {"gamma": 1.3, "delta": 1.3}
+
+
+def measure() -> Iterator[Measurement]:
+    command = ["cargo", "run", "--release", "--quiet", "-p", "crivello-core", "--example", "codes"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    for row in rows:
+        code, what = row["code"], f"{row['code']}, {row['kind']}"
+        if code in ASKED:
+            rate = 1e9 / row["decode"]
+            yield Measurement(f"decode {what}", rate, "asked", ASKED[code], "numbers/s", 1)
+        elif row["peer"] is not None:
+            yield Measurement(
+                f"decode {what}", row["decode"], "dsi-bitstream", row["peer"], "ns", SLOWER.get(code), True
+            )
+    plain = {row["kind"]: row["bits"] for row in rows if row["code"] == "simd128"}
+    for row in rows:
+        if row["code"] in ("ans", "pfor128"):
+            kind = row["kind"]
+            yield Measurement(
+                f"size of {row['code']}, {kind}", row["bits"], "simd128", plain[kind], "bits", 1, True
+            )

@@ -1,0 +1,50 @@
+"""Asymmetric numeral systems as they are on paper: a whole message is one number of any size.
+
+Symbol s has f_s of the 2^d slots, from c_s on, and so a probability of f_s / 2^d. To push it on a number multiplies that
+by about 2^d / f_s; to pop it undoes that exactly:
+
+    push(x, s) = (x div f_s) 2^d + c_s + x mod f_s
+    sym(x)     = the s with c_s <= x mod 2^d < c_{s+1}
+    pop(x)     = (x div 2^d) f_s + x mod 2^d - c_s,  s
+
+The code ``ans`` does the same with numbers of twelve bits, which it keeps small by writing their low bits.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+
+from crivello.errors import InvalidArgument
+
+
+class AsymmetricNumerals:
+    """Numerals whose digits 0, 1, 2 … have given frequencies, which add up to 2^d."""
+
+    def __init__(self, frequencies: Sequence[int]) -> None:
+        total = sum(frequencies)
+        if any(frequency < 0 for frequency in frequencies) or total < 1 or total & (total - 1):
+            raise InvalidArgument("the frequencies must be whole, not negative, and add up to a power of two")
+        self.frequencies = list(frequencies)
+        self.starts = [0, *accumulate(self.frequencies)]
+        self.d = total.bit_length() - 1
+
+    def push(self, x: int, symbol: int) -> int:
+        """The number that x becomes when the symbol is put on it."""
+        if x < 0:
+            raise InvalidArgument("a numeral is not negative")
+        if not 0 <= symbol < len(self.frequencies) or not self.frequencies[symbol]:
+            raise InvalidArgument(f"symbol {symbol} has no slot")
+        quotient, remainder = divmod(x, self.frequencies[symbol])
+        return (quotient << self.d) + self.starts[symbol] + remainder
+
+    def sym(self, x: int) -> int:
+        """The symbol that was pushed last."""
+        return bisect_right(self.starts, x & ((1 << self.d) - 1)) - 1
+
+    def pop(self, x: int) -> tuple[int, int]:
+        """The number before the last symbol was pushed, and that symbol."""
+        symbol = self.sym(x)
+        slot = x & ((1 << self.d) - 1)
+        return (x >> self.d) * self.frequencies[symbol] + slot - self.starts[symbol], symbol
