@@ -261,7 +261,7 @@ class IndexOptions:
         positions: str = "auto",
         quantum: int = 128,
         ranks: str = "fuse",
-        signature_bits: int = 8,
+        signature_bits: int = 4,
     ) -> None: ...
 
 class IndexBuilder:
@@ -276,6 +276,7 @@ class Cancel:
     def __init__(self) -> None: ...
     def cancel(self) -> None: ...
 
+def index_stats(folder: str | PathLike[str], segments: list[tuple[str, int]]) -> str: ...
 def join_segments(
     folder: str | PathLike[str],
     segments: list[tuple[str, int]],

@@ -38,7 +38,7 @@ pub struct IndexOptions(pub index::Options);
 #[pymethods]
 impl IndexOptions {
     #[new]
-    #[pyo3(signature = (*, memory = 268435456, threads = 1, order = "arrival", codes = "balanced", pointers = "auto", counts = "auto", positions = "auto", quantum = 128, ranks = "fuse", signature_bits = 8))]
+    #[pyo3(signature = (*, memory = 268435456, threads = 1, order = "arrival", codes = "balanced", pointers = "auto", counts = "auto", positions = "auto", quantum = 128, ranks = "fuse", signature_bits = 4))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -148,9 +148,20 @@ fn join_segments(
     Ok(joined.map(name_and_length))
 }
 
+/// What is in an index and what it costs, as JSON.
+#[pyfunction]
+fn index_stats(py: Python<'_>, folder: PathBuf, segments: Vec<NameAndLength>) -> PyResult<String> {
+    let files = segment_files(segments);
+    enter(py, |pulse| {
+        let stats = index::stats(&folder, &files, pulse)?;
+        serde_json::to_string(&stats).map_err(|error| Error::Invalid(error.to_string()))
+    })
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<IndexOptions>()?;
     module.add_class::<IndexBuilder>()?;
     module.add_class::<Cancel>()?;
+    module.add_function(wrap_pyfunction!(index_stats, module)?)?;
     module.add_function(wrap_pyfunction!(join_segments, module)?)
 }

@@ -1,25 +1,45 @@
-"""crivello index: build the index, or bring it up to date."""
+"""crivello index: build the index, bring it up to date, and look inside."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from crivello.cli import NOTHING
 from crivello.cli.options import Folder, Json, with_settings
 from crivello.cli.output import print_json, print_table, say, stderr_console
+from crivello.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from crivello.collection import Collection
+    from crivello.settings import Settings
 
 
 def register(app: typer.Typer) -> None:
     """Adds the verb."""
-    app.command("index")(with_settings("index")(index))
+    app.command("index")(with_settings("index", "index.codes")(index))
 
 
 def index(
     folder: Folder,
+    source: Annotated[
+        str,
+        typer.Option("--from", metavar="FILE", help="add documents from JSON lines instead; -: standard input"),
+    ] = "",
+    delete: Annotated[
+        list[str] | None,
+        typer.Option("--delete", metavar="URL", help="delete the page of this URL; may be repeated"),
+    ] = None,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="begin again with the first page, in place of what is there")
+    ] = False,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="make one segment of all, without what is replaced or deleted")
+    ] = False,
+    stats: Annotated[bool, typer.Option("--stats", help="show what is in the index and what it costs")] = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="read all of the index and check every checksum")
+        bool, typer.Option("--verify", help="read all of the index and check that it is whole")
     ] = False,
     json: Json = False,
     *,
@@ -30,42 +50,96 @@ def index(
     \b
     Examples:
       crivello index example
+      crivello index example --from documents.jsonl --threads 2 --memory 1G
+      crivello index example --delete https://example.com/old.html
+      crivello index example --rebuild --codes smallest --order url
+      crivello index example --stats
       crivello index example --verify
     """
     from pathlib import Path
 
     from crivello import settings
     from crivello.collection import SETTINGS, Collection
-    from crivello.graph.update import update_ranks
-    from crivello.index.update import update_index
 
+    asked = [name for name, is_asked in _tasks(source, delete, rebuild, merge, stats, verify) if is_asked]
+    if len(asked) > 1 and asked != ["--rebuild", "--merge"]:
+        raise InvalidArgument(f"{asked[0]} and {asked[1]} are two different things", hint="ask for one at a time")
     file = Path(folder) / SETTINGS
-    loaded = settings.load(file, flags) if file.exists() else None
+    loaded = settings.load(file if file.exists() else None, flags)
     if verify:
-        Collection(folder).verify()
-        say("every checksum is right")
-        if json:
-            print_json({"collection": folder, "verified": True})
-        return
-    with Collection.write(folder, settings=loaded) as collection:
-        console = stderr_console()
-        with console.status("indexing …") as status:
-            done = update_index(
-                collection, on_progress=lambda pages: status.update(f"indexing … {pages:,} pages")
-            )
-            status.update("ranking …")
-            graph = update_ranks(collection)
-    if not done.documents:
+        _verify(Collection(folder), folder, json)
+    elif stats:
+        from crivello.cli.index_stats import show
+
+        show(Collection(folder), folder, json)
+    else:
+        with Collection.write(folder, settings=loaded, create=bool(source)) as collection:
+            figures = _work(collection, source, delete or [], rebuild, merge)
+        _report(folder, figures, loaded, json)
+
+
+def _tasks(
+    source: str, delete: list[str] | None, rebuild: bool, merge: bool, stats: bool, verify: bool
+) -> list[tuple[str, bool]]:
+    return [
+        ("--from", bool(source)),
+        ("--delete", bool(delete)),
+        ("--rebuild", rebuild),
+        ("--merge", merge),
+        ("--stats", stats),
+        ("--verify", verify),
+    ]
+
+
+def _verify(collection: Collection, folder: str, json: bool) -> None:
+    with stderr_console().status("checking …"):
+        collection.verify()
+    say("the index is whole: every checksum is right and every list decodes")
+    if json:
+        print_json({"collection": folder, "verified": True})
+
+
+def _work(
+    collection: Collection, source: str, delete: list[str], rebuild: bool, merge: bool
+) -> dict[str, Any]:
+    from crivello.cli.index_progress import IndexProgress
+    from crivello.graph.update import update_ranks
+    from crivello.index.jsonl import JsonLines
+    from crivello.index.update import Indexer
+
+    indexer = Indexer(collection)
+    with IndexProgress(stderr_console()) as progress:
+        added = 0
+        if delete:
+            indexer.delete(delete)
+        elif source:
+            lines = JsonLines(source)
+            progress.begin("indexing", lines.size)
+            added = indexer.add(lines, lambda count: progress.at(lines.read, count))
+        elif rebuild or not merge:
+            rows = collection.rows
+            progress.begin("indexing", rows)
+            added = indexer.update(lambda count: progress.at(min(count, rows), count), rebuild=rebuild)
+        progress.begin("merging")
+        if merge:
+            indexer.merge()
+        else:
+            indexer.merge_some()
+        progress.begin("ranking")
+        graph = update_ranks(collection)
+    return {**indexer.summary(added).to_dict(), **graph.to_dict()}
+
+
+def _report(folder: str, figures: dict[str, Any], loaded: Settings, json: bool) -> None:
+    if not figures["documents"]:
         say(f"{folder} has no page yet that can be searched")
         raise typer.Exit(NOTHING)
-    figures = {**done.to_dict(), **graph.to_dict()}
     if json:
         print_json({"collection": folder, **figures})
-    else:
-        print_table(
-            f"indexed {folder}", [(name.replace("_", " "), _shown(value)) for name, value in figures.items()]
-        )
-        say(f"next: crivello search {folder} WORDS, or crivello serve {folder}")
+        return
+    rows = [(name.replace("_", " "), _shown(value)) for name, value in figures.items()]
+    print_table(f"indexed {folder}", rows)
+    say(f"next: crivello search {folder} WORDS, or crivello serve {folder}")
 
 
 def _shown(value: float) -> str:

@@ -282,7 +282,7 @@ class Index(msgspec.Struct, kw_only=True, frozen=True):
     signature_bits: Annotated[
         int,
         Meta(ge=0, le=32, description="bits of a term's signature: an unknown term is read for in vain once in 2 to so many"),
-    ] = 8
+    ] = 4
 
 
 CODE = r"^(auto|unary|gamma|delta|zeta[1-9]|omega|golomb(:[0-9]+)?|rice(:[0-9]+)?|minimal:[0-9]+|nibble|byte|nibble-prefix|byte-prefix|pfor128|pfor256|ans|elias-fano|simd128|simd256)$"

@@ -18,6 +18,8 @@ pub struct Assembly<'a> {
     pub cards: Vec<Card>,
     /// The place of each of them among the stored documents.
     pub places: Vec<u32>,
+    /// The URL of each of them, where they are ordered by it.
+    pub urls: Vec<Box<str>>,
     /// Where the postings come from, and the number of each document among the cards.
     pub parts: Vec<(Postings<'a>, Vec<DocId>)>,
     /// Signatures of URLs whose documents in older segments are deleted.
@@ -26,8 +28,13 @@ pub struct Assembly<'a> {
 
 /// Makes the segment.
 pub fn assemble(assembly: Assembly<'_>, options: &Options, pulse: &Pulse) -> Result<SegmentFile> {
-    let Assembly { writer, mut cards, mut places, mut parts, deleted } = assembly;
-    let arranged = order::arrange(options.order, &parts, cards.len(), options.threads, pulse)?;
+    let Assembly { writer, mut cards, mut places, urls, mut parts, deleted } = assembly;
+    let arranged = {
+        let sources = sources(&parts);
+        let merge = Merge { sources: &sources, cards: &cards, in_order: true };
+        order::arrange(options.order, &urls, &merge, options.threads, pulse)?
+    };
+    drop(urls);
     if let Some(arranged) = &arranged {
         // From the order in which they came to the new one, for everything that goes by documents.
         cards = arranged.iter().map(|old| cards[*old as usize]).collect();
@@ -41,12 +48,15 @@ pub fn assemble(assembly: Assembly<'_>, options: &Options, pulse: &Pulse) -> Res
         }
     }
     let identity = places.iter().enumerate().all(|(number, place)| number as u32 == *place);
-    let sources: Vec<Source<'_>> =
-        parts.iter().map(|(postings, numbers)| Source { postings: *postings, numbers }).collect();
+    let sources = sources(&parts);
     let merge = Merge { sources: &sources, cards: &cards, in_order: arranged.is_none() };
     let codes = merge.choose_codes(&options.codes, pulse)?;
     let stretches = merge.run(writer.folder(), &codes, options.threads.max(1), pulse)?;
     let order = if identity { &[] } else { places.as_slice() };
     let content = Content { cards: &cards, order, stretches, codes: &codes, deleted: &deleted };
     writer.finish(content, options, pulse)
+}
+
+fn sources<'a>(parts: &'a [(Postings<'a>, Vec<DocId>)]) -> Vec<Source<'a>> {
+    parts.iter().map(|(postings, numbers)| Source { postings: *postings, numbers }).collect()
 }

@@ -5,8 +5,8 @@
 //! ([`super::merge`]) makes one segment of all of them. Chunks are numbered as they come and their documents with
 //! them, so the segment does not depend on how many threads there are.
 //!
-//! Of the memory that is allowed a quarter is for runs and half for chunks, which take some five times their text
-//! while they are inverted.
+//! Of the memory that is allowed a quarter is for runs, and the rest for chunks, which take some five times their
+//! text while they are inverted, and for the buffers of the merge.
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -26,7 +26,7 @@ use super::run::Run;
 use super::segment::SegmentFile;
 use super::source::Postings;
 use super::writer::SegmentWriter;
-use super::{DocId, Options};
+use super::{DocId, Options, Order};
 use crate::{Error, Pulse, Result, Signature};
 
 const LARGEST_CHUNK: usize = 32 << 20;
@@ -45,6 +45,8 @@ pub struct IndexBuilder {
     writer: Option<SegmentWriter>,
     runs: Vec<Run>,
     cards: Vec<Card>,
+    /// The URLs of the documents, where they are ordered by it.
+    urls: Vec<Box<str>>,
     /// What the runs in memory take.
     used: usize,
     documents: u64,
@@ -55,7 +57,7 @@ impl IndexBuilder {
     /// Builds the segment `number` in `folder`.
     pub fn new(folder: &Path, number: u64, options: Options) -> IndexBuilder {
         let threads = options.threads.max(1);
-        let chunk_limit = (options.memory / (11 * threads + 4)).clamp(SMALLEST_CHUNK, LARGEST_CHUNK);
+        let chunk_limit = (options.memory / (15 * threads + 5)).clamp(SMALLEST_CHUNK, LARGEST_CHUNK);
         IndexBuilder {
             folder: folder.to_path_buf(),
             number,
@@ -67,6 +69,7 @@ impl IndexBuilder {
             writer: None,
             runs: Vec::new(),
             cards: Vec::new(),
+            urls: Vec::new(),
             used: 0,
             documents: 0,
             deleted: Vec::new(),
@@ -76,6 +79,9 @@ impl IndexBuilder {
     /// Adds documents. One whose URL is there already replaces the older one.
     pub fn add(&mut self, documents: &[NewDocument<'_>], pulse: &Pulse) -> Result<()> {
         for document in documents {
+            if self.options.order == Order::Url {
+                self.urls.push(document.url.into());
+            }
             self.chunk.push(document);
             self.documents += 1;
             if self.chunk.bytes() >= self.chunk_limit {
@@ -114,6 +120,7 @@ impl IndexBuilder {
         let mut kept = Vec::with_capacity(self.cards.len());
         let mut places = Vec::new();
         let mut numbers = Vec::with_capacity(self.cards.len());
+        let mut urls = std::mem::take(&mut self.urls);
         for (place, (card, dropped)) in self.cards.iter().zip(dropped).enumerate() {
             if dropped {
                 numbers.push(DocId::END);
@@ -123,6 +130,9 @@ impl IndexBuilder {
             kept.push(*card);
             places.push(place as u32);
         }
+        if !urls.is_empty() {
+            urls = places.iter().map(|place| std::mem::take(&mut urls[*place as usize])).collect();
+        }
         self.cards = Vec::new();
         let mut parts = Vec::with_capacity(self.runs.len());
         let mut first = 0;
@@ -131,7 +141,8 @@ impl IndexBuilder {
             parts.push((Postings::Run(run), numbers[first..next].to_vec()));
             first = next;
         }
-        let assembly = Assembly { writer, cards: kept, places, parts, deleted: std::mem::take(&mut self.deleted) };
+        let deleted = std::mem::take(&mut self.deleted);
+        let assembly = Assembly { writer, cards: kept, places, urls, parts, deleted };
         assemble(assembly, &self.options, pulse).map(Some)
     }
 

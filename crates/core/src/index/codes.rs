@@ -88,6 +88,11 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// The lists of each component, in the order of [`CODED`].
+    pub fn lists(&self) -> &[Vec<Vec<u32>>; 4] {
+        &self.lists
+    }
+
     /// Adds a block.
     pub fn push(&mut self, numbers: &Numbers) {
         let (mut firsts, mut gaps) = (Vec::new(), Vec::new());
@@ -108,25 +113,31 @@ impl Sample {
 /// A sample smaller than this says little: the codes are then those that suit most collections.
 const SMALL_SAMPLE: usize = 1 << 16;
 
-/// What one nanosecond of decoding weighs against bits, where both count.
-const BITS_A_NANOSECOND: f64 = 0.25;
+/// What one nanosecond of decoding weighs in bits, where both count: every query pays for pointers and counts, and
+/// only phrases for positions.
+const OFTEN: f64 = 0.5;
+const SELDOM: f64 = 0.1;
+
+/// What plain blocks take an integer on a machine that does nothing else, in nanoseconds. Times are measured beside
+/// theirs, so that a busy machine chooses like an idle one.
+const PLAIN: f64 = 0.3;
 
 impl Codes {
     /// The codes for lists like those of a sample.
     pub fn choose(choice: &CodeChoice, sample: &Sample) -> Result<Codes> {
         let [pointers, counts, firsts, gaps] = &sample.lists;
         let small = sample.size < SMALL_SAMPLE;
-        let pick = |asked: Option<Code>, lists: &[Vec<u32>]| match asked {
+        let pick = |asked: Option<Code>, lists: &[Vec<u32>], weight: f64| match asked {
             Some(code) => Coder::train(code, lists),
             None if small => Coder::new(Code::Pfor128),
-            None => measure(choice.prefer, lists),
+            None => measure(choice.prefer, lists, weight),
         };
         Ok(Codes {
             quantum: choice.quantum,
-            pointers: pick(choice.pointers, pointers)?,
-            counts: pick(choice.counts, counts)?,
-            firsts: pick(choice.positions, firsts)?,
-            gaps: pick(choice.positions, gaps)?,
+            pointers: pick(choice.pointers, pointers, OFTEN)?,
+            counts: pick(choice.counts, counts, OFTEN)?,
+            firsts: pick(choice.positions, firsts, SELDOM)?,
+            gaps: pick(choice.positions, gaps, SELDOM)?,
         })
     }
 
@@ -158,8 +169,9 @@ impl Codes {
     }
 }
 
-/// The code that suits a preference best on these lists.
-fn measure(prefer: Preference, lists: &[Vec<u32>]) -> Result<Coder> {
+/// The code that suits a preference best on these lists; a nanosecond weighs so many bits.
+fn measure(prefer: Preference, lists: &[Vec<u32>], weight: f64) -> Result<Coder> {
+    let plain = cost(&Coder::new(Code::Simd128)?, lists).map_or(PLAIN, |(_, nanoseconds)| nanoseconds);
     let mut best: Option<(f64, Coder)> = None;
     for code in Code::all() {
         let Ok(coder) = Coder::train(code, lists) else { continue };
@@ -167,7 +179,7 @@ fn measure(prefer: Preference, lists: &[Vec<u32>]) -> Result<Coder> {
         let cost = match prefer {
             Preference::Smallest => bits,
             Preference::Fastest => nanoseconds,
-            Preference::Balanced => bits + BITS_A_NANOSECOND * nanoseconds,
+            Preference::Balanced => bits + weight * nanoseconds * PLAIN / plain,
         };
         if best.as_ref().is_none_or(|(least, _)| cost < *least) {
             best = Some((cost, coder));

@@ -12,7 +12,7 @@ use super::replaced::{self, Replaced};
 use super::segment::{Segment, SegmentFile};
 use super::source::Postings;
 use super::writer::SegmentWriter;
-use super::{DocId, Options};
+use super::{DocId, Options, Order};
 use crate::{Error, Pulse, Result, Signature};
 
 /// Merges segments, given from the oldest to the newest, into the segment `number`. The old files stay. `oldest`
@@ -50,7 +50,18 @@ pub fn join(
         return Ok(None);
     }
     let places = (0..cards.len() as u32).collect();
-    assemble(Assembly { writer, cards, places, parts, deleted }, options, pulse).map(Some)
+    let mut urls = Vec::new();
+    if options.order == Order::Url {
+        urls.resize(cards.len(), "".into());
+        for (segment, (_, numbers)) in segments.iter().zip(&parts) {
+            for (document, number) in segment.documents().zip(numbers) {
+                if *number != DocId::END {
+                    urls[number.0 as usize] = segment.stored(document, |stored| stored.url.into())?;
+                }
+            }
+        }
+    }
+    assemble(Assembly { writer, cards, places, urls, parts, deleted }, options, pulse).map(Some)
 }
 
 struct Copy {

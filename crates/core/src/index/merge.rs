@@ -53,19 +53,43 @@ const SAMPLE_POSTINGS: usize = 1 << 14;
 impl<'a> Merge<'a> {
     /// The codes for the merged lists, chosen on a sample of them.
     pub fn choose_codes(&self, choice: &CodeChoice, pulse: &Pulse) -> Result<Codes> {
+        Codes::choose(choice, &self.sample(choice.quantum, pulse)?)
+    }
+
+    /// A sample of the lists, cut into blocks of `quantum` postings.
+    pub fn sample(&self, quantum: u32, pulse: &Pulse) -> Result<Sample> {
         let mut sample = Sample::default();
         let places = self.samples();
         for place in places.iter().step_by(places.len().div_ceil(SAMPLE_PLACES).max(1)) {
             let mut left = SAMPLE_TERMS;
             self.each_term(place, None, pulse, |_, lists| {
                 for zone in Zone::ALL {
-                    self.sample_list(zone, lists, choice.quantum as usize, &mut sample)?;
+                    self.sample_list(zone, lists, quantum as usize, &mut sample)?;
                 }
                 left -= 1;
                 Ok(left > 0)
             })?;
         }
-        Codes::choose(choice, &sample)
+        Ok(sample)
+    }
+
+    /// Calls `visit` with the documents of each term of a zone, in no particular order.
+    pub fn each_list(
+        &self,
+        zone: Zone,
+        pulse: &Pulse,
+        mut visit: impl FnMut(&[DocId]) -> Result<()>,
+    ) -> Result<()> {
+        let mut documents = Vec::new();
+        self.each_term(&[], None, pulse, |_, lists| {
+            documents.clear();
+            self.each_posting(of_zone(zone, lists), |document, _| {
+                documents.push(document);
+                Ok(true)
+            })?;
+            visit(&documents)?;
+            Ok(true)
+        })
     }
 
     /// Merges all terms; the stretches are in order.

@@ -32,6 +32,7 @@
 //! drops the older one for good.
 
 mod assemble;
+mod bisection;
 pub mod builder;
 pub mod chunk;
 pub mod codes;
@@ -53,9 +54,11 @@ pub mod segment;
 pub mod skips;
 pub mod source;
 pub mod spool;
+pub mod stats;
 pub mod template;
 pub mod term_cursor;
 pub mod terms;
+mod verify;
 pub mod vocabulary;
 pub mod writer;
 pub mod zone;
@@ -66,6 +69,7 @@ pub use codes::{CodeChoice, Preference};
 pub use join::join;
 pub use order::Order;
 pub use segment::{Segment, SegmentFile};
+pub use stats::{Stats, stats};
 pub use term_cursor::TermCursor;
 pub use zone::Zone;
 
@@ -98,7 +102,7 @@ impl Default for Options {
             order: Order::default(),
             codes: CodeChoice::default(),
             construction: Construction::Fuse,
-            signature_bits: 8,
+            signature_bits: 4,
             compact: false,
         }
     }

@@ -1,10 +1,11 @@
 //! How documents are numbered.
 //!
 //! Gaps are small where similar documents are neighbours. Documents come in the order of the crawl; sorting them by
-//! URL puts the pages of a site, and of a folder of it, together.
+//! URL puts the pages of a site, and of a folder of it, together; bisection ([`super::bisection`]) looks at the words
+//! themselves. What each gains is in docs/index.md.
 
-use super::DocId;
-use super::source::Postings;
+use super::bisection::bisect;
+use super::merge::Merge;
 use crate::{Error, Pulse, Result};
 
 /// An order of documents.
@@ -13,6 +14,10 @@ pub enum Order {
     /// As they come.
     #[default]
     Arrival,
+    /// By URL.
+    Url,
+    /// So that documents with the same words are neighbours.
+    Bisection,
 }
 
 impl std::str::FromStr for Order {
@@ -21,20 +26,32 @@ impl std::str::FromStr for Order {
     fn from_str(name: &str) -> Result<Order> {
         match name {
             "arrival" => Ok(Order::Arrival),
-            _ => Err(Error::Invalid(format!("no such order of documents: {name:?}"))),
+            "url" => Ok(Order::Url),
+            "bisection" => Ok(Order::Bisection),
+            _ => Err(Error::Invalid(format!(
+                "no such order of documents: {name:?} (arrival, url or bisection)"
+            ))),
         }
     }
 }
 
-/// The documents in their new order, by their numbers as they came; `None` where they stay.
+/// The documents of a merge in their new order, by their numbers as they came; `None` where they stay. `urls` has
+/// their URLs where the order is by URL.
 pub fn arrange(
     order: Order,
-    _parts: &[(Postings<'_>, Vec<DocId>)],
-    _documents: usize,
-    _threads: usize,
-    _pulse: &Pulse,
+    urls: &[Box<str>],
+    merge: &Merge<'_>,
+    threads: usize,
+    pulse: &Pulse,
 ) -> Result<Option<Vec<u32>>> {
     match order {
         Order::Arrival => Ok(None),
+        Order::Url => {
+            let mut documents: Vec<u32> = (0..merge.cards.len() as u32).collect();
+            // An unknown URL, which there is none of, would come first.
+            documents.sort_by_key(|document| urls.get(*document as usize));
+            Ok(Some(documents))
+        }
+        Order::Bisection => bisect(merge, threads, pulse).map(Some),
     }
 }

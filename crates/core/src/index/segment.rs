@@ -209,9 +209,15 @@ impl Segment {
         Ok(index.first(last).0.saturating_add(within))
     }
 
-    /// Reads everything and checks every checksum.
-    pub fn verify(&self, pulse: &Pulse) -> Result<()> {
+    /// Checks every checksum.
+    pub(super) fn verify_pages(&self, pulse: &Pulse) -> Result<()> {
         self.pages.verify(pulse)
+    }
+
+    /// How many bytes a section has.
+    pub fn section_bytes(&self, section: Section) -> u64 {
+        let range = self.directory.range(section);
+        range.end - range.start
     }
 
     /// Bytes of a section, by their place in it.

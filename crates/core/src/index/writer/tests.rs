@@ -49,6 +49,7 @@ pub fn segment_with(folder: &Path, lists: &[(&str, List)], options: &Options) ->
         writer: segment,
         cards: urls.iter().map(card).collect(),
         places: (0..documents).collect(),
+        urls: Vec::new(),
         parts: vec![(Postings::Run(&run), (0..documents).map(DocId).collect())],
         deleted: Vec::new(),
     };

@@ -1,0 +1,114 @@
+//! Whether a segment is whole: every checksum, and that everything means what it should.
+//!
+//! A checksum says that the bytes are those that were written; this also says that what was written makes sense, list by
+//! list. Time: about that of reading the whole segment once and decoding it.
+
+use super::directory::{Section, Totals};
+use super::segment::Segment;
+use super::zone::{ZONES, Zone};
+use super::{DocId, maxima::Maxima};
+use crate::{Pulse, Result};
+
+impl Segment {
+    /// Reads everything and checks it.
+    pub fn verify(&self, pulse: &Pulse) -> Result<()> {
+        self.verify_pages(pulse)?;
+        self.verify_documents(pulse)?;
+        self.verify_terms(pulse)
+    }
+
+    fn verify_documents(&self, pulse: &Pulse) -> Result<()> {
+        let mut stored = 0;
+        for block in 0..self.stored_blocks()? {
+            pulse.beat()?;
+            let places = self.places_in(block)?;
+            let documents = self.unpacked(block)?.documents().flatten().count();
+            if documents != places.len() {
+                return Err(self.damaged_documents());
+            }
+            stored += documents as u64;
+        }
+        let mut words = [0; ZONES];
+        for document in self.documents() {
+            if u64::from(self.place(document)?) >= stored {
+                return Err(self.damage(Section::Order, 0, "a document is not stored"));
+            }
+            for zone in Zone::ALL {
+                words[zone as usize] += u64::from(self.words(document, zone)?);
+            }
+        }
+        if words != self.totals().words {
+            return Err(self.damage(Section::Lengths, 0, "the lengths do not sum to the total"));
+        }
+        Ok(())
+    }
+
+    fn verify_terms(&self, pulse: &Pulse) -> Result<()> {
+        let mut terms = self.terms();
+        let mut found = Totals::default();
+        let mut before = Vec::new();
+        while terms.advance()? {
+            if found.terms.is_multiple_of(1 << 10) {
+                pulse.beat()?;
+            }
+            let wrong = |reason: &str| Err(self.damage(Section::Terms, 0, reason));
+            if found.terms > 0 && terms.term() <= before.as_slice() {
+                return wrong("the terms are not in order");
+            }
+            before.clear();
+            before.extend_from_slice(terms.term());
+            let Ok(term) = std::str::from_utf8(terms.term()) else { return wrong("a term is not text") };
+            if self.find(term)?.as_deref() != Some(terms.lists()) {
+                return wrong("a term is not found under its rank");
+            }
+            found.terms += 1;
+            for (zone, list) in terms.lists() {
+                found.postings += u64::from(list.frequency);
+                found.occurrences += self.verify_list(*zone, list.clone())?;
+            }
+        }
+        let Totals { terms, postings, occurrences, .. } = *self.totals();
+        if (found.terms, found.postings, found.occurrences) != (terms, postings, occurrences) {
+            return Err(self.damage(Section::Terms, 0, "the lists do not sum to the totals"));
+        }
+        Ok(())
+    }
+
+    /// Checks a list; returns how many occurrences it has.
+    fn verify_list(&self, zone: Zone, list: super::lists::List) -> Result<u64> {
+        let wrong = |reason: &str| Err(self.damage(Section::Pointers, list.ranges[0].start, reason));
+        let score = |count: u32, length: u32| count as f32 / (count as f32 + 1.0 + length as f32 / 100.0);
+        let mut cursor = self.cursor(list.clone())?;
+        let (mut postings, mut occurrences) = (0, 0);
+        let mut before = None;
+        let mut block: (Option<Maxima>, DocId) = (None, DocId(0));
+        let mut positions = Vec::new();
+        while cursor.document() != DocId::END {
+            let document = cursor.document();
+            if before.is_some_and(|before| document <= before) {
+                return wrong("the documents of a list do not rise");
+            }
+            if before.is_none() || document > block.1 {
+                let Some(next) = cursor.maxima_at(document) else { return wrong("a block is not found") };
+                block = next;
+            }
+            cursor.positions(&mut positions)?;
+            let words = self.words(document, zone)?;
+            if !positions.is_sorted_by(|left, right| left < right) || positions.last() >= Some(&words) {
+                return wrong("a position is not in its document");
+            }
+            let own = score(positions.len() as u32, words);
+            if block.0.is_some_and(|maxima| maxima.bound(score) < own) {
+                return wrong("a block is said to score less than it does");
+            }
+            postings += 1;
+            occurrences += positions.len() as u64;
+            before = Some(document);
+            cursor.advance()?;
+        }
+        if (postings, occurrences) != (list.frequency, list.occurrences) {
+            return wrong("a list has not as many postings as the dictionary says");
+        }
+        Ok(occurrences)
+    }
+}

@@ -1,0 +1,46 @@
+"""How far building an index is, with an estimate of what is left, on a terminal."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
+
+
+class IndexProgress:
+    """A line that says what is done now; ``with`` it around the work."""
+
+    def __init__(self, console: Console) -> None:
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[documents]}"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def begin(self, what: str, total: float | None = None) -> None:
+        """Begins a step; ``total`` is what ``at`` will come to, where that is known."""
+        if self._task is not None:
+            self._progress.remove_task(self._task)
+        self._task = self._progress.add_task(what, total=total, documents="")
+
+    def at(self, done: float, documents: int) -> None:
+        """Says how far the step is, and how many documents were added."""
+        if self._task is not None:
+            self._progress.update(self._task, completed=done, documents=f"{documents:,} documents")
