@@ -186,7 +186,7 @@ class Collection:
         )
 
     def verify(self) -> None:
-        """Reads the whole index and checks every checksum."""
+        """Reads the whole index and checks every checksum and every list."""
         self.searcher().verify()
 
     def searcher(self) -> Search:

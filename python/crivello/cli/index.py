@@ -13,7 +13,6 @@ from crivello.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from crivello.collection import Collection
-    from crivello.settings import Settings
 
 
 def register(app: typer.Typer) -> None:
@@ -25,7 +24,9 @@ def index(
     folder: Folder,
     source: Annotated[
         str,
-        typer.Option("--from", metavar="FILE", help="add documents from JSON lines instead; -: standard input"),
+        typer.Option(
+            "--from", metavar="FILE", help="add documents from JSON lines instead; -: standard input"
+        ),
     ] = "",
     delete: Annotated[
         list[str] | None,
@@ -37,7 +38,9 @@ def index(
     merge: Annotated[
         bool, typer.Option("--merge", help="make one segment of all, without what is replaced or deleted")
     ] = False,
-    stats: Annotated[bool, typer.Option("--stats", help="show what is in the index and what it costs")] = False,
+    stats: Annotated[
+        bool, typer.Option("--stats", help="show what is in the index and what it costs")
+    ] = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="read all of the index and check that it is whole")
     ] = False,
@@ -63,7 +66,9 @@ def index(
 
     asked = [name for name, is_asked in _tasks(source, delete, rebuild, merge, stats, verify) if is_asked]
     if len(asked) > 1 and asked != ["--rebuild", "--merge"]:
-        raise InvalidArgument(f"{asked[0]} and {asked[1]} are two different things", hint="ask for one at a time")
+        raise InvalidArgument(
+            f"{asked[0]} and {asked[1]} are two different things", hint="ask for one at a time"
+        )
     file = Path(folder) / SETTINGS
     loaded = settings.load(file if file.exists() else None, flags)
     if verify:
@@ -75,7 +80,7 @@ def index(
     else:
         with Collection.write(folder, settings=loaded, create=bool(source)) as collection:
             figures = _work(collection, source, delete or [], rebuild, merge)
-        _report(folder, figures, loaded, json)
+        _report(folder, figures, json)
 
 
 def _tasks(
@@ -117,9 +122,8 @@ def _work(
             progress.begin("indexing", lines.size)
             added = indexer.add(lines, lambda count: progress.at(lines.read, count))
         elif rebuild or not merge:
-            rows = collection.rows
-            progress.begin("indexing", rows)
-            added = indexer.update(lambda count: progress.at(min(count, rows), count), rebuild=rebuild)
+            progress.begin("indexing", 1.0)
+            added = indexer.update(lambda count, share: progress.at(share, count), rebuild=rebuild)
         progress.begin("merging")
         if merge:
             indexer.merge()
@@ -130,7 +134,7 @@ def _work(
     return {**indexer.summary(added).to_dict(), **graph.to_dict()}
 
 
-def _report(folder: str, figures: dict[str, Any], loaded: Settings, json: bool) -> None:
+def _report(folder: str, figures: dict[str, Any], json: bool) -> None:
     if not figures["documents"]:
         say(f"{folder} has no page yet that can be searched")
         raise typer.Exit(NOTHING)

@@ -138,9 +138,7 @@ class Index:
 
     def _join(self, chosen: slice) -> None:
         old = self.segments[chosen]
-        self._replace(
-            old, join_segments(self.folder, old, self._next(), chosen.start == 0, self._options)
-        )
+        self._replace(old, join_segments(self.folder, old, self._next(), chosen.start == 0, self._options))
 
     def _replace(self, old: list[Segment], joined: Segment | None) -> None:
         start = self.segments.index(old[0])

@@ -56,7 +56,7 @@ class JsonLines:
         if self.name == "-":
             return sys.stdin.buffer
         try:
-            return open(self.name, "rb")  # noqa: PTH123, SIM115 - a name, and the caller closes it
+            return open(self.name, "rb")  # noqa: PTH123 - a name, and the caller closes it
         except OSError as error:
             raise StorageError.of(error, Path(self.name)) from None
 

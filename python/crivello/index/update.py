@@ -14,11 +14,13 @@ from crivello.collection import Collection
 from crivello.index import Document, Index, IndexOptions
 from crivello.settings import Settings
 from crivello.store import Row
+from crivello.store import table as tables
 
 FOLDER = "index"
 _PARSERS = 2
 
-Progress = Callable[[int], object]
+Progress = Callable[[int, float], object]
+"""Called with how many documents were added, and which share of what there is was read."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +81,15 @@ class Indexer:
             self._index.obsolete.extend(name for name, _ in self._index.segments)
             self._index.segments = []
         pages = _Pages(self._collection, start)
-        self._index.add(pages, progress=on_progress)
+        self._index.add(
+            pages, progress=lambda count: on_progress(count, pages.fraction) if on_progress else None
+        )
         if rebuild or pages.end != start:
             self._commit(rows=pages.end)
         return pages.count
 
-    def add(self, documents: Iterable[Document], on_progress: Progress | None = None) -> int:
-        """Adds documents from anywhere; returns how many."""
+    def add(self, documents: Iterable[Document], on_progress: Callable[[int], object] | None = None) -> int:
+        """Adds documents from anywhere; returns how many. ``on_progress`` is called with how many were added."""
         counted = 0
 
         def count(number: int) -> None:
@@ -164,8 +168,15 @@ class _Pages:
 
     def __init__(self, collection: Collection, start: int) -> None:
         self._collection = collection
+        self._start = start
         self.end = start
         self.count = 0
+
+    @property
+    def fraction(self) -> float:
+        """Which share of the rows was read."""
+        whole = self._collection.length(tables.NAME) - self._start
+        return (self.end - self._start) / whole if whole else 1.0
 
     def __iter__(self) -> Iterator[Document]:
         if not self._collection.has_pages:

@@ -272,16 +272,18 @@ class Index(msgspec.Struct, kw_only=True, frozen=True):
             description="how pages are numbered: as they come, by URL, or so that similar ones are neighbours"
         ),
     ] = "arrival"
-    fan_in: Annotated[
-        int, Meta(ge=2, le=64, description="how many segments of like size become one")
-    ] = 8
+    fan_in: Annotated[int, Meta(ge=2, le=64, description="how many segments of like size become one")] = 8
     ranks: Annotated[
         Literal["fuse", "peeling"],
         Meta(description="how the minimal perfect hash of the terms is made"),
     ] = "fuse"
     signature_bits: Annotated[
         int,
-        Meta(ge=0, le=32, description="bits of a term's signature: an unknown term is read for in vain once in 2 to so many"),
+        Meta(
+            ge=0,
+            le=32,
+            description="bits of a term's signature: an unknown term is read for in vain once in 2 to so many",
+        ),
     ] = 4
 
 

@@ -1,0 +1,16 @@
+"""What is in the index of a collection, and what each part of it costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from crivello._core import index_stats
+from crivello.collection import Collection
+
+
+def stats(collection: Collection) -> dict[str, Any]:
+    """Documents, terms, postings, bytes by section, and bits an integer for every code on a sample of the lists."""
+    found: dict[str, Any] = msgspec.json.decode(index_stats(collection.folder / "index", collection.segments))
+    return found
