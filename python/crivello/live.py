@@ -44,6 +44,7 @@ class LiveIndex:
                 raise self._error
             indexer = Indexer(self._collection)
             indexer.update()
+            indexer.refresh_anchors()
             indexer.merge_some()
             update_ranks(self._collection)
 

@@ -112,8 +112,16 @@ fn rank_edges(
     })
 }
 
+/// The different texts of links to the pages with these signatures, a line each.
+#[pyfunction]
+fn anchors_of(py: Python<'_>, path: PathBuf, committed: u64, pages: Vec<u64>) -> PyResult<Vec<String>> {
+    let pages: Vec<Signature> = pages.into_iter().map(Signature).collect();
+    enter(py, |pulse| graph::anchors_of(&path, committed, &pages, pulse))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Graph>()?;
     module.add_class::<Ranks>()?;
+    module.add_function(wrap_pyfunction!(anchors_of, module)?)?;
     module.add_function(wrap_pyfunction!(rank_edges, module)?)
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crivello_core::graph::anchor_bytes;
 use crivello_core::query::{self, Parameters, Request};
 use pyo3::prelude::*;
 
@@ -55,6 +56,16 @@ impl Searcher {
             (hit.score, hit.url, hit.title, fragments.collect())
         };
         Ok((answer.matches, answer.microseconds, answer.hits.into_iter().map(hit).collect()))
+    }
+
+    /// The signatures of pages for which the log of anchors has twice as much text as they are indexed with.
+    fn stale_anchors(&self, py: Python<'_>, path: PathBuf, committed: u64) -> PyResult<Vec<u64>> {
+        let stale = enter(py, |pulse| {
+            let known = self.0.signatures()?;
+            let bytes = anchor_bytes(&path, committed, |target| known.contains(target), pulse)?;
+            self.0.stale_anchors(|signature| bytes.get(&signature).copied().unwrap_or(0))
+        })?;
+        Ok(stale.into_iter().map(|signature| signature.0).collect())
     }
 
     fn verify(&self, py: Python<'_>) -> PyResult<()> {

@@ -124,6 +124,7 @@ def _work(
         elif rebuild or not merge:
             progress.begin("indexing", 1.0)
             added = indexer.update(lambda count, share: progress.at(share, count), rebuild=rebuild)
+            indexer.refresh_anchors()
         progress.begin("merging")
         if merge:
             indexer.merge()

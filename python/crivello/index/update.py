@@ -10,6 +10,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from crivello import _core
 from crivello.collection import Collection
 from crivello.index import Document, Index, IndexOptions
 from crivello.settings import Settings
@@ -17,7 +18,9 @@ from crivello.store import Row
 from crivello.store import table as tables
 
 FOLDER = "index"
+ANCHORS = "graph/anchors.log"
 _PARSERS = 2
+_SLAB = 20_000
 
 Progress = Callable[[int, float], object]
 """Called with how many documents were added, and which share of what there is was read."""
@@ -87,6 +90,22 @@ class Indexer:
         if rebuild or pages.end != start:
             self._commit(rows=pages.end)
         return pages.count
+
+    def refresh_anchors(self) -> int:
+        """Indexes again the pages that many more links lead to than when they were indexed; returns how many."""
+        committed = self._collection.length(ANCHORS)
+        if not committed:
+            return 0
+        searcher = self._collection.searcher()
+        stale = searcher.stale_anchors(self._collection.folder / ANCHORS, committed)
+        table = self._collection.table
+        for start in range(0, len(stale), _SLAB):
+            rows = [table.by_signature(signature) for signature in stale[start : start + _SLAB]]
+            indexable = [row for row in rows if row is not None and row.indexable]
+            self._index.add(documents_of(self._collection, indexable))
+        if stale:
+            self._commit()
+        return len(stale)
 
     def add(self, documents: Iterable[Document], on_progress: Callable[[int], object] | None = None) -> int:
         """Adds documents from anywhere; returns how many. ``on_progress`` is called with how many were added."""
@@ -159,6 +178,7 @@ def update_index(collection: Collection, on_progress: Progress | None = None) ->
     """Indexes the committed pages that are not in the index yet, merges what needs it, and commits."""
     indexer = Indexer(collection)
     added = indexer.update(on_progress)
+    indexer.refresh_anchors()
     indexer.merge_some()
     return indexer.summary(added)
 
@@ -181,17 +201,36 @@ class _Pages:
     def __iter__(self) -> Iterator[Document]:
         if not self._collection.has_pages:
             return
-        read = partial(_document, self._collection)
-        with ThreadPoolExecutor(_PARSERS, thread_name_prefix="parse") as parsers:
-            for rows, end in self._collection.table.batches(self.end):
-                documents = parsers.map(read, (row for row in rows if row.indexable))
-                for document in chain.from_iterable(documents):
-                    self.count += 1
-                    yield document
-                self.end = end
+        for rows, end in self._slabs():
+            for document in documents_of(self._collection, rows):
+                self.count += 1
+                yield document
+            self.end = end
+
+    def _slabs(self) -> Iterator[tuple[list[Row], int]]:
+        """Rows in lots for which a pass over the anchors is worth it."""
+        slab: list[Row] = []
+        end = self.end
+        for rows, end in self._collection.table.batches(self.end):
+            slab.extend(row for row in rows if row.indexable)
+            if len(slab) >= _SLAB:
+                yield slab, end
+                slab = []
+        yield slab, end
 
 
-def _document(collection: Collection, row: Row) -> list[Document]:
+def documents_of(collection: Collection, rows: list[Row]) -> Iterator[Document]:
+    """The documents of pages: title, text, headings, and what links to them say."""
+    anchors = [""] * len(rows)
+    if rows and (committed := collection.length(ANCHORS)):
+        signatures = [_core.signature(row.url) for row in rows]
+        anchors = _core.anchors_of(collection.folder / ANCHORS, committed, signatures)
+    read = partial(_document, collection)
+    with ThreadPoolExecutor(_PARSERS, thread_name_prefix="parse") as parsers:
+        yield from chain.from_iterable(parsers.map(read, rows, anchors))
+
+
+def _document(collection: Collection, row: Row, anchors: str) -> list[Document]:
     if row.canonical is not None:
         own = collection.page(row.canonical)
         if own is not None and own.indexable and own.canonical is None:
@@ -199,4 +238,4 @@ def _document(collection: Collection, row: Row) -> list[Document]:
     text, headings = collection.text_and_headings(row)
     if not text and not row.title:
         return []
-    return [Document(row.url, row.title, text, row.language, "\n".join(headings))]
+    return [Document(row.url, row.title, text, row.language, "\n".join(headings), anchors)]

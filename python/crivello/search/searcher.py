@@ -40,6 +40,10 @@ class Search:
         """How large the index is."""
         return self._searcher.bytes
 
+    def stale_anchors(self, path: Path, committed: int) -> list[int]:
+        """The signatures of pages for which there is twice as much text of links as they are indexed with."""
+        return self._searcher.stale_anchors(path, committed)
+
     def search(self, query: str, *, top: int = 10, offset: int = 0) -> Results:
         """The best pages for a query."""
         settings = self._settings

@@ -21,7 +21,7 @@ use super::shared::Shared;
 use super::sieve::UrlSieve;
 use super::tag::Tag;
 use super::work::{Event, Found, Order, Parsed, Unanswered};
-use crate::graph::LINKS;
+use crate::graph::{ANCHORS_NAME, AnchorLog, LINKS};
 use crate::html::Page;
 use crate::log::{KeyedLog, LogWriter};
 use crate::store::{ArchiveWriter, Outcome, ROW_FORMAT, ROWS, Row};
@@ -71,6 +71,7 @@ pub struct Writer {
     archive: ArchiveWriter,
     table: KeyedLog,
     links: LogWriter,
+    anchors: AnchorLog,
     decisions: DecisionLog,
     originals: Originals,
     hosts: HashSet<u64>,
@@ -118,6 +119,7 @@ impl Writer {
             archive: ArchiveWriter::open(folder, files, &settings.software)?,
             table,
             links: LogWriter::open(&folder.join(LINKS_NAME), LINKS, committed(LINKS_NAME))?,
+            anchors: AnchorLog::open(&folder.join(ANCHORS_NAME), committed(ANCHORS_NAME))?,
             decisions: DecisionLog::open(folder, files)?,
             originals,
             hosts,
@@ -204,6 +206,8 @@ impl Writer {
         }
         if parsed.words.is_some() || row.outcome == Outcome::Redirected {
             self.links.append(page, &parsed.targets)?;
+            let links = parsed.found.iter().map(|found| (found.url.as_str(), found.anchor.as_str()));
+            self.anchors.append(page, links)?;
         }
         if row.outcome == Outcome::Redirected && row.depth == 0 && row.detail.is_empty() {
             self.led_to.extend(row.redirect.clone());
@@ -346,6 +350,8 @@ impl Writer {
         commit.handles.extend(handle);
         commit.files.push((LINKS_NAME.to_owned(), Some(self.links.flush()?)));
         commit.handles.push(self.links.handle()?);
+        commit.files.push((ANCHORS_NAME.to_owned(), Some(self.anchors.flush()?)));
+        commit.handles.push(self.anchors.handle()?);
         let sieve = self.sieve.checkpoint()?;
         commit.files.extend(sieve.files);
         commit.sieve = sieve.state;

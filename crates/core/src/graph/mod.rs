@@ -1,6 +1,6 @@
 //! The link graph: which page links to which, compressed, and what that says about each page.
 //!
-//! The crawl appends the links of each page to a log ([`LINKS`]). [`build()`] turns the log into a
+//! The crawl appends the links of each page to a log ([`LINKS`]), and what they say to another ([`AnchorLog`]). [`build()`] turns the log into a
 //! compressed [`Graph`]; [`pagerank()`] streams over it and [`Ranks`] keeps the outcome by signature, for
 //! the search to read. Any other graph comes in as text, through [`EdgeList`].
 //!
@@ -8,6 +8,7 @@
 //! direct dependencies, and its gain comes from an order of nodes that keeps similar pages together, which
 //! an order by signature does not have.
 
+mod anchors;
 mod blocks;
 mod build;
 mod compressed;
@@ -20,6 +21,7 @@ pub(crate) mod search;
 use crate::format::Format;
 use crate::{Pulse, Result};
 
+pub use anchors::{ANCHORS_NAME, AnchorLog, anchor_bytes, anchors_of};
 pub use build::{Built, build};
 pub use compressed::Graph;
 pub use edges::EdgeList;

@@ -19,6 +19,7 @@ use crate::index::directory::Totals;
 use crate::index::replaced::{self, Replaced};
 use crate::index::zone::ZONES;
 use crate::index::{DocId, Segment, SegmentFile, TermCursor, Zone};
+use crate::sieve::SignatureSet;
 use crate::{Error, Pulse, Result, Signature};
 
 /// What is asked.
@@ -125,6 +126,34 @@ impl Searcher {
     /// Reads everything and checks every checksum.
     pub fn verify(&self, pulse: &Pulse) -> Result<()> {
         self.parts.iter().try_for_each(|part| part.segment.verify(pulse))
+    }
+
+    /// The signatures of documents for which there is twice as much text of links as they are indexed with; `bytes_of`
+    /// says how many bytes there are.
+    pub fn stale_anchors(&self, bytes_of: impl Fn(Signature) -> usize) -> Result<Vec<Signature>> {
+        let mut stale = Vec::new();
+        for part in &self.parts {
+            for document in part.segment.documents().filter(|document| !part.replaced.contains(*document)) {
+                let signature = part.segment.signature(document)?;
+                let indexed = part.segment.words(document, Zone::Anchors)? as usize;
+                // A word of a link has some six bytes.
+                if bytes_of(signature) / 6 > indexed * 2 {
+                    stale.push(signature);
+                }
+            }
+        }
+        Ok(stale)
+    }
+
+    /// The signatures of all documents that can be found.
+    pub fn signatures(&self) -> Result<SignatureSet> {
+        let mut signatures = SignatureSet::default();
+        for part in &self.parts {
+            for document in part.segment.documents().filter(|document| !part.replaced.contains(*document)) {
+                signatures.insert(part.segment.signature(document)?);
+            }
+        }
+        Ok(signatures)
     }
 
     /// Answers a query.

@@ -1,0 +1,116 @@
+"""Builds one index in a process of its own and prints what it took as JSON; for bench/index.py.
+
+python -m bench._index_build ours|tantivy|tantivy-terms FOLDER [NAME=VALUE ...]
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from bench._pages import documents
+from crivello.index import Document, Index, IndexOptions
+
+ZONES = ("title", "headings", "body", "url")
+
+
+def main() -> None:
+    kind, folder, *named = sys.argv[1:]
+    options: dict[str, Any] = dict(name.split("=", 1) for name in named)
+    for name in ("memory", "threads", "quantum"):
+        if name in options:
+            options[name] = int(options[name])
+    pages = documents()
+    share = float(options.pop("share", 1))
+    pages = pages[: int(len(pages) * share)]
+    add = float(options.pop("add", 0))
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    if kind == "ours":
+        print(json.dumps(_ours(pages, folder, options, add)))
+    else:
+        print(json.dumps(_tantivy(pages, folder, kind == "tantivy-terms", options["memory"])))
+
+
+class _Peak:
+    """How much the process grew while it ran, at most, in bytes."""
+
+    def __enter__(self) -> _Peak:
+        self._start = _resident()
+        self.grown = 0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(0.01):
+            self.grown = max(self.grown, _resident() - self._start)
+
+
+def _resident() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize()
+
+
+def _ours(pages: list[Document], folder: str, options: dict[str, Any], add: float) -> dict[str, Any]:
+    index = Index(folder, options=IndexOptions(**options))
+    new = pages[:: int(1 / add)] if add else []
+    new = [page._replace(url=f"{page.url}?new") for page in new]
+    with _Peak() as peak:
+        started = time.perf_counter()
+        index.add(pages)
+        seconds = time.perf_counter() - started
+    started = time.perf_counter()
+    index.add(new)
+    index.merge_some()
+    added = time.perf_counter() - started
+    return {"seconds": seconds, "peak": peak.grown, "segments": index.segments, "added": added}
+
+
+def _tantivy(pages: list[Document], folder: str, terms: bool, memory: int) -> dict[str, Any]:
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    for zone in ZONES:
+        name = "terms" if terms else "en_stem"
+        builder.add_text_field(zone, stored=True, tokenizer_name=name, index_option="position")
+    index = tantivy.Index(builder.build(), path=folder)
+    if terms:
+        plain = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
+        index.register_tokenizer("terms", plain)
+        pages = [page._replace(**_as_terms(page)) for page in pages]
+    with _Peak() as peak:
+        started = time.perf_counter()
+        writer = index.writer(heap_size=memory, num_threads=1)
+        for page in pages:
+            writer.add_document(
+                tantivy.Document(title=page.title, headings=page.headings, body=page.body, url=page.url)
+            )
+        writer.commit()
+        writer.wait_merging_threads()
+        seconds = time.perf_counter() - started
+    sizes = {file.name: file.stat().st_size for file in Path(folder).iterdir()}
+    size = sum(size for name, size in sizes.items() if not name.endswith((".store", ".json", ".lock")))
+    return {"seconds": seconds, "peak": peak.grown, "bytes": size}
+
+
+def _as_terms(page: Document) -> dict[str, str]:
+    """The terms that our index has, for an analyzer that does nothing but part them."""
+    from crivello import analyze
+
+    return {
+        zone: " ".join(term for term, *_ in analyze(getattr(page, zone), page.language)) for zone in ZONES
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""Real pages to index: the HTML files of sites that lie unpacked in a folder, one folder a site.
+
+``CRIVELLO_BENCH_SITES`` names the folder; where it is not set, it is that of a real web on loopback
+(``REALWEB_HOME``, or ``realweb`` in the temporary folder). The pages are parsed once and kept as JSON lines beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TextIO
+
+from crivello import _core
+from crivello.index import Document
+from crivello.index.jsonl import JsonLines
+
+
+def sites() -> Path:
+    """The folder of the sites."""
+    home = os.environ.get("REALWEB_HOME") or Path(tempfile.gettempdir(), "realweb")
+    return Path(os.environ.get("CRIVELLO_BENCH_SITES") or Path(home, "sites"))
+
+
+def documents() -> list[Document]:
+    """The pages of all sites, in the order of their URLs."""
+    folder = sites()
+    if not folder.is_dir():
+        sys.exit(f"bench: there are no sites in {folder}; name a folder of them with CRIVELLO_BENCH_SITES")
+    kept = folder.parent / "pages.jsonl"
+    if not kept.exists():
+        temporary = kept.with_suffix(".tmp")
+        with temporary.open("w") as lines:
+            for site in sorted(folder.iterdir()):
+                _write_site(site, lines)
+        temporary.rename(kept)
+    return list(JsonLines(str(kept)))
+
+
+def _write_site(site: Path, lines: TextIO) -> None:
+    root = site / "usr/share" if (site / "usr/share").is_dir() else site
+    for file in sorted(root.rglob("*.html")):
+        if not file.is_file():
+            continue
+        url = f"http://{site.name}.test:8080/{file.relative_to(root)}"
+        page = _core.parse_html(file.read_bytes(), url, "text/html; charset=utf-8")
+        if page.text:
+            fields = {
+                "url": url,
+                "title": page.title,
+                "headings": page.headings,
+                "body": page.text,
+                "language": page.language,
+            }
+            print(json.dumps(fields, ensure_ascii=False), file=lines)
