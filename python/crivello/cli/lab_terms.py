@@ -84,7 +84,11 @@ def _print(found: Study) -> None:
         errors,
         [_rate(one) for one in found.signatures],
     )
-    _table("sets of terms that err at rate 2^-r: self-signed functions, and Bloom filters", errors, [_rate(one) for one in found.sets])
+    _table(
+        "sets of terms that err at rate 2^-r: self-signed functions, and Bloom filters",
+        errors,
+        [_rate(one) for one in found.sets],
+    )
 
 
 def _rate(one: Rate) -> tuple[str, ...]:
