@@ -118,7 +118,7 @@ def test_more_keys_than_one_shard_has() -> None:
     keys = np.arange(2_200_000, dtype=np.uint64)
     ranks = Ranks(keys, signature_bits=2)
     assert (ranks.get(keys) == keys.astype(np.int64)).all()
-    assert ranks.function_bits_per_key / 22 == pytest.approx(1.123, abs=0.005)
+    assert ranks.function_bits_per_key / 22 == pytest.approx(1.117, abs=0.005)
 
 
 def test_threads_share_a_dictionary() -> None:
@@ -155,14 +155,14 @@ def test_strangers_are_found_as_often_as_stated(bits: int) -> None:
 
 def test_it_costs_what_is_stated() -> None:
     keys = numbers(1_000_000, 5)
-    for construction, factor in (("peeling", 1.23), ("fuse", 1.125)):
+    for construction, factor in (("peeling", 1.23), ("fuse", 1.1176)):
         plain = Ranks(keys, signature_bits=8, construction=construction)  # type: ignore[arg-type]
         assert plain.bits_per_key == pytest.approx(factor * 20 + 8, abs=0.05)
         compact = Ranks(keys, signature_bits=8, construction=construction, compact=True)  # type: ignore[arg-type]
         assert compact.bits_per_key == pytest.approx(20 + 1.125 * factor + 8, abs=0.05)
     self_signed = ApproximateDictionary(keys, bits=10)
     bloom = Bloom(capacity=len(keys), error=2**-10)
-    assert self_signed.bits_per_key / 10 == pytest.approx(1.125, abs=0.005)
+    assert self_signed.bits_per_key / 10 == pytest.approx(1.1176, abs=0.005)
     assert bloom.bits / len(keys) / 10 == pytest.approx(1.44, abs=0.005)
 
 

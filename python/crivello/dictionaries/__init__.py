@@ -12,7 +12,7 @@
 Keys come in batches, as those of filters do: a list of ``str``, a list of ``bytes`` (a ``str`` and its UTF-8 are the
 same key), or a NumPy array of ``uint64``, whose numbers are keys themselves. Answers are NumPy arrays.
 
-A ``StaticFunction`` of values of b bits takes about 1.13 b bits a key, whatever the keys are; ``Ranks`` are such
+A ``StaticFunction`` of values of b bits takes about 1.12 b bits a key, whatever the keys are; ``Ranks`` are such
 a function and a signature for every key, which tells keys from others; an ``ApproximateDictionary`` is a function
 from each key to its own signature. A ``FrontCodedList`` holds its keys. Formulas, costs and file formats are in
 docs/dictionaries.md.

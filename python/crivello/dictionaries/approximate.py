@@ -15,7 +15,7 @@ from crivello.filters.base import Keys, whole_numbers
 class ApproximateDictionary(Dictionary):
     """A set of keys as the static function from each key to its own signature of ``bits`` bits (1 to 32).
 
-    A key is always there; what is none seems to be there with probability 2^-``bits``. It takes about 1.13 ``bits`` a
+    A key is always there; what is none seems to be there with probability 2^-``bits``. It takes about 1.12 ``bits`` a
     key and three cache misses, where a Bloom filter takes 1.44 ``bits`` and as many misses as ``bits``; but it cannot
     take more keys. A key may come more than once.
     """

@@ -18,9 +18,9 @@ from crivello.filters.base import Keys, whole_numbers
 class StaticFunction(Dictionary):
     """Any function from keys to whole numbers of ``bits`` bits (if not given, those of the largest value).
 
-    It takes 1.23 ``bits`` a key by ``peeling``, and by ``fuse`` 1.12 with millions of keys and 1.15 with a hundred
-    thousand; ``compact`` takes about ``bits`` + 1.3 and twice the time. Of what is no key the value is any number: see
-    ``Ranks`` and ``ApproximateDictionary`` for those that can tell. A key may come twice, with the same value.
+    It takes 1.12 ``bits`` a key by ``fuse`` and 1.23 by ``peeling``; ``compact`` takes about ``bits`` + 1.3, and more
+    time. Of what is no key the value is any number: see ``Ranks`` and ``ApproximateDictionary`` for those that can
+    tell. A key may come twice, with the same value.
     """
 
     _kind: ClassVar = _core.StaticFunction

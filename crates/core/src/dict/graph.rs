@@ -16,8 +16,8 @@
 //!
 //! ```text
 //! edges                         100   1,000   10,000   100,000   1,000,000   2,000,000
-//! vertices an edge, peeling    1.39    1.26     1.24      1.23        1.23        1.23
-//! vertices an edge, fuse       1.16    1.12     1.12      1.12        1.118       1.113
+//! vertices an edge, peeling    1.41    1.26     1.24      1.23        1.23        1.23
+//! vertices an edge, fuse       1.17    1.12     1.12      1.12        1.118       1.113
 //! ```
 //!
 //! The factors of `fuse` were found by trying graphs: they leave out some hundred edges at most.

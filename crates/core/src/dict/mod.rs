@@ -18,6 +18,7 @@
 mod approximate;
 mod augment;
 mod bits;
+mod build;
 mod compact;
 mod front_coded;
 mod function;

@@ -20,7 +20,7 @@
 //! ```
 
 use super::bits::{PADDING, pack, packed_length, unpack};
-use super::function::{Plan, StaticFunction, TOGETHER};
+use super::function::{Plan, StaticFunction};
 use super::graph::Construction;
 use super::hash::{KeyHash, MOST_SIGNATURE_BITS};
 use crate::prefetch::Prefetch;
@@ -137,7 +137,6 @@ impl Ranks {
         let lines = Prefetch::of(bytes);
         let width = u64::from(self.signature_bits);
         self.function.in_groups(function, hashes, pulse, |start, hashes, ranks| {
-            debug_assert!(hashes.len() <= TOGETHER);
             for rank in ranks.iter().flatten().filter(|rank| **rank < self.len()) {
                 lines.line(self.signatures + (rank * width / 8) as usize);
             }

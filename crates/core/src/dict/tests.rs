@@ -17,7 +17,7 @@ fn key_sets() -> impl Strategy<Value = BTreeSet<Vec<u8>>> {
         prop::collection::btree_set(key.clone(), 0..8),
         prop::collection::btree_set(key, 0..700),
         // Numbers in a row, of which XXH3 must make something random.
-        (0u32..12_000).prop_map(|n| (0..n).map(|number| number.to_be_bytes().to_vec()).collect()),
+        (0u32..7000).prop_map(|n| (0..n).map(|number| number.to_be_bytes().to_vec()).collect()),
     ]
 }
 
@@ -30,7 +30,7 @@ fn numbers(range: std::ops::Range<u64>) -> Vec<KeyHash> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn every_key_has_its_rank(keys in key_sets(), construction in constructions(), bits in 0u32..=32, compact in any::<bool>()) {
@@ -134,12 +134,10 @@ proptest! {
 fn shards_are_one_dictionary() {
     // More keys than one shard has, which is why this test is alone.
     let hashes = numbers(0..(1 << 21) + 5000);
-    for (construction, compact) in [(Construction::Fuse, false), (Construction::Fuse, true)] {
-        let bytes = Ranks::build(&hashes, construction, 3, compact, &Pulse::STEADY).unwrap();
-        let ranks = Ranks::open(&bytes).unwrap();
-        let answer = |index, rank| assert_eq!(rank, Some(index as u64));
-        ranks.get_many(&bytes, &hashes, &Pulse::STEADY, answer).unwrap();
-    }
+    let bytes = Ranks::build(&hashes, Construction::Fuse, 3, true, &Pulse::STEADY).unwrap();
+    let ranks = Ranks::open(&bytes).unwrap();
+    let answer = |index, rank| assert_eq!(rank, Some(index as u64));
+    ranks.get_many(&bytes, &hashes, &Pulse::STEADY, answer).unwrap();
 }
 
 #[test]

@@ -10,7 +10,7 @@ from crivello.crawl.plot import check_format
 from crivello.errors import StorageError
 from crivello.lab.terms.study import Study
 
-_NEEDED, _BEYOND, _TIME, _PLAIN = "#888888", "#1f77b4", "#17a589", "#c0392b"
+_ROOM, _TIME, _PLAIN = "#1f77b4", "#17a589", "#c0392b"
 
 
 def draw(found: Study, file: Path) -> None:
@@ -35,19 +35,21 @@ def draw(found: Study, file: Path) -> None:
 
 
 def _room(axes: Any, found: Study) -> None:
-    names = [row.name for row in found.ranks][::-1]
-    needed = math.log2(found.keys)
-    axes.barh(names, [needed] * len(names), color=_NEEDED, label="log₂ n")
-    beyond = [row.beyond(found.keys) for row in found.ranks][::-1]
-    axes.barh(names, beyond, left=needed, color=_BEYOND, label="beyond")
+    rows = found.ranks[::-1]
+    bars = axes.barh([row.name for row in rows], [row.bits_per_key for row in rows], color=_ROOM)
+    axes.bar_label(bars, fmt="%.1f", padding=3)
+    axes.axvline(math.log2(found.keys), color=_PLAIN, linestyle="--", label="log₂ n")
     axes.set(title=f"ranks, {found.signature_bits} bits of signature", xlabel="bits a key", xscale="log")
-    axes.legend(fontsize=8)
+    axes.set_xlim(1, 4 * max(row.bits_per_key for row in rows))
+    axes.legend(fontsize=8, loc="lower right")
 
 
 def _times(axes: Any, found: Study) -> None:
-    names = [row.name for row in found.ranks][::-1]
-    axes.barh(names, [row.nanoseconds for row in found.ranks][::-1], color=_TIME)
+    rows = found.ranks[::-1]
+    bars = axes.barh([row.name for row in rows], [row.nanoseconds for row in rows], color=_TIME)
+    axes.bar_label(bars, fmt="%.0f", padding=3)
     axes.set(title="ranks", xlabel="nanoseconds a lookup", xscale="log", yticklabels=[])
+    axes.set_xlim(1, 4 * max(row.nanoseconds for row in rows))
 
 
 def _sets(axes: Any, found: Study) -> None:
