@@ -8,6 +8,9 @@ use super::name::Code;
 use super::words::{Blocks, Delta, Gamma, Golomb, Minimal, Omega, Prefixed, Rice, Unary, Words, Zeta};
 use crate::Result;
 
+/// In what a list of one number is, where the code is fitted to its list: a parameter would be as long as the number.
+const LONE: Blocks = Blocks(8);
+
 /// A code whose lists are one stream of bits, with what follows from its parameter.
 #[derive(Clone, Copy)]
 pub enum Streamed {
@@ -118,6 +121,7 @@ impl Streamed {
     pub fn length<T: Natural>(self, numbers: &[T]) -> Result<u64> {
         match self {
             Streamed::Words(single) => each!(single, words => lists::length(words, numbers)),
+            _ if numbers.len() == 1 => lists::length(LONE, numbers),
             Streamed::Fitted(fitted) => fitted.length(numbers),
             Streamed::EliasFano => elias_fano::length(numbers),
         }
@@ -128,6 +132,7 @@ impl Streamed {
         let mut bits = BitWriter::new(bytes);
         match self {
             Streamed::Words(single) => each!(single, words => lists::write(words, numbers, &mut bits))?,
+            _ if numbers.len() == 1 => lists::write(LONE, numbers, &mut bits)?,
             Streamed::Fitted(fitted) => fitted.write(numbers, &mut bits)?,
             Streamed::EliasFano => elias_fano::write(numbers, &mut bits)?,
         }
@@ -140,6 +145,7 @@ impl Streamed {
         let mut bits = BitReader::new(bytes);
         match self {
             Streamed::Words(single) => each!(single, words => lists::read(words, &mut bits, n, numbers))?,
+            _ if n == 1 => lists::read(LONE, &mut bits, n, numbers)?,
             Streamed::Fitted(fitted) => fitted.read(&mut bits, n, numbers)?,
             Streamed::EliasFano => elias_fano::read(&mut bits, n, numbers)?,
         }
