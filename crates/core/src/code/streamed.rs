@@ -5,7 +5,9 @@ use super::elias_fano;
 use super::fitted::Fitted;
 use super::lists::{self, Natural};
 use super::name::Code;
-use super::words::{Blocks, Delta, Gamma, Golomb, Minimal, Omega, Prefixed, Rice, Unary, Words, Zeta};
+use super::words::{
+    Blocks, Delta, FixedZeta, Gamma, Golomb, Minimal, Omega, Prefixed, Rice, Unary, Words, Zeta,
+};
 use crate::Result;
 
 /// In what a list of one number is, where the code is fitted to its list: a parameter would be as long as the number.
@@ -58,6 +60,7 @@ macro_rules! each {
             Single::Unary => each!(@ $words, Unary, $work),
             Single::Gamma => each!(@ $words, Gamma, $work),
             Single::Delta => each!(@ $words, Delta, $work),
+            Single::Zeta(Zeta(3)) => each!(@ $words, FixedZeta::<3>, $work),
             Single::Zeta(zeta) => each!(@ $words, zeta, $work),
             Single::Omega => each!(@ $words, Omega, $work),
             Single::Golomb(golomb) => each!(@ $words, golomb, $work),
