@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         let lists: Vec<Vec<u32>> = (0..LISTS).map(|_| list(&mut random)).collect();
         for code in Code::all() {
-            let (bits, encode, decode, peer) = measure(code, &lists)?;
+            let Cost { bits, encode, decode, peer } = measure(code, &lists)?;
             let peer = peer.map_or("null".to_owned(), |peer| format!("{peer:.4}"));
             println!(
                 "{{\"kind\": \"{kind}\", \"code\": \"{code}\", \"bits\": {bits:.4}, \"encode\": {encode:.4}, \
@@ -41,11 +41,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Bits a number; nanoseconds a number to write, to read, and for the peer to read.
-fn measure(
-    code: Code,
-    lists: &[Vec<u32>],
-) -> Result<(f64, f64, f64, Option<f64>), Box<dyn std::error::Error>> {
+/// What a code makes of some lists, a number.
+struct Cost {
+    bits: f64,
+    /// Nanoseconds to write, to read, and for the peer to read.
+    encode: f64,
+    decode: f64,
+    peer: Option<f64>,
+}
+
+fn measure(code: Code, lists: &[Vec<u32>]) -> Result<Cost, Box<dyn std::error::Error>> {
     let coder = Coder::train(code, &lists[..lists.len() / 8])?;
     let numbers: usize = lists.iter().map(Vec::len).sum();
     let each = 1e9 / numbers as f64;
@@ -84,7 +89,7 @@ fn measure(
         }
     }
     let bits = bytes.len() as f64 * 8.0 / numbers as f64;
-    Ok((bits, encode * each, decode * each, words.map(|_| peer * each)))
+    Ok(Cost { bits, encode: encode * each, decode: decode * each, peer: words.map(|_| peer * each) })
 }
 
 /// The numbers as dsi-bitstream writes them, one list after the other, where it has the code.

@@ -5,8 +5,13 @@ use super::elias_fano;
 use super::fitted::Fitted;
 use super::lists::{self, Natural};
 use super::name::Code;
-use super::words::{Blocks, Delta, Gamma, Golomb, Minimal, Omega, Prefixed, Rice, Unary, Words, Zeta};
+use super::words::{
+    Blocks, Delta, FixedZeta, Gamma, Golomb, Minimal, Omega, Prefixed, Rice, Unary, Words, Zeta,
+};
 use crate::Result;
+
+/// In what a list of one number is, where the code is fitted to its list: a parameter would be as long as the number.
+const LONE: Blocks = Blocks(8);
 
 /// A code whose lists are one stream of bits, with what follows from its parameter.
 #[derive(Clone, Copy)]
@@ -55,6 +60,7 @@ macro_rules! each {
             Single::Unary => each!(@ $words, Unary, $work),
             Single::Gamma => each!(@ $words, Gamma, $work),
             Single::Delta => each!(@ $words, Delta, $work),
+            Single::Zeta(Zeta(3)) => each!(@ $words, FixedZeta::<3>, $work),
             Single::Zeta(zeta) => each!(@ $words, zeta, $work),
             Single::Omega => each!(@ $words, Omega, $work),
             Single::Golomb(golomb) => each!(@ $words, golomb, $work),
@@ -118,6 +124,7 @@ impl Streamed {
     pub fn length<T: Natural>(self, numbers: &[T]) -> Result<u64> {
         match self {
             Streamed::Words(single) => each!(single, words => lists::length(words, numbers)),
+            _ if numbers.len() == 1 => lists::length(LONE, numbers),
             Streamed::Fitted(fitted) => fitted.length(numbers),
             Streamed::EliasFano => elias_fano::length(numbers),
         }
@@ -128,6 +135,7 @@ impl Streamed {
         let mut bits = BitWriter::new(bytes);
         match self {
             Streamed::Words(single) => each!(single, words => lists::write(words, numbers, &mut bits))?,
+            _ if numbers.len() == 1 => lists::write(LONE, numbers, &mut bits)?,
             Streamed::Fitted(fitted) => fitted.write(numbers, &mut bits)?,
             Streamed::EliasFano => elias_fano::write(numbers, &mut bits)?,
         }
@@ -140,6 +148,7 @@ impl Streamed {
         let mut bits = BitReader::new(bytes);
         match self {
             Streamed::Words(single) => each!(single, words => lists::read(words, &mut bits, n, numbers))?,
+            _ if n == 1 => lists::read(LONE, &mut bits, n, numbers)?,
             Streamed::Fitted(fitted) => fitted.read(&mut bits, n, numbers)?,
             Streamed::EliasFano => elias_fano::read(&mut bits, n, numbers)?,
         }

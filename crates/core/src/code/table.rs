@@ -9,7 +9,7 @@
 use std::sync::OnceLock;
 
 use super::bits::BitReader;
-use super::words::{Delta, Gamma, Omega, Unary, Words, Zeta};
+use super::words::{Delta, FixedZeta, Gamma, Omega, Unary, Words, Zeta};
 
 /// How many bits are looked up.
 pub const PREFIX: u32 = 11;
@@ -84,6 +84,12 @@ impl Tabled for Zeta {
         static TABLES: [OnceLock<Table>; ZETAS] = [const { OnceLock::new() }; ZETAS];
         let table = TABLES.get(self.0 as usize - 1)?;
         Some(table.get_or_init(|| Table::of(self)))
+    }
+}
+
+impl<const K: u32> Tabled for FixedZeta<K> {
+    fn table(self) -> Option<&'static Table> {
+        Zeta(K).table()
     }
 }
 

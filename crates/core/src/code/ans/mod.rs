@@ -8,6 +8,7 @@
 //!
 //! ```text
 //! n = 1     variable byte code
+//! n < 8     4 bits that say the code (0 zeros, 1 γ, 2 δ, 3 ζ₃, then Rice with 0 to 8, 10, 12, 14), and the words
 //! 6 bits    below 32: how the list is written without a model (0 zeros, 1 γ, 2 δ, 3 to 5 ζ₂ to ζ₄, 6 nibbles,
 //!           from 7 on Rice with parameter 0 to 24); from 32 on: the model, less 32
 //! 11 bits   the slot from which the first number is popped
@@ -20,23 +21,19 @@
 
 pub mod buckets;
 pub mod model;
+mod plain;
 pub mod training;
 
 use buckets::{SYMBOLS, bucket, symbol};
 use model::{COST_OF_BIT, LOG, Model, SLOTS};
+use plain::{FEW, FEW_NUMBERS, MANY};
 
 use super::bits::{BitReader, BitWriter, Bits, WINDOW, lowest, window};
-use super::words::{Blocks, Delta, Gamma, Rice, Words, Zeta};
-use super::{lists, variable_byte};
+use super::variable_byte;
 use crate::Result;
 
-const WIDTH_OF_HEAD: u32 = 6;
+/// The first head that is a model's.
 const FIRST_MODEL: u64 = 32;
-const ZEROS: u64 = 0;
-const FIRST_RICE: u64 = 7;
-const LAST_RICE: u32 = 24;
-/// From so many numbers on, the models do better than any code but, at times, Rice's.
-const MANY: usize = 64;
 /// How many numbers a byte stands for at most, so that a nonsensical length does not become an allocation.
 const NUMBERS_PER_BYTE: usize = 128;
 
@@ -90,19 +87,21 @@ impl Models {
             numbers.iter().for_each(|number| variable_byte::write(u64::from(*number), bytes));
             return Ok(());
         }
+        if numbers.len() < FEW_NUMBERS {
+            let (head, _) = FEW.best(numbers);
+            return FEW.write(head, numbers, bytes);
+        }
         let start = bytes.len();
-        let (plain, bits_of_plain) = without_model(numbers);
+        let (head, plain) = MANY.best(numbers);
         let (best, cost) = training::best(&self.0, &training::counts(numbers));
-        let state_and_numbers = u64::from(LOG) + (cost as f64 / COST_OF_BIT) as u64;
-        // The cost counts the last number's symbol, which is free: at most the width of a slot.
-        if state_and_numbers < bits_of_plain + 2 * u64::from(LOG) {
+        // With its head and its state a list takes more than its cost, though the last number's symbol is free.
+        if (cost as f64 / COST_OF_BIT) as u64 <= plain {
             self.write_with(best, numbers, bytes);
         }
         let written = bytes.len() - start;
-        let plain_bytes = (u64::from(WIDTH_OF_HEAD) + bits_of_plain).div_ceil(8) as usize;
-        if written == 0 || plain_bytes <= written {
+        if written == 0 || plain.div_ceil(8) <= written as u64 {
             bytes.truncate(start);
-            write_plain(plain, numbers, bytes)?;
+            MANY.write(head, numbers, bytes)?;
         }
         let least = start + numbers.len().div_ceil(NUMBERS_PER_BYTE);
         if bytes.len() < least {
@@ -127,7 +126,7 @@ impl Models {
             slot = next;
         }
         let mut bits = BitWriter::new(bytes);
-        bits.write(FIRST_MODEL + number_of_model as u64, WIDTH_OF_HEAD);
+        bits.write(FIRST_MODEL + number_of_model as u64, MANY.width());
         bits.write(u64::from(slot), LOG);
         pieces.iter().rev().for_each(|(piece, width)| bits.write(*piece, *width));
         bits.finish();
@@ -148,9 +147,10 @@ impl Models {
         }
         numbers.resize(n, 0);
         let mut bits = BitReader::new(bytes);
-        let head = bits.read(WIDTH_OF_HEAD)?;
+        let ways = if n < FEW_NUMBERS { FEW } else { MANY };
+        let head = bits.read(ways.width())?;
         match head.checked_sub(FIRST_MODEL) {
-            None => read_plain(head, &mut bits, numbers)?,
+            None => ways.read(head, &mut bits, numbers)?,
             Some(model) => read_with(self.0.get(model as usize)?, &mut bits, numbers)?,
         }
         let after = bits.end()?;
@@ -180,65 +180,3 @@ fn read_with(model: &Model, bits: &mut BitReader, places: &mut [u32]) -> Option<
 }
 
 const _: () = assert!(32 + LOG <= WINDOW && SLOTS <= 1 << 15);
-
-/// The shortest way to write `numbers` without a model, and how many bits it takes after the head.
-fn without_model(numbers: &[u32]) -> (u64, u64) {
-    let sum: u64 = numbers.iter().map(|number| u64::from(*number)).sum();
-    if sum == 0 {
-        return (ZEROS, 0);
-    }
-    let mean = (sum / numbers.len() as u64 + 1).ilog2();
-    let mut best = (ZEROS, u64::MAX);
-    for parameter in mean.saturating_sub(1)..=mean.min(LAST_RICE) {
-        let bits = total(Rice(parameter), numbers);
-        if bits < best.1 {
-            best = (FIRST_RICE + u64::from(parameter), bits);
-        }
-    }
-    // Most ways are for what has no shape that a model could have, a handful of numbers; δ holds whatever comes.
-    for way in if numbers.len() < MANY { 1..FIRST_RICE } else { 2..3 } {
-        let bits = match way {
-            1 => total(Gamma, numbers),
-            2 => total(Delta, numbers),
-            3..=5 => total(Zeta(way as u32 - 1), numbers),
-            _ => total(Blocks(4), numbers),
-        };
-        if bits < best.1 {
-            best = (way, bits);
-        }
-    }
-    best
-}
-
-fn total<W: Words>(words: W, numbers: &[u32]) -> u64 {
-    lists::length(words, numbers).unwrap_or(u64::MAX)
-}
-
-fn write_plain(way: u64, numbers: &[u32], bytes: &mut Vec<u8>) -> Result<()> {
-    let mut bits = BitWriter::new(bytes);
-    bits.write(way, WIDTH_OF_HEAD);
-    match way {
-        ZEROS => {}
-        1 => lists::write(Gamma, numbers, &mut bits)?,
-        2 => lists::write(Delta, numbers, &mut bits)?,
-        3..=5 => lists::write(Zeta(way as u32 - 1), numbers, &mut bits)?,
-        6 => lists::write(Blocks(4), numbers, &mut bits)?,
-        _ => lists::write(Rice((way - FIRST_RICE) as u32), numbers, &mut bits)?,
-    }
-    bits.finish();
-    Ok(())
-}
-
-fn read_plain(way: u64, bits: &mut BitReader, places: &mut [u32]) -> Option<()> {
-    match way {
-        ZEROS => {
-            places.fill(0);
-            Some(())
-        }
-        1 => lists::fill(Gamma, bits, places),
-        2 => lists::fill(Delta, bits, places),
-        3..=5 => lists::fill(Zeta(way as u32 - 1), bits, places),
-        6 => lists::fill(Blocks(4), bits, places),
-        _ => lists::fill(Rice((way - FIRST_RICE) as u32), bits, places),
-    }
-}

@@ -7,6 +7,7 @@
 
 use super::buckets::{ESCAPE, SYMBOLS, bucket, symbol};
 use super::model::{Model, SLOTS};
+use super::plain::FEW_NUMBERS;
 
 /// How many models there are at most.
 pub const MODELS: usize = 32;
@@ -44,7 +45,8 @@ pub fn best(models: &[Model], counts: &Counts) -> (usize, u64) {
 
 /// Models fitted to a sample of lists.
 pub fn train(sample: &[Vec<u32>]) -> Vec<Model> {
-    let lists: Vec<Counts> = sample.iter().filter(|list| list.len() > 1).map(|list| counts(list)).collect();
+    let lists: Vec<Counts> =
+        sample.iter().filter(|list| list.len() >= FEW_NUMBERS).map(|list| counts(list)).collect();
     let mut models = untrained();
     if lists.is_empty() {
         return models;

@@ -31,7 +31,7 @@ mod zeta;
 pub use blocks::{Blocks, Prefixed, blocks};
 pub use elias::{Delta, Gamma, Omega, Unary};
 pub use golomb::{Golomb, Minimal, Rice};
-pub use zeta::Zeta;
+pub use zeta::{FixedZeta, Zeta};
 
 use super::bits::{BitReader, Bits};
 

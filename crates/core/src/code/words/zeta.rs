@@ -37,18 +37,20 @@ impl Words for Zeta {
     fn peek(self, window: u64) -> (u64, u32) {
         let h = zeros(window);
         let log = h * self.0;
-        if log + self.0 + h >= WINDOW {
+        // The rest is minimal binary of a bound 2^log (2^k − 1): its shorter words are those below 2^log, that is, those
+        // whose last k − 1 bits are zero. To look at these alone is the shortest way to the length.
+        let last = h + 1 + log;
+        if last + self.0 > WINDOW {
             return (0, TOO_LONG);
         }
-        // Minimal binary of a bound 2^log (2^k − 1), whose shorter words are those below 2^log.
+        let is_long = lowest(window >> last, self.0 - 1) != 0;
+        let length = last + self.0 - 1 + u32::from(is_long);
         let rest = window >> (h + 1);
         let shorter = log + self.0 - 1;
-        let least = 1 << log;
         let short = lowest(rest, shorter);
+        let least = 1 << log;
         let long = (short << 1 | (rest >> shorter & 1)).wrapping_sub(least);
-        let is_long = short >= least;
-        let number = least + if is_long { long } else { short } - 1;
-        (number, h + 1 + shorter + u32::from(is_long))
+        (least + if is_long { long } else { short } - 1, length)
     }
 
     #[inline]
@@ -60,5 +62,31 @@ impl Words for Zeta {
         let h = h as u32;
         let rest = self.rest(h).read(bits)?;
         Some((1 << (h * self.0)) - 1 + rest)
+    }
+}
+
+/// ζ of a parameter that the compiler knows: the loops multiply by it at every word.
+#[derive(Clone, Copy)]
+pub struct FixedZeta<const K: u32>;
+
+impl<const K: u32> Words for FixedZeta<K> {
+    #[inline]
+    fn length(self, number: u64) -> Option<u64> {
+        Zeta(K).length(number)
+    }
+
+    #[inline]
+    fn write(self, number: u64, bits: &mut impl Bits) {
+        Zeta(K).write(number, bits);
+    }
+
+    #[inline(always)]
+    fn peek(self, window: u64) -> (u64, u32) {
+        Zeta(K).peek(window)
+    }
+
+    #[inline]
+    fn read(self, bits: &mut BitReader) -> Option<u64> {
+        Zeta(K).read(bits)
     }
 }
