@@ -71,7 +71,7 @@ pub fn invert(chunk: &Chunk, pulse: &Pulse) -> Result<Inverted> {
                 zones.insert(zone);
             }
         }
-        writer.begin_term(term.as_bytes(), zones);
+        writer.begin_term(term, zones);
         for zone in zones.zones() {
             let list = lists[zone as usize].of(rank);
             postings.clear();

@@ -6,8 +6,6 @@
 //! stretches of the terms, and their output is joined by writing it one after the other. Every byte is read and
 //! written once. Memory: buffers, and 4 bytes an occurrence of the largest list where it has to be sorted.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -62,9 +60,9 @@ impl<'a> Merge<'a> {
         let places = self.samples();
         for place in places.iter().step_by(places.len().div_ceil(SAMPLE_PLACES).max(1)) {
             let mut left = SAMPLE_TERMS;
-            self.each_term(place, None, pulse, |_, lists| {
+            self.each_term(place, None, pulse, |term| {
                 for zone in Zone::ALL {
-                    self.sample_list(zone, lists, quantum as usize, &mut sample)?;
+                    self.sample_list(zone, term, quantum as usize, &mut sample)?;
                 }
                 left -= 1;
                 Ok(left > 0)
@@ -81,9 +79,9 @@ impl<'a> Merge<'a> {
         mut visit: impl FnMut(&[DocId]) -> Result<()>,
     ) -> Result<()> {
         let mut documents = Vec::new();
-        self.each_term(&[], None, pulse, |_, lists| {
+        self.each_term(&[], None, pulse, |term| {
             documents.clear();
-            self.each_posting(of_zone(zone, lists), |document, _| {
+            self.each_posting(term.lists(zone), |document, _| {
                 documents.push(document);
                 Ok(true)
             })?;
@@ -145,10 +143,10 @@ impl<'a> Merge<'a> {
         let mut writer = PostingsWriter::new(codes, std::array::from_fn(|_| Spool::new(folder)));
         let mut entries = Spool::new(folder);
         let (mut bytes, mut entry, mut written) = (Vec::new(), Vec::new(), Vec::new());
-        self.each_term(first, end, pulse, |term, lists| {
+        self.each_term(first, end, pulse, |term| {
             written.clear();
             for zone in Zone::ALL {
-                self.write_list(zone, lists, &mut writer)?;
+                self.write_list(zone, term, &mut writer)?;
                 written.extend(writer.end()?.map(|list| (zone, list)));
             }
             if written.is_empty() {
@@ -157,7 +155,7 @@ impl<'a> Merge<'a> {
             bytes.clear();
             entry.clear();
             lists::write(&written, codes.quantum, &mut Place::default(), &mut entry);
-            number::write_bytes(term, &mut bytes);
+            number::write_bytes(term.term(), &mut bytes);
             number::write_bytes(&entry, &mut bytes);
             entries.append(&bytes)?;
             Ok(true)
@@ -168,20 +166,19 @@ impl<'a> Merge<'a> {
     fn write_list(
         &self,
         zone: Zone,
-        lists: &[(usize, &SourceTerms<'a>)],
+        term: &Standing<'_, 'a>,
         writer: &mut PostingsWriter<'_>,
     ) -> Result<()> {
-        let lists = of_zone(zone, lists);
-        writer.begin(lists.iter().any(|(_, list)| list.repeats()));
+        writer.begin(term.lists(zone).any(|(_, list)| list.repeats()));
         let length = |document: DocId| self.cards[document.0 as usize].words[zone as usize];
         if self.in_order {
-            return self.each_posting(lists, |document, positions| {
+            return self.each_posting(term.lists(zone), |document, positions| {
                 writer.push(document, length(document), positions)?;
                 Ok(true)
             });
         }
         let mut gathered = Gathered::default();
-        self.each_posting(lists, |document, positions| {
+        self.each_posting(term.lists(zone), |document, positions| {
             gathered.push(document, positions);
             Ok(true)
         })?;
@@ -192,12 +189,12 @@ impl<'a> Merge<'a> {
     fn sample_list(
         &self,
         zone: Zone,
-        lists: &[(usize, &SourceTerms<'a>)],
+        term: &Standing<'_, 'a>,
         quantum: usize,
         sample: &mut Sample,
     ) -> Result<()> {
         let mut gathered = Gathered::default();
-        self.each_posting(of_zone(zone, lists), |document, positions| {
+        self.each_posting(term.lists(zone), |document, positions| {
             gathered.push(document, positions);
             Ok(gathered.postings.len() < SAMPLE_POSTINGS)
         })?;
@@ -221,7 +218,7 @@ impl<'a> Merge<'a> {
     /// Calls `visit` with every posting that is kept, by its new number, until it says to stop.
     fn each_posting(
         &self,
-        lists: Vec<(usize, SourceList<'a>)>,
+        lists: impl Iterator<Item = (usize, SourceList<'a>)>,
         mut visit: impl FnMut(DocId, &[u32]) -> Result<bool>,
     ) -> Result<()> {
         let mut positions = Vec::new();
@@ -241,31 +238,30 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    /// Calls `visit` with every term from `first` on and before `end`, and the walks that stand on it, each with the
-    /// number of its source, until it says to stop.
+    /// Calls `visit` with every term from `first` on and before `end`, until it says to stop.
     fn each_term(
         &self,
         first: &[u8],
         end: Option<&[u8]>,
         pulse: &Pulse,
-        mut visit: impl FnMut(&[u8], &[(usize, &SourceTerms<'a>)]) -> Result<bool>,
+        mut visit: impl FnMut(&Standing<'_, 'a>) -> Result<bool>,
     ) -> Result<()> {
         let mut walks: Vec<SourceTerms<'a>> =
             self.sources.iter().map(|source| source.terms_from(first)).collect();
-        let mut heap = BinaryHeap::with_capacity(walks.len());
-        for (number, walk) in walks.iter_mut().enumerate() {
+        let mut heap = Heap::default();
+        for number in 0..walks.len() {
             // A walk starts at the nearest place before the first term.
-            while walk.advance()? {
-                if walk.term() >= first {
-                    heap.push(Reverse((walk.term().to_vec(), number)));
+            while walks[number].advance()? {
+                if walks[number].term() >= first {
+                    heap.push(number, &walks);
                     break;
                 }
             }
         }
         let mut count = 0u64;
         let mut at = Vec::new();
-        while let Some(Reverse((term, number))) = heap.pop() {
-            if end.is_some_and(|end| term.as_slice() >= end) {
+        while let Some(number) = heap.top() {
+            if end.is_some_and(|end| walks[number].term() >= end) {
                 return Ok(());
             }
             if count.is_multiple_of(1 << 10) {
@@ -273,22 +269,18 @@ impl<'a> Merge<'a> {
             }
             count += 1;
             at.clear();
-            at.push(number);
-            while let Some(Reverse((next, _))) = heap.peek() {
-                if *next != term {
-                    break;
-                }
-                at.extend(heap.pop().map(|Reverse((_, number))| number));
+            while let Some(next) = heap.top()
+                && (at.is_empty() || walks[next].term() == walks[number].term())
+            {
+                at.push(next);
+                heap.pop(&walks);
             }
-            let standing: Vec<(usize, &SourceTerms<'a>)> =
-                at.iter().map(|number| (*number, &walks[*number])).collect();
-            if !visit(&term, &standing)? {
+            if !visit(&Standing { walks: &walks, at: &at })? {
                 return Ok(());
             }
             for number in &at {
-                let walk = &mut walks[*number];
-                if walk.advance()? {
-                    heap.push(Reverse((walk.term().to_vec(), *number)));
+                if walks[*number].advance()? {
+                    heap.push(*number, &walks);
                 }
             }
         }
@@ -314,8 +306,68 @@ impl<'a> Merge<'a> {
     }
 }
 
-fn of_zone<'a>(zone: Zone, lists: &[(usize, &SourceTerms<'a>)]) -> Vec<(usize, SourceList<'a>)> {
-    lists.iter().filter_map(|(number, walk)| walk.list(zone).map(|list| (*number, list))).collect()
+/// The walks that stand on a term.
+struct Standing<'w, 'a> {
+    walks: &'w [SourceTerms<'a>],
+    /// The numbers of those that do, in order.
+    at: &'w [usize],
+}
+
+impl<'w, 'a> Standing<'w, 'a> {
+    /// The term.
+    fn term(&self) -> &'w [u8] {
+        self.at.first().map_or(&[], |number| self.walks[*number].term())
+    }
+
+    /// Its lists in a zone, each with the number of its source.
+    fn lists(&self, zone: Zone) -> impl Iterator<Item = (usize, SourceList<'a>)> {
+        self.at.iter().filter_map(move |number| Some((*number, self.walks[*number].list(zone)?)))
+    }
+}
+
+/// The walks in order of the terms they stand on, and then of their numbers: a binary heap of numbers, because the terms
+/// themselves are where the walks have them.
+#[derive(Default)]
+struct Heap(Vec<usize>);
+
+impl Heap {
+    fn top(&self) -> Option<usize> {
+        self.0.first().copied()
+    }
+
+    fn push(&mut self, number: usize, walks: &[SourceTerms<'_>]) {
+        self.0.push(number);
+        let mut place = self.0.len() - 1;
+        while place > 0 && Heap::comes_before(self.0[place], self.0[(place - 1) / 2], walks) {
+            self.0.swap(place, (place - 1) / 2);
+            place = (place - 1) / 2;
+        }
+    }
+
+    fn pop(&mut self, walks: &[SourceTerms<'_>]) {
+        if self.0.is_empty() {
+            return;
+        }
+        self.0.swap_remove(0);
+        let mut place = 0;
+        loop {
+            let mut least = place;
+            for child in [2 * place + 1, 2 * place + 2] {
+                if child < self.0.len() && Heap::comes_before(self.0[child], self.0[least], walks) {
+                    least = child;
+                }
+            }
+            if least == place {
+                return;
+            }
+            self.0.swap(place, least);
+            place = least;
+        }
+    }
+
+    fn comes_before(one: usize, other: usize, walks: &[SourceTerms<'_>]) -> bool {
+        (walks[one].term(), one) < (walks[other].term(), other)
+    }
 }
 
 /// Postings that are sorted before they are written.
