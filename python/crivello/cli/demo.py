@@ -57,6 +57,7 @@ def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
     from crivello.crawl.story import verdict
     from crivello.crawl.why import why
     from crivello.graph.update import update_ranks
+    from crivello.index.stats import stats
     from crivello.index.update import update_index
     from crivello.lab.web import SampleWeb
 
@@ -87,6 +88,7 @@ def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
         say(
             f"3. indexed {done.documents:,} pages: {done.terms:,} terms, {done.postings:,} postings, {done.bytes:,} bytes"
         )
+        say(f"   {_costs(stats(collection))}")
         say(
             f"4. ranked {graph.pages:,} pages by {graph.links:,} links, {graph.bits_per_link:.1f} bits a link"
         )
@@ -104,6 +106,16 @@ def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
         host,
         port if flags["serve"]["port"] else web.free_port(host, port),
         on_ready=lambda url: say(f"5. the search page is at {url} (Ctrl-C ends it)"),
+    )
+
+
+def _costs(found: dict[str, Any]) -> str:
+    """What an index costs, a component at a time."""
+    sections, postings, occurrences = found["sections"], found["postings"], found["occurrences"]
+    function, signatures = found["rank_bits"]
+    return (
+        f"{sections['pointers'] * 8 / postings:.1f} bits a pointer, {sections['counts'] * 8 / postings:.1f} a count, "
+        f"{sections['positions'] * 8 / occurrences:.1f} a position; {function + signatures:.1f} bits from a term to its rank"
     )
 
 

@@ -9,7 +9,7 @@
 
 A code goes by its name: ``unary``, ``gamma``, ``delta``, ``zeta1`` to ``zeta63``, ``omega``, ``golomb``,
 ``golomb:MODULUS``, ``rice``, ``rice:PARAMETER``, ``minimal:BOUND``, ``nibble``, ``byte``, ``nibble-prefix``,
-``byte-prefix``, ``pfor128``, ``pfor256``, ``ans``, ``elias-fano``, ``simd128``, ``simd256``. What each of them is
+``byte-prefix``, ``pfor128``, ``pfor256``, ``escape128``, ``escape256``, ``ans``, ``elias-fano``, ``simd128``, ``simd256``. What each of them is
 stands in ``docs/codes.md``.
 """
 

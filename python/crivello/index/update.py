@@ -67,6 +67,7 @@ class Indexer:
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
         settings = collection.settings
+        self._language = settings.index.language
         self._index = Index(
             collection.folder / FOLDER,
             collection.segments,
@@ -102,7 +103,7 @@ class Indexer:
         for start in range(0, len(stale), _SLAB):
             rows = [table.by_signature(signature) for signature in stale[start : start + _SLAB]]
             indexable = [row for row in rows if row is not None and row.indexable]
-            self._index.add(documents_of(self._collection, indexable))
+            self._index.add(self._in_language(documents_of(self._collection, indexable)))
         if stale:
             self._commit()
         return len(stale)
@@ -117,7 +118,7 @@ class Indexer:
             if on_progress is not None:
                 on_progress(number)
 
-        self._index.add(documents, progress=count)
+        self._index.add(self._in_language(documents), progress=count)
         if counted:
             self._commit()
         return counted
@@ -158,6 +159,12 @@ class Indexer:
             searcher.bytes,
             len(self._index.segments),
         )
+
+    def _in_language(self, documents: Iterable[Document]) -> Iterable[Document]:
+        """The documents in the language that the settings say, where they say one."""
+        if self._language is None:
+            return documents
+        return (document._replace(language=self._language) for document in documents)
 
     @property
     def _rows(self) -> int:

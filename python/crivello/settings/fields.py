@@ -272,6 +272,16 @@ class Index(msgspec.Struct, kw_only=True, frozen=True):
             description="how pages are numbered: as they come, by URL, or so that similar ones are neighbours"
         ),
     ] = "arrival"
+    language: (
+        Annotated[
+            str,
+            Meta(
+                pattern=r"^[a-z]{2}$",
+                description="the language of all pages, as two letters; each page's own where it is not set",
+            ),
+        ]
+        | None
+    ) = None
     fan_in: Annotated[int, Meta(ge=2, le=64, description="how many segments of like size become one")] = 8
     ranks: Annotated[
         Literal["fuse", "peeling"],
@@ -287,7 +297,7 @@ class Index(msgspec.Struct, kw_only=True, frozen=True):
     ] = 4
 
 
-CODE = r"^(auto|unary|gamma|delta|zeta[1-9]|omega|golomb(:[0-9]+)?|rice(:[0-9]+)?|minimal:[0-9]+|nibble|byte|nibble-prefix|byte-prefix|pfor128|pfor256|ans|elias-fano|simd128|simd256)$"
+CODE = r"^(auto|unary|gamma|delta|zeta[1-9]|omega|golomb(:[0-9]+)?|rice(:[0-9]+)?|minimal:[0-9]+|nibble|byte|nibble-prefix|byte-prefix|pfor128|pfor256|escape128|escape256|ans|elias-fano|simd128|simd256)$"
 
 
 def _code(what: str) -> Meta:

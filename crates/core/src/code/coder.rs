@@ -6,6 +6,7 @@
 
 use super::ans::Models;
 use super::blocks::{self, Plain128, Plain256};
+use super::escape::{Escaped128, Escaped256};
 use super::name::Code;
 use super::pfor::{Patched128, Patched256};
 use super::streamed::Streamed;
@@ -25,6 +26,8 @@ enum Kind {
     Plain256,
     Patched128,
     Patched256,
+    Escaped128,
+    Escaped256,
 }
 
 impl Kind {
@@ -35,6 +38,8 @@ impl Kind {
             Code::Simd256 => Some(Kind::Plain256),
             Code::Pfor128 => Some(Kind::Patched128),
             Code::Pfor256 => Some(Kind::Patched256),
+            Code::Escape128 => Some(Kind::Escaped128),
+            Code::Escape256 => Some(Kind::Escaped256),
             _ => Streamed::of(code).map(Kind::Streamed),
         }
     }
@@ -72,6 +77,8 @@ impl Coder {
             Kind::Plain256 => blocks::write::<Plain256, Plain128>(numbers, bytes),
             Kind::Patched128 => blocks::write::<Patched128, Patched128>(numbers, bytes),
             Kind::Patched256 => blocks::write::<Patched256, Patched128>(numbers, bytes),
+            Kind::Escaped256 => blocks::write::<Escaped256, Escaped128>(numbers, bytes),
+            Kind::Escaped128 => blocks::write::<Escaped128, Escaped128>(numbers, bytes),
         };
         written.inspect_err(|_| bytes.truncate(start))
     }
@@ -86,6 +93,8 @@ impl Coder {
             Kind::Plain256 => blocks::read::<Plain256, Plain128>(bytes, n, numbers),
             Kind::Patched128 => blocks::read::<Patched128, Patched128>(bytes, n, numbers),
             Kind::Patched256 => blocks::read::<Patched256, Patched128>(bytes, n, numbers),
+            Kind::Escaped256 => blocks::read::<Escaped256, Escaped128>(bytes, n, numbers),
+            Kind::Escaped128 => blocks::read::<Escaped128, Escaped128>(bytes, n, numbers),
         }
     }
 
@@ -102,6 +111,8 @@ impl Coder {
             Kind::Plain256 => blocks::bytes::<Plain256, Plain128>(numbers),
             Kind::Patched128 => blocks::bytes::<Patched128, Patched128>(numbers),
             Kind::Patched256 => blocks::bytes::<Patched256, Patched128>(numbers),
+            Kind::Escaped256 => blocks::bytes::<Escaped256, Escaped128>(numbers),
+            Kind::Escaped128 => blocks::bytes::<Escaped128, Escaped128>(numbers),
         };
         Ok(bytes as u64 * 8)
     }

@@ -36,6 +36,10 @@ pub enum Code {
     Pfor128,
     /// `pfor256`: blocks of 256 numbers of one width, and exceptions.
     Pfor256,
+    /// `escape128`: the same as the notes have it, with escapes in place of the exceptions.
+    Escape128,
+    /// `escape256`: that with blocks of 256 numbers.
+    Escape256,
     /// `ans`: asymmetric numeral systems with static models.
     Ans,
     /// `elias-fano`: the sums of the numbers as a monotone sequence.
@@ -61,6 +65,8 @@ impl Code {
             Code::BytePrefix,
             Code::Pfor128,
             Code::Pfor256,
+            Code::Escape128,
+            Code::Escape256,
             Code::Ans,
             Code::EliasFano,
             Code::Simd128,
@@ -103,6 +109,8 @@ impl fmt::Display for Code {
             Code::BytePrefix => "byte-prefix",
             Code::Pfor128 => "pfor128",
             Code::Pfor256 => "pfor256",
+            Code::Escape128 => "escape128",
+            Code::Escape256 => "escape256",
             Code::Ans => "ans",
             Code::EliasFano => "elias-fano",
             Code::Simd128 => "simd128",
@@ -129,6 +137,8 @@ impl FromStr for Code {
             "byte-prefix" => Some(Code::BytePrefix),
             "pfor128" => Some(Code::Pfor128),
             "pfor256" => Some(Code::Pfor256),
+            "escape128" => Some(Code::Escape128),
+            "escape256" => Some(Code::Escape256),
             "ans" => Some(Code::Ans),
             "elias-fano" => Some(Code::EliasFano),
             "simd128" => Some(Code::Simd128),
@@ -139,7 +149,7 @@ impl FromStr for Code {
             Error::Invalid(format!(
                 "there is no code {name:?}: the codes are unary, gamma, delta, zeta1 to zeta63, omega, golomb, \
                  golomb:MODULUS, rice, rice:PARAMETER, minimal:BOUND, nibble, byte, nibble-prefix, byte-prefix, \
-                 pfor128, pfor256, ans, elias-fano, simd128 and simd256"
+                 pfor128, pfor256, escape128, escape256, ans, elias-fano, simd128 and simd256"
             ))
         };
         code.ok_or_else(unknown)?.check()

@@ -94,8 +94,7 @@ fn cut(text: &str) -> &str {
 
 /// The different texts of links to some pages, the first ones first, a line each.
 pub fn anchors_of(path: &Path, committed: u64, pages: &[Signature], pulse: &Pulse) -> Result<Vec<String>> {
-    let mut texts: FxHashMap<Signature, Texts> =
-        pages.iter().map(|page| (*page, Texts::default())).collect();
+    let mut texts: FxHashMap<Signature, Texts> = pages.iter().map(|page| (*page, Texts::default())).collect();
     scan(path, committed, pulse, |target, text| {
         if let Some(texts) = texts.get_mut(&target) {
             texts.add(text);
@@ -165,10 +164,13 @@ mod tests {
         let path = folder.path().join("anchors");
         let mut log = AnchorLog::open(&path, 0).unwrap();
         let page = |url: &str| Signature::of(url.as_bytes());
-        log.append(page("a"), [("b", "Water "), ("c", ""), ("b", "acqua"), ("a", "myself")].into_iter()).unwrap();
+        log.append(page("a"), [("b", "Water "), ("c", ""), ("b", "acqua"), ("a", "myself")].into_iter())
+            .unwrap();
         log.append(page("c"), [("b", "Water"), ("d", "è".repeat(150).as_str())].into_iter()).unwrap();
         let committed = log.flush().unwrap();
-        let found = anchors_of(&path, committed, &[page("b"), page("c"), page("d"), page("a")], &Pulse::STEADY).unwrap();
+        let found =
+            anchors_of(&path, committed, &[page("b"), page("c"), page("d"), page("a")], &Pulse::STEADY)
+                .unwrap();
         assert_eq!(found[0], "Water\nacqua\n");
         assert_eq!(found[2].trim().chars().count(), 100);
         assert!(found[1].is_empty() && found[3].is_empty());

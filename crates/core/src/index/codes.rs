@@ -101,7 +101,9 @@ impl Sample {
         let by_gaps = related && template::relate_gaps(&numbers.gaps, &numbers.counts, &mut gaps);
         let firsts = if by_firsts { &firsts } else { &numbers.firsts };
         let gaps = if by_gaps { &gaps } else { &numbers.gaps };
-        for (lists, component) in self.lists.iter_mut().zip([&numbers.pointers, &numbers.counts, firsts, gaps]) {
+        for (lists, component) in
+            self.lists.iter_mut().zip([&numbers.pointers, &numbers.counts, firsts, gaps])
+        {
             if !component.is_empty() {
                 self.size += component.len();
                 lists.push(component.clone());

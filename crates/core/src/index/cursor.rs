@@ -61,7 +61,8 @@ impl<'a> Cursor<'a> {
         };
         if blocks > 1 {
             let bytes = segment.section(Section::Skips, cursor.list.ranges[SKIPS].clone())?;
-            cursor.skips = Skips::open(bytes, blocks).ok_or_else(|| cursor.damage("the skips do not decode"))?;
+            cursor.skips =
+                Skips::open(bytes, blocks).ok_or_else(|| cursor.damage("the skips do not decode"))?;
         }
         cursor.load(0)?;
         Ok(cursor)

@@ -31,7 +31,8 @@ pub fn join(
     }
     let segments = files.iter().map(|file| file.open(folder)).collect::<Result<Vec<Segment>>>()?;
     let replaced = replaced::find(&segments, pulse)?;
-    let mut copy = Copy { writer: SegmentWriter::create(folder, number)?, cards: Vec::new(), packer: Packer::default() };
+    let mut copy =
+        Copy { writer: SegmentWriter::create(folder, number)?, cards: Vec::new(), packer: Packer::default() };
     let mut parts = Vec::with_capacity(segments.len());
     for (segment, replaced) in segments.iter().zip(&replaced) {
         parts.push((Postings::Segment(segment), copy.documents(segment, replaced, pulse)?));

@@ -72,13 +72,11 @@ impl Maxima {
         // On the frontier a larger count goes with a longer document, so a stretch of it has the count of its
         // last point and the length of its first.
         let corner = |from: Corner, to: Corner| Corner { count: to.count, length: from.length };
-        let cuts = (1..frontier.len()).map(|cut| {
-            [corner(*first, frontier[cut - 1]), corner(frontier[cut], *last)]
-        });
+        let cuts =
+            (1..frontier.len()).map(|cut| [corner(*first, frontier[cut - 1]), corner(frontier[cut], *last)]);
         let mean = f64::from(first.length()) + 1.0;
-        let looseness = |corners: &[Corner; 2]| {
-            corners.iter().map(|corner| weight(*corner, mean)).fold(0.0, f64::max)
-        };
+        let looseness =
+            |corners: &[Corner; 2]| corners.iter().map(|corner| weight(*corner, mean)).fold(0.0, f64::max);
         let best = cuts.min_by(|left, right| looseness(left).total_cmp(&looseness(right)));
         Maxima(best.unwrap_or([corner(*first, *last); 2]))
     }

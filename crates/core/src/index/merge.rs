@@ -163,12 +163,7 @@ impl<'a> Merge<'a> {
         Ok(Stretch { components: writer.components, entries })
     }
 
-    fn write_list(
-        &self,
-        zone: Zone,
-        term: &Standing<'_, 'a>,
-        writer: &mut PostingsWriter<'_>,
-    ) -> Result<()> {
+    fn write_list(&self, zone: Zone, term: &Standing<'_, 'a>, writer: &mut PostingsWriter<'_>) -> Result<()> {
         writer.begin(term.lists(zone).any(|(_, list)| list.repeats()));
         let length = |document: DocId| self.cards[document.0 as usize].words[zone as usize];
         if self.in_order {

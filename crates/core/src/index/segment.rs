@@ -186,7 +186,8 @@ impl Segment {
         let index = self.document_index()?;
         let first = index.first(block).0;
         // Dropped documents may stay among the stored ones, so only the last block is open at its end.
-        let next = if block + 1 < index.blocks() { index.first(block + 1).0 } else { self.stored_documents()? };
+        let next =
+            if block + 1 < index.blocks() { index.first(block + 1).0 } else { self.stored_documents()? };
         Ok(first..next.max(first))
     }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use super::DocId;
 use super::codes::CODED;
 use super::directory::Section;
 use super::merge::Merge;
@@ -13,7 +14,6 @@ use super::replaced;
 use super::segment::{Segment, SegmentFile};
 use super::source::{Postings, Source};
 use super::zone::Zone;
-use super::DocId;
 use crate::code::{Code, Coder};
 use crate::{Pulse, Result};
 
@@ -173,9 +173,8 @@ fn component(name: &'static str, lists: &[Vec<u32>], pulse: &Pulse) -> Result<Co
     let mut codes = Vec::new();
     for code in Code::all() {
         pulse.beat()?;
-        let bits = Coder::train(code, lists).and_then(|coder| {
-            lists.iter().try_fold(0, |bits, list| Ok(bits + coder.bits(list)?))
-        });
+        let bits = Coder::train(code, lists)
+            .and_then(|coder| lists.iter().try_fold(0, |bits, list| Ok(bits + coder.bits(list)?)));
         codes.push((code.to_string(), bits.ok().map(|bits: u64| bits as f64 / sample.max(1) as f64)));
     }
     Ok(ComponentStats { name, sample, entropy: entropy(lists), codes })

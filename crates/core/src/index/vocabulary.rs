@@ -147,11 +147,8 @@ impl Vocabulary {
     #[cold]
     fn insert(&mut self, analyzer: &Analyzer, place: usize, key: Key, word: &str) -> u32 {
         analyzer.term(word, &mut self.term);
-        let term = if self.term.is_empty() {
-            Vocabulary::NO_TERM
-        } else {
-            self.terms.number(self.term.as_bytes())
-        };
+        let term =
+            if self.term.is_empty() { Vocabulary::NO_TERM } else { self.terms.number(self.term.as_bytes()) };
         self.entries[place] = Entry { key, term };
         self.words += 1;
         if self.words * 2 > self.entries.len() {

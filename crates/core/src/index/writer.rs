@@ -92,7 +92,8 @@ impl SegmentWriter {
             totals.words.iter_mut().zip(card.words).for_each(|(all, own)| *all += u64::from(own));
         }
         let mut directory = Directory::default();
-        let mut end = |section: Section, pages: &PageWriter| directory.ends[section as usize] = pages.length();
+        let mut end =
+            |section: Section, pages: &PageWriter| directory.ends[section as usize] = pages.length();
         end(Section::Documents, &self.pages);
         self.pages.append(&self.index.bytes)?;
         end(Section::DocumentIndex, &self.pages);
@@ -119,13 +120,8 @@ impl SegmentWriter {
         end(Section::Terms, &self.pages);
         terms.index.copy_to(&mut self.pages)?;
         end(Section::TermIndex, &self.pages);
-        let ranks = Ranks::build(
-            &hashes,
-            options.construction,
-            options.signature_bits,
-            options.compact,
-            pulse,
-        )?;
+        let ranks =
+            Ranks::build(&hashes, options.construction, options.signature_bits, options.compact, pulse)?;
         drop(hashes);
         self.pages.append(&ranks)?;
         end(Section::Ranks, &self.pages);

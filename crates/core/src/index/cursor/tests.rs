@@ -29,7 +29,8 @@ fn some_list() -> impl Strategy<Value = Model> {
 /// Any code for each component, or whatever suits, and any quantum.
 fn some_options() -> impl Strategy<Value = Options> {
     // Codes whose words grow with the number itself refuse large gaps, as they should.
-    let codes: Vec<Code> = Code::all().into_iter().filter(|code| !["unary"].contains(&code.to_string().as_str())).collect();
+    let codes: Vec<Code> =
+        Code::all().into_iter().filter(|code| !["unary"].contains(&code.to_string().as_str())).collect();
     let code = || prop::option::of(prop::sample::select(codes.clone()));
     (code(), code(), code(), 16u32..200).prop_map(|(pointers, counts, positions, quantum)| Options {
         codes: CodeChoice { pointers, counts, positions, quantum, ..CodeChoice::default() },

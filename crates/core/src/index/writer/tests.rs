@@ -25,7 +25,8 @@ pub fn segment_with(folder: &Path, lists: &[(&str, List)], options: &Options) ->
     for block in pack(urls.iter().map(|url| StoredDocument { url, ..StoredDocument::default() })) {
         segment.store(&block).unwrap();
     }
-    let card = |url: &String| Card { signature: Signature::of(url.as_bytes()), words: [url.len() as u32; ZONES] };
+    let card =
+        |url: &String| Card { signature: Signature::of(url.as_bytes()), words: [url.len() as u32; ZONES] };
     let mut run = RunWriter::default();
     for (term, list) in lists {
         let mut postings = Vec::new();

@@ -93,7 +93,9 @@ impl Model {
         let mean = pages.iter().map(Page::words).sum::<usize>() as f64 / pages.len() as f64;
         let score = |term: usize| {
             // A term counts in the zone where it is most frequent.
-            let in_zone = |zone: fn(&Page) -> &Vec<usize>| pages.iter().filter(|page| zone(page).contains(&term)).count();
+            let in_zone = |zone: fn(&Page) -> &Vec<usize>| {
+                pages.iter().filter(|page| zone(page).contains(&term)).count()
+            };
             let n = in_zone(|page| &page.title).max(in_zone(|page| &page.body)) as f64;
             let count = page.count(term) as f64;
             let idf = (1.0 + (pages.len() as f64 - n + 0.5) / (n + 0.5)).ln();
@@ -147,7 +149,11 @@ fn build(folder: &Path, batches: &[&[Page]]) -> Vec<SegmentFile> {
             .zip(texts.iter().map(|(title, body)| (title.as_str(), body.as_str())))
             .map(new)
             .collect();
-        let mut builder = IndexBuilder::new(folder, number, Options { threads: 1 + number as usize % 3, ..Options::default() });
+        let mut builder = IndexBuilder::new(
+            folder,
+            number,
+            Options { threads: 1 + number as usize % 3, ..Options::default() },
+        );
         builder.add(&documents, &Pulse::STEADY).unwrap();
         files.extend(builder.finish(&Pulse::STEADY).unwrap());
     }
@@ -255,14 +261,16 @@ proptest! {
 fn runs_go_to_disk_when_memory_is_short() {
     let dir = tempfile::tempdir().unwrap();
     let urls: Vec<String> = (0..9000).map(|number| format!("http://{number}/")).collect();
-    let bodies: Vec<String> = (0..9000).map(|number| format!("page number{number} of many ").repeat(20)).collect();
+    let bodies: Vec<String> =
+        (0..9000).map(|number| format!("page number{number} of many ").repeat(20)).collect();
     let new = |(url, body)| {
         let (url, body): (&String, &String) = (url, body);
         NewDocument { url, body, ..NewDocument::default() }
     };
     let documents: Vec<NewDocument<'_>> = urls.iter().zip(&bodies).map(new).collect();
     let build = |number: u64, memory: usize, threads: usize| {
-        let mut builder = IndexBuilder::new(dir.path(), number, Options { memory, threads, ..Options::default() });
+        let mut builder =
+            IndexBuilder::new(dir.path(), number, Options { memory, threads, ..Options::default() });
         documents.chunks(100).for_each(|documents| builder.add(documents, &Pulse::STEADY).unwrap());
         let file = builder.finish(&Pulse::STEADY).unwrap().unwrap();
         (std::fs::read(dir.path().join(&file.name)).unwrap(), file)
@@ -272,7 +280,10 @@ fn runs_go_to_disk_when_memory_is_short() {
     assert!(one == two, "the segment depends on the number of threads");
     assert_eq!(file.name, "segment-000007.seg");
     let searcher = open(dir.path(), &[file]).unwrap();
-    assert_eq!(searcher.search(&Request { top: 1, ..request("page") }, &Pulse::STEADY).unwrap().matches, 9000);
+    assert_eq!(
+        searcher.search(&Request { top: 1, ..request("page") }, &Pulse::STEADY).unwrap().matches,
+        9000
+    );
     assert_eq!(search(&searcher, "number123").unwrap()[0].0, "http://123/");
 }
 
