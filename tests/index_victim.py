@@ -12,7 +12,7 @@ from crivello.collection import Collection
 from crivello.index import Document
 from crivello.index.update import Indexer
 
-STEPS = 60
+STEPS = 45
 DIFFERENT = 200
 BEGUN, DONE = "begun", "done"
 
