@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 from crivello import codes
 from crivello._core import Cancel, IndexOptions, Searcher, join_segments
+from crivello.collection import Collection
 from crivello.errors import InvalidArgument, StorageError
 from crivello.index import Document, Index, Segment
 from crivello.index.policy import FAN_IN, SMALLEST_TIER, choose, tier
+from crivello.index.update import Indexer
 
 
 def page(number: int, body: str = "some words") -> Document:
@@ -115,6 +117,22 @@ def test_small_segments_are_merged_when_there_are_enough(tmp_path: Path) -> None
         assert len(index.segments) < FAN_IN
     assert found(tmp_path, index.segments) == urls(range(20))
     assert not set(index.obsolete) & {name for name, _ in index.segments}
+
+
+def test_no_name_is_used_twice(tmp_path: Path) -> None:
+    folder = tmp_path / "collection"
+    with Collection.write(folder, create=True) as collection:
+        Indexer(collection).add([page(1, "words before")])
+    reader = Collection(folder)
+    assert [hit.url for hit in reader.search("words")] == [page(1).url]
+    with Collection.write(folder) as collection:
+        indexer = Indexer(collection)
+        indexer.delete([page(1).url])
+        indexer.merge()
+        assert collection.segments == []
+    with Collection.write(folder) as collection:
+        Indexer(collection).add([page(2, "words behind")])
+    assert [hit.url for hit in reader.search("words")] == [page(2).url]
 
 
 def until(condition: Callable[[], bool]) -> None:

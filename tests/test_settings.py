@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from crivello import settings
+from crivello.codes import names
 from crivello.errors import InvalidSetting
 
 
@@ -62,6 +63,12 @@ def test_a_section_within_a_section(tmp_path: Path) -> None:
     assert (codes.prefer, codes.pointers, codes.quantum, codes.counts) == ("smallest", "golomb:9", 64, "auto")
     file.write_text(settings.to_toml(loaded))
     assert settings.load(file, environment={}) == loaded
+    for code in [*names(), "auto", "unary", "zeta63", "rice:3", "minimal:300"]:
+        assert (
+            settings.load(flags={"index.codes": {"counts": code}}, environment={}).index_codes.counts == code
+        )
+    with pytest.raises(InvalidSetting):
+        settings.load(flags={"index.codes": {"counts": "zeta64"}}, environment={})
     flags = {setting.name: setting.flag for setting in settings.settings_of("index.codes")}
     assert flags == {
         "prefer": "--codes",
