@@ -29,7 +29,7 @@ SCREENSHOT = ROOT / "docs" / "images" / "search.png"
 QUERY = '"queen bee" AND (swarm OR honey)'
 _COLUMNS = "100"
 _DELAY = 0.01
-_MARKED = re.compile(r"(<!-- generated: (\w+) ?([\w -]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+_MARKED = re.compile(r"(<!-- generated: (\w+) ?([\w. -]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def documents() -> list[Path]:

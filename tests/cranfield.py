@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from crivello.index import Document
+
 _ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -19,11 +21,13 @@ def folder() -> Path:
     return data / "cranfield"
 
 
-def documents() -> list[tuple[str, str, str, str | None]]:
+def documents() -> list[Document]:
     """The abstracts; a URL is the abstract's number."""
     text = (folder() / "cran.all.1400").read_text()
     pattern = re.compile(r"^\.I (\d+)\n\.T\n(.*?)^\.A\n.*?^\.W\n(.*?)(?=^\.I|\Z)", re.MULTILINE | re.DOTALL)
-    return [(number, title.strip(), body.strip(), "en") for number, title, body in pattern.findall(text)]
+    return [
+        Document(number, title.strip(), body.strip(), "en") for number, title, body in pattern.findall(text)
+    ]
 
 
 def queries() -> list[str]:

@@ -59,12 +59,12 @@ def test_words_are_where_they_say(text: str, language: str | None) -> None:
         assert alone and alone[0].term == word.term
 
 
-PAGES: list[Document] = [
-    ("https://a.example/", "", "Use std::vector in C++, not a plain array.", "en"),
-    ("https://b.example/", "", "The vector space of C. Standard vectors.", "en"),
-    ("https://c.example/", "", "東京都庁は新宿にある。", "ja"),
-    ("https://d.example/", "", "京都と東京", "ja"),
-    ("https://e.example/", "", "Call foo_bar() or mail me@git-scm.com with --no-verify", "en"),
+PAGES = [
+    Document("https://a.example/", "", "Use std::vector in C++, not a plain array.", "en"),
+    Document("https://b.example/", "", "The vector space of C. Standard vectors.", "en"),
+    Document("https://c.example/", "", "東京都庁は新宿にある。", "ja"),
+    Document("https://d.example/", "", "京都と東京", "ja"),
+    Document("https://e.example/", "", "Call foo_bar() or mail me@git-scm.com with --no-verify", "en"),
 ]
 
 

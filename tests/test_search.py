@@ -13,10 +13,10 @@ from crivello.index import Document, Index
 from crivello.search import Results, results
 from tests import cranfield
 
-PAGES: list[Document] = [
-    ("https://a.example/", "Le città d'Italia", "Roma è una città antica. L'acqua scorre.", "it"),
-    ("https://b.example/", "Solar wind", "The wind of the Sun blows at 400 km/s; winds vary.", "en"),
-    (
+PAGES = [
+    Document("https://a.example/", "Le città d'Italia", "Roma è una città antica. L'acqua scorre.", "it"),
+    Document("https://b.example/", "Solar wind", "The wind of the Sun blows at 400 km/s; winds vary.", "en"),
+    Document(
         "https://c.example/",
         "Wind and sails",
         "Sailing ships used the wind, and <b>solar</b> panels now.",
@@ -71,20 +71,20 @@ def test_a_snippet_marks_the_words_of_the_page(searcher: Searcher) -> None:
 
 
 def test_pages_of_results_follow_each_other(tmp_path: Path) -> None:
-    pages: list[Document] = [(f"https://{n}.example/", "", "same words", None) for n in range(25)]
+    pages = [Document(f"https://{n}.example/", "", "same words") for n in range(25)]
     searcher = Searcher(tmp_path, Index(tmp_path).add(pages))
     whole = searcher.search("words", top=25)[2]
     parts = [hit for offset in range(0, 25, 10) for hit in searcher.search("words", offset=offset)[2]]
-    assert parts == whole and [hit[1] for hit in whole] == [page[0] for page in pages]
+    assert parts == whole and [hit[1] for hit in whole] == [page.url for page in pages]
     assert results("words", searcher.search("words", offset=20), 20).hits[0].rank == 21
 
 
 def test_static_ranks_add_to_the_score(tmp_path: Path) -> None:
-    pages: list[Document] = [(f"https://{n}.example/", "", "same words", None) for n in range(3)]
+    pages = [Document(f"https://{n}.example/", "", "same words") for n in range(3)]
     segments = Index(tmp_path).add(pages)
     links = Log(tmp_path / "links.log", "links", write=True)
     favourite = signature("https://2.example/")
-    links.append([(signature(page[0]), favourite.to_bytes(8, "little")) for page in pages])
+    links.append([(signature(page.url), favourite.to_bytes(8, "little")) for page in pages])
     built = build_graph(tmp_path / "links.log", links.sync(), tmp_path / "a.graph")
     ranked = rank_graph(Graph(tmp_path / "a.graph", built.length), tmp_path / "a.ranks")
     searcher = Searcher(tmp_path, segments, Ranks(tmp_path / "a.ranks", ranked.length))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from crivello import settings
+from crivello.codes import names
 from crivello.errors import InvalidSetting
 
 
@@ -39,9 +40,42 @@ def test_the_file_explains_every_setting_and_its_default() -> None:
         assert f"# {setting.name} =" in text
     # Without the comment signs it is a valid file with all the defaults; what is unset has none.
     bare = "\n".join(line.removeprefix("# ") if " = " in line else line for line in text.splitlines())
-    assert {name: len(values) for name, values in tomllib.loads(bare).items()} == {
+    written = tomllib.loads(bare)
+    written["index.codes"] = written["index"].pop("codes")
+    assert {name: len(values) for name, values in written.items()} == {
         name: sum(setting.default is not None for setting in settings.settings_of(name))
         for name in settings.sections()
+    }
+
+
+def test_a_section_within_a_section(tmp_path: Path) -> None:
+    file = tmp_path / "crivello.toml"
+    file.write_text(
+        '[index]\nfan_in = 4\n[index.codes]\nprefer = "fastest"\npointers = "delta"\nquantum = 64\n'
+    )
+    loaded = settings.load(
+        file,
+        {"index.codes": {"prefer": "smallest"}},
+        {"CRIVELLO_INDEX_CODES_POINTERS": "golomb:9", "CRIVELLO_INDEX_CODES_PREFER": "balanced"},
+    )
+    assert loaded.index.fan_in == 4
+    codes = loaded.index_codes
+    assert (codes.prefer, codes.pointers, codes.quantum, codes.counts) == ("smallest", "golomb:9", 64, "auto")
+    file.write_text(settings.to_toml(loaded))
+    assert settings.load(file, environment={}) == loaded
+    for code in [*names(), "auto", "unary", "zeta63", "rice:3", "minimal:300"]:
+        assert (
+            settings.load(flags={"index.codes": {"counts": code}}, environment={}).index_codes.counts == code
+        )
+    with pytest.raises(InvalidSetting):
+        settings.load(flags={"index.codes": {"counts": "zeta64"}}, environment={})
+    flags = {setting.name: setting.flag for setting in settings.settings_of("index.codes")}
+    assert flags == {
+        "prefer": "--codes",
+        "pointers": "--pointers",
+        "counts": "--counts",
+        "positions": "--positions",
+        "quantum": "--quantum",
     }
 
 
@@ -57,15 +91,20 @@ def test_the_file_explains_every_setting_and_its_default() -> None:
         ("crawl", "timeout", "0", "a number over 0 to 3,600"),
         ("search", "language", "english", "two lower-case letters"),
         ("index", "memory", "12Q", "a whole number from 1,048,576"),
+        ("index", "order", "size", "one of arrival, url, bisection"),
+        ("index.codes", "pointers", "morse", "auto or the name of a code"),
+        ("index.codes", "prefer", "best", "one of balanced, smallest, fastest"),
+        ("index.codes", "quantum", "8", "a whole number from 16 to 4,096"),
     ],
 )
 def test_a_wrong_value_is_refused_by_name(section: str, name: str, value: str, allowed: str) -> None:
     with pytest.raises(InvalidSetting) as error:
         settings.load(flags={section: {name: value}}, environment={})
     message = str(error.value)
-    assert f"--{name.replace('_', '-')}" in message and repr(value) in message and allowed in message
-    with pytest.raises(InvalidSetting, match=f"CRIVELLO_{section}_{name}".upper()):
-        settings.load(environment={f"CRIVELLO_{section}_{name}".upper(): value})
+    [setting] = [setting for setting in settings.settings_of(section) if setting.name == name]
+    assert message.startswith(f"{setting.flag}: ") and repr(value) in message and allowed in message
+    with pytest.raises(InvalidSetting, match=setting.variable):
+        settings.load(environment={setting.variable: value})
 
 
 def test_bytes_may_be_said_with_a_unit() -> None:

@@ -55,6 +55,7 @@ _OWNERS = {"direct": ["memory", "bloom"], "flush": ["mercator", "offline"]}
     [
         (point, kind)
         for point in _core.fault_points()
+        if not point.startswith("index.")
         for kind in _OWNERS.get(point.split(".")[0], [point.split(".")[0]])
     ],
 )

@@ -132,7 +132,8 @@ def _work(
             indexer.merge_some()
         progress.begin("ranking")
         graph = update_ranks(collection)
-    return {**indexer.summary(added).to_dict(), **graph.to_dict()}
+    links = graph.to_dict() if graph.pages else {}
+    return {**indexer.summary(added).to_dict(), **links}
 
 
 def _report(folder: str, figures: dict[str, Any], json: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.table import Table
 
-from crivello.cli.output import print_json, print_table, say, stdout_console
+from crivello.cli.output import print_json, say, stdout_console, table_of
 from crivello.collection import Collection
 
 
@@ -18,8 +18,8 @@ def show(collection: Collection, folder: str, json: bool) -> None:
     if json:
         print_json({"collection": folder, **found})
         return
-    print_table(f"index of {folder}", _overview(found))
     console = stdout_console()
+    console.print(table_of(f"index of {folder}", _overview(found)))
     console.print(_sections(found))
     console.print(_codes(found))
     say("bits an integer on a sample of the lists; * marks the code of the newest segment")

@@ -8,7 +8,9 @@
 
 An index is a folder and a list of segments, from the oldest to the newest, each by its name and length. It writes
 files and never deletes one: whoever owns the index commits the new list, and then deletes what is in ``obsolete``.
-How segments are built is in ``IndexOptions``; ``fan_in`` is how many segments of like size become one (8).
+How segments are built is in ``IndexOptions``; ``fan_in`` is how many segments of like size become one (8);
+``number`` is the highest that a segment had so far: no name is used twice, so that a name says what is in the file,
+even to a reader that saw it long ago.
 """
 
 from __future__ import annotations
@@ -52,6 +54,7 @@ class Index:
         *,
         options: IndexOptions | None = None,
         fan_in: int = FAN_IN,
+        number: int = 0,
     ) -> None:
         if fan_in < 2:
             raise InvalidArgument(f"fan_in is {fan_in}, and merging needs at least 2 segments")
@@ -60,7 +63,7 @@ class Index:
         self.obsolete: list[str] = []
         self._options = options or IndexOptions()
         self._fan_in = fan_in
-        self._number = max((_number(name) for name, _ in self.segments), default=0)
+        self.number = max(number, *(_number(name) for name, _ in self.segments), 0)
         self._joining: Joining | None = None
 
     def add(
@@ -127,8 +130,8 @@ class Index:
             self._joining = None
 
     def _next(self) -> int:
-        self._number += 1
-        return self._number
+        self.number += 1
+        return self.number
 
     def _append(self, builder: IndexBuilder) -> list[Segment]:
         added = builder.finish()

@@ -73,6 +73,7 @@ class Indexer:
             collection.segments,
             options=options_of(settings),
             fan_in=settings.index.fan_in,
+            number=collection.state("index").get("number", 0),
         )
 
     def update(self, on_progress: Progress | None = None, *, rebuild: bool = False) -> int:
@@ -176,7 +177,11 @@ class Indexer:
         files: dict[str, int | None] = {f"{FOLDER}/{name}": None for name in self._index.obsolete}
         files |= {f"{FOLDER}/{name}": length for name, length in segments}
         # The order of the segments says which of two versions of a page is the newer.
-        state = {"rows": self._rows if rows is None else rows, "segments": [name for name, _ in segments]}
+        state = {
+            "rows": self._rows if rows is None else rows,
+            "segments": [name for name, _ in segments],
+            "number": self._index.number,
+        }
         self._collection.commit(files, index=state)
         self._index.obsolete.clear()
 

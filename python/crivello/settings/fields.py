@@ -297,7 +297,7 @@ class Index(msgspec.Struct, kw_only=True, frozen=True):
     ] = 4
 
 
-CODE = r"^(auto|unary|gamma|delta|zeta[1-9]|omega|golomb(:[0-9]+)?|rice(:[0-9]+)?|minimal:[0-9]+|nibble|byte|nibble-prefix|byte-prefix|pfor128|pfor256|escape128|escape256|ans|elias-fano|simd128|simd256)$"
+CODE = r"^(auto|unary|gamma|delta|zeta([1-9]|[1-5][0-9]|6[0-3])|omega|golomb(:[0-9]+)?|rice(:[0-9]+)?|minimal:[0-9]+|nibble|byte|nibble-prefix|byte-prefix|pfor128|pfor256|escape128|escape256|ans|elias-fano|simd128|simd256)$"
 
 
 def _code(what: str) -> Meta:

@@ -1,0 +1,233 @@
+"""crivello index, end to end: documents from files, deleting, rebuilding, merging, looking inside, and what goes wrong."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+import struct
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crivello import settings
+from crivello.collection import Collection
+from crivello.crawl import crawl
+from crivello.index.jsonl import JsonLines
+from crivello.index.update import Indexer, update_index
+from crivello.lab.web import SampleWeb
+from tests.test_shell import CRIVELLO, complaint, crivello, wait_for
+
+LINES = [
+    {
+        "id": 7,
+        "url": "https://a.example/",
+        "title": "First",
+        "body": "some words",
+        "headings": ["One", "Two"],
+    },
+    {"id": "second", "body": "other words", "language": "en", "anchors": "words of others"},
+    {"title": "Words without a name"},
+]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "documents.jsonl"
+    path.write_text("\n".join(map(json.dumps, LINES)) + "\n\n")
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, file: Path) -> Path:
+    """A collection made from a file."""
+    folder = tmp_path / "collection"
+    with Collection.write(folder, create=True) as collection:
+        assert Indexer(collection).add(JsonLines(str(file))) == 3
+    return folder
+
+
+def json_of(*arguments: str | Path) -> dict[str, Any]:
+    done = crivello(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    [line] = done.stdout.splitlines()
+    decoded: dict[str, Any] = json.loads(line)
+    return decoded
+
+
+def found(folder: Path, query: str = "words") -> set[str]:
+    return {hit.url for hit in Collection(folder).search(query, top=1000)}
+
+
+def segment_of(folder: Path) -> Path:
+    [(name, _)] = Collection(folder).segments
+    return folder / "index" / name
+
+
+def test_documents_from_a_file_make_a_collection(tmp_path: Path, file: Path) -> None:
+    folder = tmp_path / "new"
+    added = json_of("index", folder, "--from", file)
+    assert (added["added"], added["documents"], added["segments"]) == (3, 3, 1)
+    assert found(folder) == {"https://a.example/", "second", "line:3"}
+    assert found(folder, "first") == {"https://a.example/"} and found(folder, "others") == {"second"}
+    done = crivello("index", folder, "--from", file)
+    assert done.returncode == 0 and done.stdout == ""
+    assert "added" in done.stderr and f"next: crivello search {folder} WORDS" in done.stderr
+    assert len(found(folder)) == 3 and len(Collection(folder).segments) == 2
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_documents_from_standard_input(tmp_path: Path, file: Path, packed: bool) -> None:
+    data = file.read_bytes()
+    done = subprocess.run(
+        [CRIVELLO, "index", tmp_path / "c", "--from", "-", "--json"],
+        input=gzip.compress(data) if packed else data,
+        capture_output=True,
+        timeout=60,
+    )
+    assert done.returncode == 0 and json.loads(done.stdout)["documents"] == 3
+
+
+def test_a_compressed_file_and_one_that_is_cut(folder: Path, tmp_path: Path, file: Path) -> None:
+    packed = tmp_path / "documents.gz"
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    assert json_of("index", folder, "--from", packed)["segments"] == 2
+    packed.write_bytes(packed.read_bytes()[:-9])
+    assert f"{packed} is not whole" in complaint("index", folder, "--from", packed, code=2)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b'{"body": "cut', "line 3 is not JSON"),
+        (b'{"body": 5}', "line 3: expected `str`, got `int`"),
+        (b"[1]", "line 3: expected `object`"),
+        (b'{"body": "\xff"}', "line 3 is not JSON"),
+    ],
+)
+def test_a_wrong_line_is_named_and_changes_nothing(folder: Path, file: Path, line: bytes, said: str) -> None:
+    before = Collection(folder).segments
+    file.write_bytes(b'{"body": "new"}\n{"body": "newer"}\n' + line + b"\n")
+    assert f"{file}, {said}" in complaint("index", folder, "--from", file, code=2)
+    assert Collection(folder).segments == before and found(folder, "new OR newer") == set()
+    assert list((folder / "index").iterdir()) == [segment_of(folder)]
+
+
+def test_an_empty_file_and_one_that_is_not_there(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    done = crivello("index", tmp_path / "new", "--from", empty)
+    assert done.returncode == 1 and "has no page yet" in done.stderr
+    assert "no-such-file" in complaint("index", tmp_path / "new", "--from", tmp_path / "no-such-file", code=3)
+
+
+def test_deleting_and_merging(folder: Path) -> None:
+    after = json_of("index", folder, "--delete", "second", "--delete", "https://a.example/")
+    assert (after["documents"], after["segments"]) == (1, 2)
+    assert found(folder) == {"line:3"}
+    merged = json_of("index", folder, "--merge")
+    assert (merged["documents"], merged["segments"]) == (1, 1) and merged["bytes"] < after["bytes"]
+    assert found(folder) == {"line:3"}
+    assert list((folder / "index").iterdir()) == [segment_of(folder)]
+
+
+def test_looking_inside(folder: Path) -> None:
+    stats = json_of("index", folder, "--stats")
+    assert (stats["documents"], stats["gone"], stats["collection"]) == (3, 0, str(folder))
+    assert stats["zones"]["headings"]["words"] == 2 and set(stats["zones"]) == {
+        *("title", "headings", "body", "url", "anchors")
+    }
+    assert stats["bytes"] == segment_of(folder).stat().st_size > sum(stats["sections"].values())
+    assert [component["name"] for component in stats["components"]] == [
+        *("pointers", "counts", "first positions", "position gaps")
+    ]
+    done = crivello("index", folder, "--stats")
+    assert done.returncode == 0
+    assert {"documents", "bytes", "postings", "pfor128", "entropy", "ranks"} <= set(done.stdout.split())
+
+
+def test_codes_and_order_are_those_that_are_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "many.jsonl"
+    file.write_text("".join(json.dumps({"id": f"d{n}", "body": f"words {n % 9}"}) + "\n" for n in range(300)))
+    asked = ("--pointers", "delta", "--positions", "gamma", "--quantum", "64", "--order", "url")
+    json_of("index", tmp_path / "c", "--from", file, *asked)
+    [segment] = json_of("index", tmp_path / "c", "--stats")["segments"]
+    assert segment["codes"] == ["delta", "pfor128", "gamma", "gamma"]
+    toml = (tmp_path / "c" / "crivello.toml").read_text()
+    assert "[index.codes]" in toml and 'pointers = "delta"' in toml and "quantum = 64" in toml
+    environment = {"CRIVELLO_INDEX_CODES_QUANTUM": "8"}
+    done = crivello("index", tmp_path / "c", environment=environment)
+    assert done.returncode == 2 and "CRIVELLO_INDEX_CODES_QUANTUM: '8' is not allowed" in done.stderr
+    assert "the name of a code" in complaint("index", tmp_path / "c", "--counts", "morse", code=2)
+
+
+def test_verifying(folder: Path) -> None:
+    done = crivello("index", folder, "--verify", "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["verified"] and "is whole" in done.stderr
+    path = segment_of(folder)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:40] + bytes([whole[40] ^ 1]) + whole[41:])
+    said = complaint("index", folder, "--verify", code=3)
+    assert f"{path} is damaged at byte" in said and "checksum" in said
+
+
+def test_one_thing_at_a_time(folder: Path, tmp_path: Path) -> None:
+    assert "--merge and --stats are two different things" in complaint(
+        "index", folder, "--merge", "--stats", code=2
+    )
+    assert "--from and --delete" in complaint("index", folder, "--delete", "x", "--from", "y", code=2)
+    assert "is not a collection" in complaint("index", tmp_path / "absent", "--delete", "x", code=3)
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawled collection with an index."""
+    folder = tmp_path_factory.mktemp("crawled") / "collection"
+    flags = {"crawl": {"delay": 0.0, "scope": "any"}}
+    loaded = settings.load(flags=flags, environment={})
+    with (
+        SampleWeb(hosts=4, pages_per_host=6, slow=0) as web,
+        Collection.write(folder, settings=loaded, create=True) as collection,
+    ):
+        crawl(collection, web.seeds)
+        assert update_index(collection).documents > 10
+    return folder
+
+
+def test_a_segment_of_an_older_format_asks_to_be_rebuilt(crawled: Path) -> None:
+    everything = found(crawled, "NOT absentword")
+    path = segment_of(crawled)
+    header = b"CRVL" + b"SEGM" + struct.pack("<I", 1) + bytes(4)
+    path.write_bytes(header + path.read_bytes()[len(header) :])
+    for verb, *arguments in (["index"], ["index", "--verify"], ["search", "words"]):
+        said = complaint(verb, crawled, *arguments, code=3)
+        assert f"{path} has format version 1" in said and "--rebuild" in said.splitlines()[1]
+    rebuilt = json_of("index", crawled, "--rebuild", "--merge", "--order", "bisection")
+    assert rebuilt["added"] == rebuilt["documents"] == len(everything)
+    assert found(crawled, "NOT absentword") == everything
+    assert not path.exists() and len(Collection(crawled).segments) == 1
+    assert json_of("index", crawled)["added"] == 0
+
+
+def test_ctrl_c_leaves_what_was_committed(folder: Path) -> None:
+    before = Collection(folder).segments
+    process = subprocess.Popen(
+        [CRIVELLO, "index", folder, "--from", "-", "--memory", "1M"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    for number in range(5000):
+        process.stdin.write(json.dumps({"id": f"new{number}", "body": f"fresh {number} " * 50}) + "\n")
+    process.stdin.flush()
+    wait_for(folder / "index" / "segment-000002.seg.tmp", process)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=10)
+    assert process.returncode == 130 and "Traceback" not in errors
+    assert Collection(folder).segments == before and found(folder, "fresh") == set()
+    assert list((folder / "index").iterdir()) == [segment_of(folder)]
+    assert json_of("index", folder, "--merge")["documents"] == 3
