@@ -211,6 +211,31 @@ def test_a_segment_of_an_older_format_asks_to_be_rebuilt(crawled: Path) -> None:
     assert json_of("index", crawled)["added"] == 0
 
 
+def test_rebuilding_loses_no_document_that_is_nowhere_else(crawled: Path, file: Path) -> None:
+    pages = found(crawled, "NOT absentword")
+    assert json_of("index", crawled, "--from", file)["added"] == 3
+    everything = found(crawled, "NOT absentword")
+    assert "has 3 documents that are in the index only" in complaint("index", crawled, "--rebuild", code=2)
+    assert found(crawled, "NOT absentword") == everything
+    assert json_of("index", crawled, "--rebuild", "--from", file)["added"] == 3 + len(pages)
+    assert found(crawled, "NOT absentword") == everything
+
+
+def test_the_language_of_all_documents_can_be_set(tmp_path: Path, file: Path) -> None:
+    for language, spoken in (("it", set()), ("en", {"second"})):
+        folder = tmp_path / language
+        json_of("index", folder, "--from", file, "--language", language)
+        # A stem of English is the term only where the text was taken for English.
+        assert found(folder, "anothers others") == spoken | {"second"}
+        assert Collection(folder).search("word").matches == (3 if language == "en" else 0)
+
+
+def test_what_links_say_is_a_zone_of_the_page(crawled: Path) -> None:
+    stats = json_of("index", crawled, "--stats")
+    assert stats["zones"]["anchors"]["postings"] > 20
+    assert json_of("index", crawled)["added"] == 0
+
+
 def test_ctrl_c_leaves_what_was_committed(folder: Path) -> None:
     before = Collection(folder).segments
     process = subprocess.Popen(

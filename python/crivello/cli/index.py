@@ -33,7 +33,10 @@ def index(
         typer.Option("--delete", metavar="URL", help="delete the page of this URL; may be repeated"),
     ] = None,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="begin again with the first page, in place of what is there")
+        bool,
+        typer.Option(
+            "--rebuild", help="begin again with the first page, or with FILE, in place of what is there"
+        ),
     ] = False,
     merge: Annotated[
         bool, typer.Option("--merge", help="make one segment of all, without what is replaced or deleted")
@@ -65,7 +68,7 @@ def index(
     from crivello.collection import SETTINGS, Collection
 
     asked = [name for name, is_asked in _tasks(source, delete, rebuild, merge, stats, verify) if is_asked]
-    if len(asked) > 1 and asked != ["--rebuild", "--merge"]:
+    if len(asked) > 1 and asked not in (["--rebuild", "--merge"], ["--from", "--rebuild"]):
         raise InvalidArgument(
             f"{asked[0]} and {asked[1]} are two different things", hint="ask for one at a time"
         )
@@ -113,6 +116,8 @@ def _work(
     from crivello.index.update import Indexer
 
     indexer = Indexer(collection)
+    if not rebuild:
+        collection.searcher()  # what cannot be read is told before anything is written
     with IndexProgress(stderr_console()) as progress:
         added = 0
         if delete:
@@ -120,7 +125,9 @@ def _work(
         elif source:
             lines = JsonLines(source)
             progress.begin("indexing", lines.size)
-            added = indexer.add(lines, lambda count: progress.at(lines.read, count))
+            added = indexer.add(lines, lambda count: progress.at(lines.read, count), rebuild=rebuild)
+            if rebuild:
+                added += indexer.update()
         elif rebuild or not merge:
             progress.begin("indexing", 1.0)
             added = indexer.update(lambda count, share: progress.at(share, count), rebuild=rebuild)

@@ -1,7 +1,6 @@
 """Documents from a file of JSON lines: ``{"id", "url", "title", "headings", "body", "language"}``.
 
-Only ``body`` or ``title`` must be there; a document without a URL is known by its id, and one without either by its
-line. The file may be compressed by gzip, and ``-`` is the standard input. Lines are read one after the other, so the file
+Every field may be missing; a document without a URL is known by its id, and one without either by its line. The file may be compressed by gzip, and ``-`` is the standard input. Lines are read one after the other, so the file
 may be of any size.
 """
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from crivello import _core
 from crivello.collection import Collection
+from crivello.errors import InvalidArgument
 from crivello.index import Document, Index, IndexOptions
 from crivello.settings import Settings
 from crivello.store import Row
@@ -83,11 +84,16 @@ class Indexer:
         """
         start = 0 if rebuild else self._rows
         if rebuild:
-            self._index.obsolete.extend(name for name, _ in self._index.segments)
-            self._index.segments = []
+            if given := self._given:
+                raise InvalidArgument(
+                    f"{self._collection.folder} has {given:,} documents that are in the index only and would be lost",
+                    hint="give their file again: crivello index DIR --rebuild --from FILE",
+                )
+            self._begin_again()
         pages = _Pages(self._collection, start)
         self._index.add(
-            pages, progress=lambda count: on_progress(count, pages.fraction) if on_progress else None
+            self._in_language(pages),
+            progress=lambda count: on_progress(count, pages.fraction) if on_progress else None,
         )
         if rebuild or pages.end != start:
             self._commit(rows=pages.end)
@@ -109,9 +115,21 @@ class Indexer:
             self._commit()
         return len(stale)
 
-    def add(self, documents: Iterable[Document], on_progress: Callable[[int], object] | None = None) -> int:
-        """Adds documents from anywhere; returns how many. ``on_progress`` is called with how many were added."""
+    def add(
+        self,
+        documents: Iterable[Document],
+        on_progress: Callable[[int], object] | None = None,
+        *,
+        rebuild: bool = False,
+    ) -> int:
+        """Adds documents from anywhere; returns how many. ``on_progress`` is called with how many were added.
+
+        ``rebuild`` puts them in place of what is there; pages that were crawled are indexed again by ``update``.
+        """
         counted = 0
+        given = 0 if rebuild else self._given
+        if rebuild:
+            self._begin_again()
 
         def count(number: int) -> None:
             nonlocal counted
@@ -121,7 +139,7 @@ class Indexer:
 
         self._index.add(self._in_language(documents), progress=count)
         if counted:
-            self._commit()
+            self._commit(rows=0 if rebuild else None, given=given + counted)
         return counted
 
     def delete(self, urls: Iterable[str]) -> None:
@@ -167,12 +185,22 @@ class Indexer:
             return documents
         return (document._replace(language=self._language) for document in documents)
 
+    def _begin_again(self) -> None:
+        self._index.obsolete.extend(name for name, _ in self._index.segments)
+        self._index.segments = []
+
+    @property
+    def _given(self) -> int:
+        """How many documents came from elsewhere than the crawl."""
+        given: int = self._collection.state("index").get("given", 0)
+        return given
+
     @property
     def _rows(self) -> int:
         rows: int = self._collection.state("index").get("rows", 0)
         return rows
 
-    def _commit(self, rows: int | None = None) -> None:
+    def _commit(self, rows: int | None = None, given: int | None = None) -> None:
         segments = self._index.segments
         files: dict[str, int | None] = {f"{FOLDER}/{name}": None for name in self._index.obsolete}
         files |= {f"{FOLDER}/{name}": length for name, length in segments}
@@ -181,6 +209,7 @@ class Indexer:
             "rows": self._rows if rows is None else rows,
             "segments": [name for name, _ in segments],
             "number": self._index.number,
+            "given": self._given if given is None else given,
         }
         self._collection.commit(files, index=state)
         self._index.obsolete.clear()

@@ -3,7 +3,7 @@
 //! Documents gather in a chunk ([`super::chunk`]); a full one is inverted ([`super::invert`]) by a thread, into a
 //! compressed run. Runs stay in memory while they fit and go to disk when they do not; at the end a multiway merge
 //! ([`super::merge`]) makes one segment of all of them. Chunks are numbered as they come and their documents with
-//! them, so the segment does not depend on how many threads there are.
+//! them, so their order does not depend on which thread is the first to be done.
 //!
 //! Of the memory that is allowed a quarter is for runs, and the rest for chunks, which take some five times their
 //! text while they are inverted, and for the buffers of the merge.
@@ -57,7 +57,7 @@ impl IndexBuilder {
     /// Builds the segment `number` in `folder`.
     pub fn new(folder: &Path, number: u64, options: Options) -> IndexBuilder {
         let threads = options.threads.max(1);
-        let chunk_limit = (options.memory / (15 * threads + 5)).clamp(SMALLEST_CHUNK, LARGEST_CHUNK);
+        let chunk_limit = (options.memory / (18 * threads + 6)).clamp(SMALLEST_CHUNK, LARGEST_CHUNK);
         IndexBuilder {
             folder: folder.to_path_buf(),
             number,

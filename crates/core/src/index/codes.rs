@@ -131,8 +131,8 @@ impl Codes {
         let small = sample.size < SMALL_SAMPLE;
         let pick = |asked: Option<Code>, lists: &[Vec<u32>], weight: f64| match asked {
             Some(code) => Coder::train(code, lists),
-            None if small => Coder::new(Code::Pfor128),
-            None => measure(choice.prefer, lists, weight),
+            None if small && choice.prefer == Preference::Balanced => Coder::new(Code::Pfor128),
+            None => measure(choice.prefer, lists, weight, !small),
         };
         Ok(Codes {
             quantum: choice.quantum,
@@ -140,6 +140,17 @@ impl Codes {
             counts: pick(choice.counts, counts, OFTEN)?,
             firsts: pick(choice.positions, firsts, SELDOM)?,
             gaps: pick(choice.positions, gaps, SELDOM)?,
+        })
+    }
+
+    /// Appends numbers of a component, by its place in [`CODED`].
+    pub fn write(&self, component: usize, numbers: &[u32], bytes: &mut Vec<u8>) -> Result<()> {
+        let coder = self.coders()[component];
+        coder.write(numbers, bytes).map_err(|error| match error {
+            Error::Invalid(reason) => {
+                Error::Invalid(format!("the {} do not go into {}: {reason}", CODED[component], coder.code()))
+            }
+            other => other,
         })
     }
 
@@ -171,11 +182,12 @@ impl Codes {
     }
 }
 
-/// The code that suits a preference best on these lists; a nanosecond weighs so many bits.
-fn measure(prefer: Preference, lists: &[Vec<u32>], weight: f64) -> Result<Coder> {
+/// The code that suits a preference best on these lists; a nanosecond weighs so many bits. Models are for lists that are
+/// long enough to pay for them.
+fn measure(prefer: Preference, lists: &[Vec<u32>], weight: f64, models: bool) -> Result<Coder> {
     let plain = cost(&Coder::new(Code::Simd128)?, lists).map_or(PLAIN, |(_, nanoseconds)| nanoseconds);
     let mut best: Option<(f64, Coder)> = None;
-    for code in Code::all() {
+    for code in Code::all().into_iter().filter(|code| models || *code != Code::Ans) {
         let Ok(coder) = Coder::train(code, lists) else { continue };
         let Some((bits, nanoseconds)) = cost(&coder, lists) else { continue };
         let cost = match prefer {

@@ -113,6 +113,9 @@ impl Copy {
                 return Err(segment.damaged_documents());
             }
         }
+        if kept.next().is_some() {
+            return Err(segment.damaged_documents());
+        }
         Ok(numbers)
     }
 

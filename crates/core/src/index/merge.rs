@@ -285,7 +285,7 @@ impl<'a> Merge<'a> {
     /// Where the stretches begin, in order; the first begins before all terms.
     fn boundaries(&self, threads: usize) -> Vec<Vec<u8>> {
         let samples = self.samples();
-        let stretches = if threads > 1 { (threads * STRETCHES_A_THREAD).min(samples.len()) } else { 1 };
+        let stretches = (threads * STRETCHES_A_THREAD).min(samples.len()).max(1);
         let mut firsts = vec![Vec::new()];
         firsts.extend((1..stretches).map(|number| samples[number * samples.len() / stretches].to_vec()));
         firsts.dedup();

@@ -195,6 +195,20 @@ impl Pages {
     }
 }
 
+/// Makes the checksums of a file of pages right again after its pages were changed.
+#[cfg(test)]
+pub(super) fn reseal(bytes: &mut [u8], directory_length: usize) {
+    let summed = bytes.len() - CHECKSUM;
+    let directory = summed - directory_length;
+    let body = bytes[..summed].last_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)) as usize;
+    for (page, place) in (0..body).step_by(PAGE).zip((body..directory).step_by(CHECKSUM)) {
+        let checksum = crc32fast::hash(&bytes[page..body.min(page + PAGE)]);
+        bytes[place..place + CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
+    }
+    let checksum = crc32fast::hash(&bytes[body..summed]);
+    bytes[summed..].copy_from_slice(&checksum.to_le_bytes());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

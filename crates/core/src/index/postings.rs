@@ -171,12 +171,12 @@ impl<'a> PostingsWriter<'a> {
         }
         if !alone {
             self.bytes.clear();
-            self.codes.pointers.write(&numbers.pointers, &mut self.bytes)?;
+            self.codes.write(0, &numbers.pointers, &mut self.bytes)?;
             self.components[0].append(&self.bytes)?;
         }
         if !alone && self.repeats {
             self.bytes.clear();
-            self.codes.counts.write(&numbers.counts, &mut self.bytes)?;
+            self.codes.write(1, &numbers.counts, &mut self.bytes)?;
             self.components[1].append(&self.bytes)?;
         }
         if self.occurrences > 1 {
@@ -188,10 +188,10 @@ impl<'a> PostingsWriter<'a> {
                 self.bytes.push(u8::from(firsts) | u8::from(gaps) << 1);
             }
             let written = if firsts { &self.firsts } else { &numbers.firsts };
-            self.codes.firsts.write(written, &mut self.bytes)?;
+            self.codes.write(2, written, &mut self.bytes)?;
             if !numbers.gaps.is_empty() {
                 let written = if gaps { &self.gaps } else { &numbers.gaps };
-                self.codes.gaps.write(written, &mut self.bytes)?;
+                self.codes.write(3, written, &mut self.bytes)?;
             }
             self.components[2].append(&self.bytes)?;
         }

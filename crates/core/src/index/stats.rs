@@ -185,5 +185,6 @@ fn entropy(lists: &[Vec<u32>]) -> f64 {
     let mut counts: FxHashMap<u32, u64> = FxHashMap::default();
     lists.iter().flatten().for_each(|number| *counts.entry(*number).or_default() += 1);
     let total = counts.values().sum::<u64>() as f64;
-    counts.values().map(|count| *count as f64).map(|count| count / total * (total / count).log2()).sum()
+    let bits = counts.values().map(|count| *count as f64).map(|count| count / total * (total / count).log2());
+    bits.fold(0.0, |sum, bits| sum + bits)
 }

@@ -112,3 +112,73 @@ impl Segment {
         Ok(occurrences)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::pages::{PAGE, reseal};
+    use super::super::writer::tests::{List, segment_with};
+    use super::super::{CodeChoice, Options, Segment, SegmentFile, join, stats};
+    use super::*;
+    use crate::code::Code;
+
+    fn some_lists() -> impl Strategy<Value = Vec<List>> {
+        let positions = prop::collection::btree_set(0u32..3, 1..3);
+        let list = prop::collection::vec((1u32..4, positions), 1..80).prop_map(|postings| {
+            let mut document = 0;
+            let place = |(gap, positions): (u32, std::collections::BTreeSet<u32>)| {
+                document += gap;
+                (document - 1, positions.into_iter().collect())
+            };
+            postings.into_iter().map(place).collect()
+        });
+        prop::collection::vec(list, 1..40)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn damage_under_right_checksums_is_read_without_harm(
+            lists in some_lists(),
+            code in prop::sample::select(Code::all()),
+            damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
+        ) {
+            let dir = tempfile::tempdir().unwrap();
+            let names: Vec<String> = (0..lists.len()).map(|number| format!("term{number:03}")).collect();
+            let lists: Vec<(&str, List)> = names.iter().map(String::as_str).zip(lists).collect();
+            let codes = CodeChoice { pointers: Some(code), counts: Some(code), positions: Some(code), quantum: 16, ..CodeChoice::default() };
+            let options = Options { codes, ..Options::default() };
+            let segment = segment_with(dir.path(), &lists, &options);
+            let length = segment.bytes();
+            drop(segment);
+            let path = dir.path().join("segment-000001.seg");
+            let mut bytes = std::fs::read(&path).unwrap();
+            // Everything but the header, the checksums and the directory.
+            let body = bytes.len() - 4 - super::super::directory::Directory::LENGTH;
+            let body = body - body.div_ceil(PAGE + 4) * 4;
+            for (place, byte) in damage {
+                bytes[16 + place.index(body - 16)] = byte;
+            }
+            reseal(&mut bytes, super::super::directory::Directory::LENGTH);
+            std::fs::write(&path, &bytes).unwrap();
+            let file = SegmentFile { name: "segment-000001.seg".into(), length };
+            if let Ok(segment) = Segment::open(&path, length) {
+                let _ = segment.verify(&Pulse::STEADY);
+                for name in &names {
+                    if let Ok(Some(lists)) = segment.find(name) {
+                        for (_, list) in lists {
+                            if let Ok(mut cursor) = segment.cursor(list) {
+                                if cursor.skip_to(DocId(40)).is_ok_and(|document| document != DocId::END) {
+                                    let _ = cursor.count();
+                                }
+                            }
+                        }
+                    }
+                }
+                let _ = stats(dir.path(), std::slice::from_ref(&file), &Pulse::STEADY);
+                let _ = join(dir.path(), &[file], 2, true, &Options::default(), &Pulse::STEADY);
+            }
+        }
+    }
+}
