@@ -13,8 +13,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench._pages import documents
+from bench._pages import documents, kept
 from crivello.index import Document, Index, IndexOptions
+from crivello.index.jsonl import JsonLines
 
 ZONES = ("title", "headings", "body", "url")
 
@@ -25,11 +26,13 @@ def main() -> None:
     for name in ("memory", "threads", "quantum"):
         if name in options:
             options[name] = int(options[name])
-    pages = documents()
-    share = float(options.pop("share", 1))
-    pages = pages[: int(len(pages) * share)]
     add = float(options.pop("add", 0))
+    streamed = options.pop("streamed", "")
     Path(folder).mkdir(parents=True, exist_ok=True)
+    if streamed:
+        print(json.dumps(_streamed(folder, options)))
+        return
+    pages = documents()
     if kind == "ours":
         print(json.dumps(_ours(pages, folder, options, add)))
     else:
@@ -59,6 +62,14 @@ class _Peak:
 def _resident() -> int:
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize()
+
+
+def _streamed(folder: str, options: dict[str, Any]) -> dict[str, Any]:
+    """What building takes beside the pages: they are read as they are needed, and gone then."""
+    pages = JsonLines(str(kept()))
+    with _Peak() as peak:
+        Index(folder, options=IndexOptions(**options)).add(pages)
+    return {"peak": peak.grown}
 
 
 def _ours(pages: list[Document], folder: str, options: dict[str, Any], add: float) -> dict[str, Any]:

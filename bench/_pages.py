@@ -26,6 +26,11 @@ def sites() -> Path:
 
 def documents() -> list[Document]:
     """The pages of all sites, in the order of their URLs."""
+    return list(JsonLines(str(kept())))
+
+
+def kept() -> Path:
+    """The file with the pages of all sites."""
     folder = sites()
     if not folder.is_dir():
         sys.exit(f"bench: there are no sites in {folder}; name a folder of them with CRIVELLO_BENCH_SITES")
@@ -36,7 +41,7 @@ def documents() -> list[Document]:
             for site in sorted(folder.iterdir()):
                 _write_site(site, lines)
         temporary.rename(kept)
-    return list(JsonLines(str(kept)))
+    return kept
 
 
 def _write_site(site: Path, lines: TextIO) -> None:

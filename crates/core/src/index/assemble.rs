@@ -50,7 +50,7 @@ pub fn assemble(assembly: Assembly<'_>, options: &Options, pulse: &Pulse) -> Res
     let identity = places.iter().enumerate().all(|(number, place)| number as u32 == *place);
     let sources = sources(&parts);
     let merge = Merge { sources: &sources, cards: &cards, in_order: arranged.is_none() };
-    let codes = merge.choose_codes(&options.codes, pulse)?;
+    let codes = merge.choose_codes(&options.codes, options.threads, pulse)?;
     let stretches = merge.run(writer.folder(), &codes, options.threads.max(1), pulse)?;
     let order = if identity { &[] } else { places.as_slice() };
     let content = Content { cards: &cards, order, stretches, codes: &codes, deleted: &deleted };

@@ -20,7 +20,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 
 use super::assemble::{Assembly, assemble};
 use super::chunk::{Card, Chunk, NewDocument};
-use super::invert::{Inverted, invert};
+use super::invert::{Inverted, Inverter};
 use super::replaced::repeated;
 use super::run::Run;
 use super::segment::SegmentFile;
@@ -40,6 +40,8 @@ pub struct IndexBuilder {
     chunk: Chunk,
     chunk_limit: usize,
     workers: Option<Workers>,
+    /// Who inverts where there are no workers.
+    inverter: Inverter,
     /// Chunks that were inverted before an earlier one was.
     early: BTreeMap<u64, Inverted>,
     writer: Option<SegmentWriter>,
@@ -65,6 +67,7 @@ impl IndexBuilder {
             chunk: Chunk::new(0),
             chunk_limit,
             workers: (threads > 1).then(|| Workers::new(threads)),
+            inverter: Inverter::default(),
             early: BTreeMap::new(),
             writer: None,
             runs: Vec::new(),
@@ -108,6 +111,8 @@ impl IndexBuilder {
         }
         self.receive_while(Workers::busy, pulse)?;
         self.workers = None;
+        self.inverter = Inverter::default();
+        give_back_memory();
         if self.cards.is_empty() && self.deleted.is_empty() {
             return Ok(None);
         }
@@ -150,7 +155,7 @@ impl IndexBuilder {
         let next = Chunk::new(self.chunk.number + 1);
         let chunk = std::mem::replace(&mut self.chunk, next);
         let Some(workers) = &self.workers else {
-            let inverted = invert(&chunk, pulse)?;
+            let inverted = self.inverter.invert(&chunk, pulse)?;
             return self.take(inverted);
         };
         workers.send(chunk)?;
@@ -191,6 +196,15 @@ impl IndexBuilder {
     }
 }
 
+/// Hands memory that was freed back to the system, so that what the chunks took is there for the merge.
+fn give_back_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it takes no pointer, and may be called by any thread at any time.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 /// Threads that invert chunks.
 struct Workers {
     chunks: Option<Sender<Chunk>>,
@@ -210,8 +224,9 @@ impl Workers {
             let (waiting, done, stop) = (waiting.clone(), done.clone(), stop.clone());
             std::thread::spawn(move || {
                 let go_on = || !stop.load(Ordering::Relaxed);
+                let mut inverter = Inverter::default();
                 for chunk in waiting {
-                    if done.send(invert(&chunk, &Pulse::new(&go_on))).is_err() {
+                    if done.send(inverter.invert(&chunk, &Pulse::new(&go_on))).is_err() {
                         return;
                     }
                 }

@@ -5,6 +5,7 @@
 //! family ([`crate::code`]), named in the settings or measured: `auto` writes a sample of the collection's own
 //! lists with every candidate, reads them back, and takes the one that suits the [`Preference`].
 
+use std::panic::resume_unwind;
 use std::time::Instant;
 
 use super::postings::{LEAST_RELATED, Numbers};
@@ -112,6 +113,8 @@ impl Sample {
     }
 }
 
+type Pair = (Coder, Coder);
+
 /// A sample smaller than this says little: the codes are then those that suit most collections.
 const SMALL_SAMPLE: usize = 1 << 16;
 
@@ -125,8 +128,8 @@ const SELDOM: f64 = 0.1;
 const PLAIN: f64 = 0.3;
 
 impl Codes {
-    /// The codes for lists like those of a sample.
-    pub fn choose(choice: &CodeChoice, sample: &Sample) -> Result<Codes> {
+    /// The codes for lists like those of a sample, chosen by one thread or by two.
+    pub fn choose(choice: &CodeChoice, sample: &Sample, threads: usize) -> Result<Codes> {
         let [pointers, counts, firsts, gaps] = &sample.lists;
         let small = sample.size < SMALL_SAMPLE;
         let pick = |asked: Option<Code>, lists: &[Vec<u32>], weight: f64| match asked {
@@ -134,13 +137,21 @@ impl Codes {
             None if small && choice.prefer == Preference::Balanced => Coder::new(Code::Pfor128),
             None => measure(choice.prefer, lists, weight, !small),
         };
-        Ok(Codes {
-            quantum: choice.quantum,
-            pointers: pick(choice.pointers, pointers, OFTEN)?,
-            counts: pick(choice.counts, counts, OFTEN)?,
-            firsts: pick(choice.positions, firsts, SELDOM)?,
-            gaps: pick(choice.positions, gaps, SELDOM)?,
-        })
+        let of_positions =
+            || Ok((pick(choice.positions, firsts, SELDOM)?, pick(choice.positions, gaps, SELDOM)?));
+        let of_postings =
+            || Ok((pick(choice.pointers, pointers, OFTEN)?, pick(choice.counts, counts, OFTEN)?));
+        let (positions, postings) = if threads > 1 {
+            std::thread::scope(|scope| {
+                let positions = scope.spawn(of_positions);
+                let postings = of_postings();
+                (positions.join().unwrap_or_else(|panic| resume_unwind(panic)), postings)
+            })
+        } else {
+            (of_positions(), of_postings())
+        };
+        let ((firsts, gaps), (pointers, counts)): (Pair, Pair) = (positions?, postings?);
+        Ok(Codes { quantum: choice.quantum, pointers, counts, firsts, gaps })
     }
 
     /// Appends numbers of a component, by its place in [`CODED`].
@@ -185,40 +196,54 @@ impl Codes {
 /// The code that suits a preference best on these lists; a nanosecond weighs so many bits. Models are for lists that are
 /// long enough to pay for them.
 fn measure(prefer: Preference, lists: &[Vec<u32>], weight: f64, models: bool) -> Result<Coder> {
-    let plain = cost(&Coder::new(Code::Simd128)?, lists).map_or(PLAIN, |(_, nanoseconds)| nanoseconds);
+    let simd = Coder::new(Code::Simd128)?;
+    let plain = write_all(&simd, lists).and_then(|bytes| nanoseconds(&simd, lists, &bytes)).unwrap_or(PLAIN);
     let mut best: Option<(f64, Coder)> = None;
     for code in Code::all().into_iter().filter(|code| models || *code != Code::Ans) {
+        let least = best.as_ref().map_or(f64::INFINITY, |(least, _)| *least);
         let Ok(coder) = Coder::train(code, lists) else { continue };
-        let Some((bits, nanoseconds)) = cost(&coder, lists) else { continue };
+        let Some(written) = write_all(&coder, lists) else { continue };
+        let bits = written.len() as f64 * 8.0 / integers(lists);
+        // What takes too many bits already need not be timed.
+        if prefer != Preference::Fastest && bits >= least {
+            continue;
+        }
+        let time = || nanoseconds(&coder, lists, &written);
         let cost = match prefer {
-            Preference::Smallest => bits,
-            Preference::Fastest => nanoseconds,
-            Preference::Balanced => bits + weight * nanoseconds * PLAIN / plain,
+            Preference::Smallest => Some(bits),
+            Preference::Fastest => time(),
+            Preference::Balanced => time().map(|nanoseconds| bits + weight * nanoseconds * PLAIN / plain),
         };
-        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+        if let Some(cost) = cost.filter(|cost| *cost < least) {
             best = Some((cost, coder));
         }
     }
     best.map_or_else(|| Coder::new(Code::Pfor128), |(_, coder)| Ok(coder))
 }
 
-/// Bits and nanoseconds of decoding an integer; `None` where the code cannot hold the lists.
-fn cost(coder: &Coder, lists: &[Vec<u32>]) -> Option<(f64, f64)> {
+/// How many integers there are.
+fn integers(lists: &[Vec<u32>]) -> f64 {
+    lists.iter().map(Vec::len).sum::<usize>().max(1) as f64
+}
+
+/// The lists as a code writes them; `None` where it cannot hold them.
+fn write_all(coder: &Coder, lists: &[Vec<u32>]) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    for list in lists {
-        coder.write(list, &mut bytes).ok()?;
-    }
-    let integers: usize = lists.iter().map(Vec::len).sum();
+    lists.iter().try_for_each(|list| coder.write(list, &mut bytes)).ok()?;
+    Some(bytes)
+}
+
+/// Nanoseconds to decode an integer; `None` where the bytes do not decode.
+fn nanoseconds(coder: &Coder, lists: &[Vec<u32>], bytes: &[u8]) -> Option<f64> {
     let mut numbers = Vec::new();
     let mut fastest = f64::INFINITY;
     for _ in 0..2 {
         let begun = Instant::now();
-        let mut rest = bytes.as_slice();
+        let mut rest = bytes;
         for list in lists {
             coder.read(&mut rest, list.len(), &mut numbers)?;
         }
         fastest = fastest.min(begun.elapsed().as_nanos() as f64);
     }
-    let integers = integers.max(1) as f64;
-    Some((bytes.len() as f64 * 8.0 / integers, fastest / integers))
+    Some(fastest / integers(lists))
 }

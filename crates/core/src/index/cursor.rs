@@ -145,7 +145,8 @@ impl<'a> Cursor<'a> {
         positions.push(position);
         let start = self.starts[self.at];
         for gap in &self.gaps[start..start + count - 1] {
-            position = position.saturating_add(*gap).saturating_add(1);
+            let next = position.checked_add(*gap).and_then(|position| position.checked_add(1));
+            position = next.ok_or_else(|| self.damage("a position is past all words"))?;
             positions.push(position);
         }
         Ok(())
@@ -171,6 +172,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn load(&mut self, block: usize) -> Result<()> {
+        let passed = self.documents.last().copied().filter(|_| block == self.block + 1);
         self.block = block;
         self.at = 0;
         self.documents.clear();
@@ -196,6 +198,10 @@ impl<'a> Cursor<'a> {
         if next > self.segment.totals().documents {
             self.documents.clear();
             return Err(self.damage("a pointer leads past the last document"));
+        }
+        if passed >= self.documents.first().copied() && passed.is_some() {
+            self.documents.clear();
+            return Err(self.damage("the skips do not fit the pointers"));
         }
         Ok(())
     }

@@ -24,10 +24,29 @@ pub struct Inverted {
     pub stored: Vec<Packed>,
 }
 
-/// Inverts a chunk.
-pub fn invert(chunk: &Chunk, pulse: &Pulse) -> Result<Inverted> {
+/// Inverts one chunk after the other, in memory that it keeps from one to the next.
+#[derive(Default)]
+pub struct Inverter {
+    streams: [Stream; ZONES],
+    sorted: [Sorted; ZONES],
+}
+
+impl Inverter {
+    /// Inverts a chunk.
+    pub fn invert(&mut self, chunk: &Chunk, pulse: &Pulse) -> Result<Inverted> {
+        let Inverter { streams, sorted } = self;
+        streams.iter_mut().for_each(Stream::clear);
+        invert(chunk, streams, sorted, pulse)
+    }
+}
+
+fn invert(
+    chunk: &Chunk,
+    streams: &mut [Stream; ZONES],
+    lists: &mut [Sorted; ZONES],
+    pulse: &Pulse,
+) -> Result<Inverted> {
     let mut vocabulary = Vocabulary::new();
-    let mut streams: [Stream; ZONES] = std::array::from_fn(|_| Stream::default());
     let mut cards = Vec::with_capacity(chunk.len());
     for place in 0..chunk.len() {
         if place.is_multiple_of(64) {
@@ -60,7 +79,9 @@ pub fn invert(chunk: &Chunk, pulse: &Pulse) -> Result<Inverted> {
     let terms = vocabulary.sorted();
     let mut ranks = vec![0; terms.len()];
     terms.iter().enumerate().for_each(|(rank, (_, number))| ranks[*number as usize] = rank as u32);
-    let lists = streams.map(|stream| stream.sort(&ranks));
+    for (stream, lists) in streams.iter().zip(lists.iter_mut()) {
+        stream.sort(&ranks, lists);
+    }
     pulse.beat()?;
     let mut writer = RunWriter::default();
     let mut postings = Vec::new();
@@ -92,6 +113,7 @@ struct Stream {
 }
 
 /// The occurrences of a zone sorted by the rank of their term.
+#[derive(Default)]
 struct Sorted {
     occurrences: Vec<Occurrence>,
     /// Where those of each rank end.
@@ -105,14 +127,25 @@ struct Occurrence {
 }
 
 impl Stream {
-    fn sort(self, ranks: &[u32]) -> Sorted {
-        let mut ends = vec![0u32; ranks.len()];
+    fn clear(&mut self) {
+        self.terms.clear();
+        self.positions.clear();
+        self.ends.clear();
+    }
+
+    fn sort(&self, ranks: &[u32], sorted: &mut Sorted) {
+        let Sorted { occurrences, ends } = sorted;
+        ends.clear();
+        ends.resize(ranks.len(), 0);
         self.terms.iter().for_each(|term| ends[ranks[*term as usize] as usize] += 1);
         let mut start = 0;
-        for end in &mut ends {
+        for end in ends.iter_mut() {
             (start, *end) = (start + *end, start);
         }
-        let mut occurrences = vec![Occurrence::default(); self.terms.len()];
+        // Every place is written below, so what is there from the chunk before does not matter.
+        if occurrences.len() < self.terms.len() {
+            occurrences.resize(self.terms.len(), Occurrence::default());
+        }
         let mut first = 0;
         for (document, last) in self.ends.iter().enumerate() {
             for (term, position) in self.terms[first..*last].iter().zip(&self.positions[first..*last]) {
@@ -122,7 +155,6 @@ impl Stream {
             }
             first = *last;
         }
-        Sorted { occurrences, ends }
     }
 }
 
@@ -185,7 +217,9 @@ mod tests {
             for (title, body) in &documents {
                 chunk.push(&NewDocument { title, body, language: "it", ..NewDocument::default() });
             }
-            let inverted = invert(&chunk, &Pulse::STEADY).unwrap();
+            let mut inverter = Inverter::default();
+            inverter.invert(&chunk, &Pulse::STEADY).unwrap();
+            let inverted = inverter.invert(&chunk, &Pulse::STEADY).unwrap();
             let mut found = Model::new();
             let mut terms = inverted.run.terms_from(from.as_bytes());
             let (mut lists, mut positions) = (Vec::new(), Vec::new());

@@ -40,7 +40,7 @@ pub struct Stretch {
 }
 
 /// How many stretches there are for each thread: enough that none waits long for another.
-const STRETCHES_A_THREAD: usize = 4;
+const STRETCHES_A_THREAD: usize = 6;
 
 /// How many of the terms from each chosen place are sampled, and from how many places.
 const SAMPLE_TERMS: usize = 12;
@@ -50,8 +50,8 @@ const SAMPLE_POSTINGS: usize = 1 << 14;
 
 impl<'a> Merge<'a> {
     /// The codes for the merged lists, chosen on a sample of them.
-    pub fn choose_codes(&self, choice: &CodeChoice, pulse: &Pulse) -> Result<Codes> {
-        Codes::choose(choice, &self.sample(choice.quantum, pulse)?)
+    pub fn choose_codes(&self, choice: &CodeChoice, threads: usize, pulse: &Pulse) -> Result<Codes> {
+        Codes::choose(choice, &self.sample(choice.quantum, pulse)?, threads)
     }
 
     /// A sample of the lists, cut into blocks of `quantum` postings.

@@ -14,7 +14,7 @@ pub struct Spool {
     length: u64,
 }
 
-const IN_MEMORY: usize = 1 << 20;
+const IN_MEMORY: usize = 1 << 18;
 const BUFFER: usize = 1 << 16;
 
 impl Spool {

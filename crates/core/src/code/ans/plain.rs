@@ -72,7 +72,7 @@ pub const MANY: Ways = Ways {
     width: 6,
 };
 
-/// From so many numbers on, the models do better than any code but, at times, Rice's.
+/// From so many numbers on, a model does better than any code, but for zeros alone.
 const CLEAR_SHAPE: usize = 64;
 
 impl Ways {
@@ -81,9 +81,13 @@ impl Ways {
         self.width
     }
 
-    /// The head of the shortest way to write `numbers`, and how many bits it takes with the head.
+    /// The head of the shortest way to write `numbers`, and how many bits it takes with the head; more than anything
+    /// where a model is sure to do better.
     pub fn best(&self, numbers: &[u32]) -> (u64, u64) {
         let sum: u64 = numbers.iter().map(|number| u64::from(*number)).sum();
+        if numbers.len() >= CLEAR_SHAPE && sum > 0 {
+            return (0, u64::MAX);
+        }
         let mean = (sum / numbers.len().max(1) as u64 + 1).ilog2();
         let near = mean.saturating_sub(2)..=mean + 1;
         let worth_trying = |way: &Way| match way {
@@ -91,7 +95,7 @@ impl Ways {
             // It holds whatever comes.
             Way::Delta => true,
             Way::Rice(parameter) => near.contains(parameter),
-            _ => numbers.len() < CLEAR_SHAPE,
+            _ => true,
         };
         let tried = self.ways.iter().enumerate().filter(|(_, way)| worth_trying(way));
         let (bits, head) = tried
