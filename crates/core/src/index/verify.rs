@@ -168,10 +168,10 @@ mod tests {
                 for name in &names {
                     if let Ok(Some(lists)) = segment.find(name) {
                         for (_, list) in lists {
-                            if let Ok(mut cursor) = segment.cursor(list) {
-                                if cursor.skip_to(DocId(40)).is_ok_and(|document| document != DocId::END) {
-                                    let _ = cursor.count();
-                                }
+                            if let Ok(mut cursor) = segment.cursor(list)
+                                && cursor.skip_to(DocId(40)).is_ok_and(|document| document != DocId::END)
+                            {
+                                let _ = cursor.count();
                             }
                         }
                     }

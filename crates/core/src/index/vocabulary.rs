@@ -72,6 +72,12 @@ pub struct Vocabulary {
     term: String,
 }
 
+impl Default for Vocabulary {
+    fn default() -> Vocabulary {
+        Vocabulary::new()
+    }
+}
+
 impl Vocabulary {
     /// Stands for the term of a word that has none.
     pub const NO_TERM: u32 = u32::MAX;
