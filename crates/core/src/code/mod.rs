@@ -17,7 +17,6 @@ mod lists;
 pub mod mathematics;
 pub mod measure;
 mod name;
-pub mod packed;
 mod pfor;
 mod short;
 mod streamed;
