@@ -72,12 +72,23 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _wait(process: subprocess.Popen[bytes], timeout: float) -> tuple[int, int]:
-    """The exit code and the largest resident size, which only wait4 tells of one child alone."""
+    """The exit code and the largest resident size.
+
+    That is asked for again and again: what the system tells when the process has ended also counts the memory of
+    the process that started it.
+    """
     deadline = time.monotonic() + timeout
-    while True:
-        done, status, usage = os.wait4(process.pid, os.WNOHANG)
-        if done:
-            process.returncode = os.waitstatus_to_exitcode(status)
-            return process.returncode, usage.ru_maxrss * 1024
+    peak = 0
+    while process.poll() is None:
         assert time.monotonic() < deadline, f"the crawl was not over after {timeout:g} s"
+        peak = max(peak, _largest_resident(process.pid))
         time.sleep(0.02)
+    return process.returncode, peak
+
+
+def _largest_resident(pid: int) -> int:
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return 0
