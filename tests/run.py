@@ -1,9 +1,6 @@
 """Runs every test, Python and Rust, and ends in one line with the totals of both.
 
 python -m tests.run [NAME]      NAME: only the tests whose name holds it
-
-The Rust tests are compiled and run beside the Python ones, which mostly wait for servers; what they say is shown at the
-end.
 """
 
 from __future__ import annotations
@@ -12,22 +9,20 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
 
-def run(command: list[str], *, quiet: bool = False) -> tuple[int, str]:
-    """Runs a command, shows its output as it comes unless ``quiet``, and gives its exit code and the output."""
+def run(command: list[str]) -> tuple[int, str]:
+    """Runs a command, shows its output as it comes, and gives its exit code and the output."""
     print("$", *command, flush=True)
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert process.stdout is not None
     lines = []
     for line in process.stdout:
-        if not quiet:
-            sys.stdout.write(line)
-            sys.stdout.flush()
+        sys.stdout.write(line)
+        sys.stdout.flush()
         lines.append(line)
     return process.wait(), "".join(lines)
 
@@ -47,12 +42,8 @@ def totals(output: str) -> Counter[str]:
 
 def main() -> int:
     name = sys.argv[1] if len(sys.argv) > 1 else None
-    cargo = ["cargo", "test", "--workspace", "--quiet", *([name] if name else [])]
-    with ThreadPoolExecutor(1) as beside:
-        native = beside.submit(run, cargo, quiet=True)
-        python_code, python = run([sys.executable, "-m", "pytest", "-rs", *(["-k", name] if name else [])])
-        rust_code, rust = native.result()
-    print(rust)
+    rust_code, rust = run(["cargo", "test", "--workspace", "--quiet", *([name] if name else [])])
+    python_code, python = run([sys.executable, "-m", "pytest", "-rs", *(["-k", name] if name else [])])
     if name and python_code == 5:  # no Python test has that name
         python_code = 0
     counts = totals(rust) + totals(python)
