@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crivello import _core
-from crivello.dictionaries.base import Construction, Dictionary
+from crivello.dictionaries.base import Construction, DictionaryOfFunction
 from crivello.filters.base import Keys, whole_numbers
 
 
-class ApproximateDictionary(Dictionary):
+class ApproximateDictionary(DictionaryOfFunction):
     """A set of keys as the static function from each key to its own signature of ``bits`` bits (1 to 32).
 
     A key is always there; what is none seems to be there with probability 2^-``bits``. It takes about 1.12 ``bits`` a
@@ -46,18 +46,5 @@ class ApproximateDictionary(Dictionary):
         """The probability that what is no key seems to be there."""
         return 2.0**-self.signature_bits if len(self) else 0.0
 
-    @property
-    def construction(self) -> str:
-        """How it was built: ``peeling`` or ``fuse``."""
-        return self._native.construction
-
-    @property
-    def compact(self) -> bool:
-        """Whether its vector is compacted."""
-        return self._native.compact
-
     def __repr__(self) -> str:
-        return (
-            f"ApproximateDictionary({len(self):,} keys, {self.signature_bits} bits of signature, "
-            f"{self.construction}{', compact' if self.compact else ''}, {self.bits_per_key:.2f} bits per key)"
-        )
+        return self._described(f"{self.signature_bits} bits of signature")

@@ -20,6 +20,15 @@ class Native(Protocol):
     def bytes(self) -> int: ...
 
 
+class NativeOfFunction(Native, Protocol):
+    """What every native dictionary has that is a static function."""
+
+    @property
+    def construction(self) -> str: ...
+    @property
+    def compact(self) -> bool: ...
+
+
 class Dictionary:
     """A dictionary that never changes; threads may share it."""
 
@@ -52,3 +61,26 @@ class Dictionary:
     def bits_per_key(self) -> float:
         """The bits that it takes by its keys."""
         return 8 * self.bytes / len(self) if len(self) else float("inf")
+
+
+class DictionaryOfFunction(Dictionary):
+    """A dictionary that is a static function, whatever its values mean."""
+
+    _native: NativeOfFunction
+
+    @property
+    def construction(self) -> str:
+        """How it was built: ``peeling`` or ``fuse``."""
+        return self._native.construction
+
+    @property
+    def compact(self) -> bool:
+        """Whether its vector is compacted."""
+        return self._native.compact
+
+    def _described(self, what: str) -> str:
+        """The dictionary for ``repr``; ``what`` says what its values are."""
+        return (
+            f"{type(self).__name__}({len(self):,} keys, {what}, {self.construction}"
+            f"{', compact' if self.compact else ''}, {self.bits_per_key:.2f} bits per key)"
+        )

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crivello import _core
-from crivello.dictionaries.base import Construction, Dictionary
+from crivello.dictionaries.base import Construction, DictionaryOfFunction
 from crivello.errors import InvalidArgument
 from crivello.filters.base import Keys, whole_numbers
 
 
-class StaticFunction(Dictionary):
+class StaticFunction(DictionaryOfFunction):
     """Any function from keys to whole numbers of ``bits`` bits (if not given, those of the largest value).
 
     It takes 1.12 ``bits`` a key by ``fuse`` and 1.23 by ``peeling``; ``compact`` takes about ``bits`` + 1.3, and more
@@ -50,21 +50,8 @@ class StaticFunction(Dictionary):
         """How many bits a value has."""
         return self._native.value_bits
 
-    @property
-    def construction(self) -> str:
-        """How it was built: ``peeling`` or ``fuse``."""
-        return self._native.construction
-
-    @property
-    def compact(self) -> bool:
-        """Whether its vector is compacted."""
-        return self._native.compact
-
     def __repr__(self) -> str:
-        return (
-            f"StaticFunction({len(self):,} keys, {self.value_bits} bits, {self.construction}"
-            f"{', compact' if self.compact else ''}, {self.bits_per_key:.2f} bits per key)"
-        )
+        return self._described(f"{self.value_bits} bits")
 
 
 def _numbers(

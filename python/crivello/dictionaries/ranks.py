@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crivello import _core
-from crivello.dictionaries.base import Construction, Dictionary
+from crivello.dictionaries.base import Construction, DictionaryOfFunction
 from crivello.filters.base import Keys, whole_numbers
 
 
-class Ranks(Dictionary):
+class Ranks(DictionaryOfFunction):
     """The place of each key in a list (its rank, if the list is sorted), and -1 for what is not in it.
 
     A static function to ⌈log2 n⌉ bits, and a signature of ``signature_bits`` bits (0 to 32) for each key. A key is
@@ -62,18 +62,5 @@ class Ranks(Dictionary):
             return 0.0
         return len(self) / 2.0 ** ((len(self) - 1).bit_length() + self.signature_bits)
 
-    @property
-    def construction(self) -> str:
-        """How it was built: ``peeling`` or ``fuse``."""
-        return self._native.construction
-
-    @property
-    def compact(self) -> bool:
-        """Whether its vector is compacted."""
-        return self._native.compact
-
     def __repr__(self) -> str:
-        return (
-            f"Ranks({len(self):,} keys, {self.signature_bits} bits of signature, {self.construction}"
-            f"{', compact' if self.compact else ''}, {self.bits_per_key:.2f} bits per key)"
-        )
+        return self._described(f"{self.signature_bits} bits of signature")
