@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from crivello.cli.options import Json
-from crivello.cli.output import print_json, say, stderr_console, stdout_console
+from crivello.cli.output import print_json, progress_of, say, stdout_console
 
 if TYPE_CHECKING:
     from crivello.lab.codes import Outcome
@@ -46,7 +44,7 @@ def codes(
     numbers = read(file, format)
     if gaps:
         numbers = gaps_of(numbers)
-    with _progress() as progress:
+    with progress_of("codes") as progress:
         outcome = study(numbers, progress)
     if plot:
         from crivello.lab.codes.plots import draw
@@ -77,17 +75,3 @@ def _print(outcome: Outcome) -> None:
     )
     for code, reason in outcome.refused.items():
         say(f"{code} does not hold them: {reason}")
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on a terminal; elsewhere nothing."""
-    console = stderr_console()
-    if not console.is_terminal:
-        yield None
-        return
-    from rich.progress import Progress
-
-    with Progress(console=console, transient=True) as bar:
-        task = bar.add_task("codes")
-        yield lambda done, total: bar.update(task, completed=done, total=total)

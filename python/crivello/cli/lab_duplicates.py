@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -64,7 +62,7 @@ def duplicates(
       crivello lab duplicates --elements 10000000
       crivello lab duplicates urls.txt.gz --cells 1M,8M --k 4 --into study
     """
-    from crivello.cli.output import print_json
+    from crivello.cli.output import print_json, progress_of
     from crivello.lab.duplicates import Grid, generate, read, study
 
     grid = Grid(
@@ -88,7 +86,7 @@ def duplicates(
             0.8 if skew is None else skew,
             seed,
         )
-    with _progress() as progress:
+    with progress_of("combinations") as progress:
         outcome = study(stream, grid, into, seed=seed, progress=progress)
     if json:
         print_json(outcome.to_dict())
@@ -118,19 +116,3 @@ def _shares(text: str, flag: str) -> tuple[float, ...]:
 
 def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on a terminal; elsewhere nothing."""
-    from crivello.cli.output import stderr_console
-
-    console = stderr_console()
-    if not console.is_terminal:
-        yield None
-        return
-    from rich.progress import Progress
-
-    with Progress(console=console, transient=True) as bar:
-        task = bar.add_task("combinations")
-        yield lambda done, total: bar.update(task, completed=done, total=total)
