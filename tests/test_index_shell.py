@@ -211,6 +211,15 @@ def test_a_segment_of_an_older_format_asks_to_be_rebuilt(crawled: Path) -> None:
     assert json_of("index", crawled)["added"] == 0
 
 
+def test_a_mistake_leaves_no_folder_and_no_setting(tmp_path: Path, file: Path) -> None:
+    folder = tmp_path / "new"
+    said = complaint("index", folder, "--from", file, "--positions", "minimal:1", code=2)
+    assert "the bound of minimal is at least 2" in said
+    assert "No such file" in complaint("index", folder, "--from", tmp_path / "absent.jsonl", code=3)
+    assert not folder.exists()
+    assert json_of("index", folder, "--from", file)["added"] == 3
+
+
 def test_rebuilding_loses_no_document_that_is_nowhere_else(crawled: Path, file: Path) -> None:
     pages = found(crawled, "NOT absentword")
     assert json_of("index", crawled, "--from", file)["added"] == 3

@@ -13,6 +13,7 @@ from crivello.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from crivello.collection import Collection
+    from crivello.index.jsonl import JsonLines
 
 
 def register(app: typer.Typer) -> None:
@@ -81,8 +82,19 @@ def index(
 
         show(Collection(folder), folder, json)
     else:
-        with Collection.write(folder, settings=loaded, create=bool(source)) as collection:
-            figures = _work(collection, source, delete or [], rebuild, merge)
+        from crivello.index.jsonl import JsonLines
+        from crivello.index.update import options_of
+
+        options_of(
+            loaded
+        )  # a mistake in the settings is told before they are kept, and so is one in the file's name
+        lines = JsonLines(source) if source else None
+        with Collection.write(folder, settings=loaded, create=lines is not None) as collection:
+            try:
+                figures = _work(collection, lines, delete or [], rebuild, merge)
+            except KeyboardInterrupt:
+                say("stopped: the index is as it was committed last")
+                raise
         _report(folder, figures, json)
 
 
@@ -108,11 +120,10 @@ def _verify(collection: Collection, folder: str, json: bool) -> None:
 
 
 def _work(
-    collection: Collection, source: str, delete: list[str], rebuild: bool, merge: bool
+    collection: Collection, lines: JsonLines | None, delete: list[str], rebuild: bool, merge: bool
 ) -> dict[str, Any]:
     from crivello.cli.index_progress import IndexProgress
     from crivello.graph.update import update_ranks
-    from crivello.index.jsonl import JsonLines
     from crivello.index.update import Indexer
 
     indexer = Indexer(collection)
@@ -122,8 +133,7 @@ def _work(
         added = 0
         if delete:
             indexer.delete(delete)
-        elif source:
-            lines = JsonLines(source)
+        elif lines is not None:
             progress.begin("indexing", lines.size)
             added = indexer.add(lines, lambda count: progress.at(lines.read, count), rebuild=rebuild)
             if rebuild:

@@ -10,7 +10,7 @@ import typer
 from crivello.cli import NOTHING
 from crivello.cli.lines import utf8
 from crivello.cli.options import Json
-from crivello.cli.output import emit, print_json
+from crivello.cli.output import emit, print_json, say
 from crivello.errors import InvalidArgument, StorageError
 
 _COLUMNS = ("surface", "term", "position", "stop word")
@@ -59,6 +59,7 @@ def words(
     else:
         _print_table(text, found)
     if not found:
+        say("there is no word in it")
         raise typer.Exit(NOTHING)
 
 

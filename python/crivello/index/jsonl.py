@@ -34,13 +34,15 @@ class JsonLines:
     """The documents of a file; iterating reads it once. ``read`` is how many bytes of it were read so far."""
 
     def __init__(self, name: str) -> None:
+        """Opens the file, so that one that cannot be read is known before anything is made of it."""
         self.name = name
         self.read = 0
         self.size = Path(name).stat().st_size if name != "-" and Path(name).is_file() else None
+        self._file = self._open()
 
     def __iter__(self) -> Iterator[Document]:
         decode = msgspec.json.Decoder(_Line).decode
-        with self._open() as raw:
+        with self._file as raw:
             try:
                 lines = self._lines(raw)
                 for number, line in enumerate(lines, start=1):
@@ -91,5 +93,5 @@ def _text(lines: str | list[str]) -> str:
 
 
 def _said(error: Exception) -> str:
-    text = str(error)
+    text = str(error).removeprefix("JSON is malformed: ")
     return text[:1].lower() + text[1:]
