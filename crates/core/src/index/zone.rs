@@ -43,7 +43,7 @@ impl Zone {
 }
 
 /// A set of zones, as bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ZoneSet(u8);
 
 impl ZoneSet {
