@@ -112,16 +112,64 @@ impl<'a> Cursor<'a> {
 
     /// What the block that may hold `target` can score at most, and its last document; `None` where the list
     /// ends before it. A list of one block knows no maxima.
-    pub fn maxima_at(&self, target: DocId) -> Option<(Option<Maxima>, DocId)> {
+    pub fn maxima_at(&mut self, target: DocId) -> Option<(Option<Maxima>, DocId)> {
         if self.skips.blocks() == 1 {
             return self.documents.last().map(|last| (None, DocId(*last)));
         }
-        let block = self.skips.get(self.skips.seek(self.block, target)?)?;
-        Some((Some(block.maxima), block.last))
+        let block = self.skips.seek(self.block, target)?;
+        let (last, maxima) = self.skips.bounds(block)?;
+        Some((Some(maxima), last))
+    }
+
+    /// Whether the list has blocks with maxima: more than one.
+    #[inline]
+    pub fn has_maxima(&self) -> bool {
+        self.skips.blocks() > 1
+    }
+
+    /// Calls `see` with the maxima of each block that may hold documents from `start` to before `end`; the cursor
+    /// must not stand past `start`.
+    pub fn maxima_between(&mut self, start: DocId, end: DocId, mut see: impl FnMut(Maxima)) -> Result<()> {
+        let damage = "the skips do not decode";
+        let mut block = self.skips.seek(self.block, start).ok_or_else(|| self.damage(damage))?;
+        while block < self.skips.blocks() {
+            let (last, maxima) = self.skips.bounds(block).ok_or_else(|| self.damage(damage))?;
+            see(maxima);
+            if DocId(last.0.saturating_add(1)) >= end {
+                break;
+            }
+            block += 1;
+        }
+        Ok(())
+    }
+
+    /// What is left of the block under the cursor: its documents as numbers, and their counts less one.
+    #[inline]
+    pub fn rest_of_block(&mut self) -> Result<(&[u32], &[u32])> {
+        if self.counts.is_empty() && !self.documents.is_empty() {
+            self.load_counts()?;
+        }
+        Ok((&self.documents[self.at..], &self.counts[self.at..]))
+    }
+
+    /// The documents that are left of the block under the cursor, as numbers.
+    #[inline]
+    pub fn documents_of_block(&self) -> &[u32] {
+        &self.documents[self.at..]
+    }
+
+    /// Passes so many documents of the block under the cursor, at most all that are left of it.
+    #[inline]
+    pub fn pass(&mut self, documents: usize) -> Result<DocId> {
+        self.at += documents;
+        if self.at >= self.documents.len() && self.block < self.skips.blocks() {
+            self.load(self.block + 1)?;
+        }
+        Ok(self.document())
     }
 
     /// What the whole list can score at most, where it has more than one block.
-    pub fn maxima(&self) -> Option<Maxima> {
+    pub fn maxima(&mut self) -> Option<Maxima> {
         self.skips.maxima()
     }
 
@@ -154,15 +202,18 @@ impl<'a> Cursor<'a> {
 
     /// The bytes of the block under the cursor in one component: from where its skips say to where those of
     /// the next block do.
-    fn component(&self, section: Section, part: usize) -> Result<&'a [u8]> {
-        let range = &self.list.ranges[part];
-        let start_of = |block: usize| {
-            let start = self.skips.get(block).map(|block| range.start.saturating_add(block.starts[part]));
-            start.ok_or_else(|| self.damage("the skips do not decode"))
-        };
-        let start = if self.block > 0 { start_of(self.block)? } else { range.start };
-        let end = if self.block + 1 < self.skips.blocks() { start_of(self.block + 1)? } else { range.end };
+    fn component(&mut self, section: Section, part: usize) -> Result<&'a [u8]> {
+        let range = self.list.ranges[part].clone();
+        let start = if self.block > 0 { self.start_of(self.block, part)? } else { range.start };
+        // Only at the end of a group does the next block belong to another one.
+        let end =
+            if self.block + 1 < self.skips.blocks() { self.start_of(self.block + 1, part)? } else { range.end };
         self.segment.section(section, start..end)
+    }
+
+    fn start_of(&mut self, block: usize, part: usize) -> Result<u64> {
+        let start = self.skips.starts(block).ok_or_else(|| self.damage("the skips do not decode"))?[part];
+        Ok(self.list.ranges[part].start.saturating_add(start))
     }
 
     /// How many postings the block under the cursor has.
@@ -188,14 +239,17 @@ impl<'a> Cursor<'a> {
             let decoded = self.codes.pointers.read(&mut bytes, self.postings_in_block(), &mut self.documents);
             decoded.ok_or_else(|| self.damage("the pointers do not decode"))?;
         }
-        let before = block.checked_sub(1).and_then(|before| self.skips.get(before));
-        let mut next = before.map_or(0, |before| u64::from(before.last.0) + 1);
+        let before = block.checked_sub(1).and_then(|before| self.skips.last(before));
+        let first = before.map_or(0, |before| u64::from(before.0) + 1);
+        let gaps = self.documents.iter().map(|gap| u64::from(*gap)).sum::<u64>();
+        let end = first + gaps + self.documents.len() as u64;
+        let mut next = first as u32;
         for document in &mut self.documents {
-            next += u64::from(*document);
-            *document = next as u32;
-            next += 1;
+            next = next.wrapping_add(*document);
+            *document = next;
+            next = next.wrapping_add(1);
         }
-        if next > self.segment.totals().documents {
+        if end > self.segment.totals().documents {
             self.documents.clear();
             return Err(self.damage("a pointer leads past the last document"));
         }

@@ -65,11 +65,14 @@ pub fn write(blocks: &[Block], bytes: &mut Vec<u8>) {
 }
 
 /// The skips of a list.
-#[derive(Clone, Copy)]
+///
+/// The last documents of the group that was looked at last are kept unpacked: whoever walks or skips along a list asks
+/// for its neighbours next.
 pub struct Skips<'a> {
     bytes: &'a [u8],
     blocks: usize,
     groups: Option<Rows<GROUP_COLUMNS>>,
+    group: Option<Group<'a>>,
 }
 
 impl<'a> Skips<'a> {
@@ -82,35 +85,57 @@ impl<'a> Skips<'a> {
             }
             groups => Some(Rows::open(bytes, groups)?),
         };
-        Some(Skips { bytes, blocks, groups })
+        Some(Skips { bytes, blocks, groups, group: None })
     }
 
     /// The skips of a list that has one block and so none.
     pub fn none() -> Skips<'static> {
-        Skips { bytes: &[], blocks: 1, groups: None }
+        Skips { bytes: &[], blocks: 1, groups: None, group: None }
     }
 
     /// How many blocks there are.
+    #[inline]
     pub fn blocks(&self) -> usize {
         self.blocks
     }
 
     /// What is known about a block; `None` past the last or where the bytes do not decode.
-    pub fn get(&self, block: usize) -> Option<Block> {
+    pub fn get(&mut self, block: usize) -> Option<Block> {
         if block >= self.blocks {
             return None;
         }
         let group = self.group(block / GROUP)?;
-        let field = |column| group.rows.get(group.bytes, block % GROUP, column);
         Some(Block {
-            last: group.last_of(block % GROUP),
-            starts: std::array::from_fn(|part| group.starts[part].saturating_add(field(part + 1))),
-            maxima: Maxima::from_fields([field(4), field(5), field(6), field(7)]),
+            last: DocId(group.lasts[block % GROUP]),
+            starts: group.starts_of(block % GROUP),
+            maxima: group.maxima_of(block % GROUP),
         })
     }
 
+    /// Where a block starts in each component; `None` past the last or where the bytes do not decode.
+    #[inline]
+    pub fn starts(&mut self, block: usize) -> Option<[u64; 3]> {
+        (block < self.blocks).then_some(())?;
+        Some(self.group(block / GROUP)?.starts_of(block % GROUP))
+    }
+
+    /// The last document of a block, and what it can score at most; `None` as for [`Skips::get`].
+    #[inline]
+    pub fn bounds(&mut self, block: usize) -> Option<(DocId, Maxima)> {
+        (block < self.blocks).then_some(())?;
+        let group = self.group(block / GROUP)?;
+        Some((DocId(group.lasts[block % GROUP]), group.maxima_of(block % GROUP)))
+    }
+
+    /// The last document of a block; `None` as for [`Skips::get`].
+    #[inline]
+    pub fn last(&mut self, block: usize) -> Option<DocId> {
+        (block < self.blocks).then_some(())?;
+        Some(DocId(self.group(block / GROUP)?.lasts[block % GROUP]))
+    }
+
     /// The first block from `from` on whose last document is not before `target`, or how many there are.
-    pub fn seek(&self, from: usize, target: DocId) -> Option<usize> {
+    pub fn seek(&mut self, from: usize, target: DocId) -> Option<usize> {
         if from >= self.blocks {
             return Some(self.blocks);
         }
@@ -136,27 +161,20 @@ impl<'a> Skips<'a> {
         if number >= groups {
             return Some(self.blocks);
         }
-        let group = self.group(number)?;
         let first = number * GROUP;
-        let (mut low, mut high) = (from.max(first) - first, (self.blocks - first).min(GROUP));
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if group.last_of(middle) < target {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        Some(first + low)
+        let low = from.max(first) - first;
+        let group = self.group(number)?;
+        let after = group.lasts[low..group.blocks].partition_point(|last| *last < target.0);
+        Some(first + low + after)
     }
 
     /// What the whole list can score at most; `None` where it has one block or the bytes do not decode.
-    pub fn maxima(&self) -> Option<Maxima> {
-        match &self.groups {
+    pub fn maxima(&mut self) -> Option<Maxima> {
+        match self.groups {
             None if self.bytes.is_empty() => None,
             None => {
-                let blocks = (0..self.blocks).map(|block| self.get(block).map(|block| block.maxima));
-                blocks.collect::<Option<Vec<Maxima>>>().map(|all| Maxima::joined(all.into_iter()))
+                let group = self.group(0)?;
+                Some(Maxima::joined((0..group.blocks).map(|block| group.maxima_of(block))))
             }
             Some(rows) => Some(Maxima::joined((0..self.blocks.div_ceil(GROUP)).map(|group| {
                 Maxima::from_fields(std::array::from_fn(|field| rows.get(self.bytes, group, field + 4)))
@@ -169,33 +187,56 @@ impl<'a> Skips<'a> {
         Some(DocId(rows.get(self.bytes, group, 0) as u32))
     }
 
-    fn group(&self, number: usize) -> Option<Group<'a>> {
+    #[inline]
+    fn group(&mut self, number: usize) -> Option<&Group<'a>> {
+        if self.group.as_ref().is_none_or(|group| group.number != number) {
+            self.group = Some(self.load(number)?);
+        }
+        self.group.as_ref()
+    }
+
+    fn load(&self, number: usize) -> Option<Group<'a>> {
         let blocks = (self.blocks - number * GROUP).min(GROUP);
         let Some(groups) = &self.groups else {
-            let rows = Rows::open(self.bytes, blocks)?;
-            return Some(Group { bytes: self.bytes, rows, before: 0, starts: [0; 3] });
+            return Group::open(number, blocks, self.bytes, 0, [0; 3]);
         };
         let field = |column| groups.get(self.bytes, number, column);
         let tables = groups.bytes(self.blocks.div_ceil(GROUP)) as usize;
         let place = usize::try_from(field(PLACE)).ok()?;
         let bytes = self.bytes.get(tables.checked_add(place)?..)?;
         let before = number.checked_sub(1).map_or(0, |before| groups.get(self.bytes, before, 0));
-        let starts = [field(1), field(2), field(3)];
-        Some(Group { bytes, rows: Rows::open(bytes, blocks)?, before, starts })
+        Group::open(number, blocks, bytes, before, [field(1), field(2), field(3)])
     }
 }
 
 /// The rows of a group and what they count from.
 struct Group<'a> {
+    number: usize,
+    blocks: usize,
     bytes: &'a [u8],
     rows: Rows<BLOCK_COLUMNS>,
-    before: u64,
     starts: [u64; 3],
+    /// The last document of each block.
+    lasts: [u32; GROUP],
 }
 
-impl Group<'_> {
-    fn last_of(&self, block: usize) -> DocId {
-        DocId(self.before.saturating_add(self.rows.get(self.bytes, block, 0)).min(u64::from(u32::MAX)) as u32)
+impl<'a> Group<'a> {
+    fn open(number: usize, blocks: usize, bytes: &'a [u8], before: u64, starts: [u64; 3]) -> Option<Group<'a>> {
+        let rows = Rows::<BLOCK_COLUMNS>::open(bytes, blocks)?;
+        let mut lasts = [0; GROUP];
+        for (block, last) in lasts[..blocks].iter_mut().enumerate() {
+            *last = before.saturating_add(rows.get(bytes, block, 0)).min(u64::from(u32::MAX)) as u32;
+        }
+        Some(Group { number, blocks, bytes, rows, starts, lasts })
+    }
+
+    fn starts_of(&self, block: usize) -> [u64; 3] {
+        let field = |part: usize| self.rows.get(self.bytes, block, part + 1);
+        std::array::from_fn(|part| self.starts[part].saturating_add(field(part)))
+    }
+
+    fn maxima_of(&self, block: usize) -> Maxima {
+        Maxima::from_fields(std::array::from_fn(|field| self.rows.get(self.bytes, block, field + 4)))
     }
 }
 
@@ -227,7 +268,7 @@ mod tests {
         fn is_a_linear_search(blocks in some_blocks(), from in any::<prop::sample::Index>(), target in 0u32..600_000) {
             let mut bytes = Vec::new();
             write(&blocks, &mut bytes);
-            let skips = Skips::open(&bytes, blocks.len()).unwrap();
+            let mut skips = Skips::open(&bytes, blocks.len()).unwrap();
             for (number, block) in blocks.iter().enumerate() {
                 prop_assert_eq!(skips.get(number), Some(*block));
             }
@@ -242,7 +283,7 @@ mod tests {
 
         #[test]
         fn damaged_bytes_are_read_without_harm(bytes in prop::collection::vec(any::<u8>(), 0..300), blocks in 2usize..200, target in any::<u32>()) {
-            if let Some(skips) = Skips::open(&bytes, blocks) {
+            if let Some(mut skips) = Skips::open(&bytes, blocks) {
                 (0..blocks).for_each(|block| { skips.get(block); });
                 if let Some(found) = skips.seek(0, DocId(target)) {
                     prop_assert!(found <= blocks);

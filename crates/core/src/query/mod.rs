@@ -1,21 +1,24 @@
 //! From a query to ranked answers.
 //!
-//! A query is parsed to a tree ([`parse`], [`tree`]); on each segment the tree becomes lazy iterators
-//! ([`iterator`]) that give the matching documents in order; each is scored by its terms ([`bm25`]) and its
-//! static rank, the best are kept ([`top`]), and shown with a passage of their text ([`snippet`]).
-//! [`searcher`] puts it together.
+//! A query is parsed to a tree ([`parse`], [`tree`]), whose leaves stand for terms of the dictionary ([`expand`]). On each
+//! segment a leaf is a cursor ([`leaf`]) and the tree becomes lazy nodes ([`matching`]) that give the matching documents in
+//! order, by positions where they must ([`interval`]). Documents are scored ([`score`]), the best are found without looking
+//! at all of them ([`rank`]), and shown with a passage of their text ([`snippet`]). [`searcher`] puts it together; where
+//! little is found, [`suggest`] looks for a better spelling.
 
-pub mod bm25;
-pub mod iterator;
-mod lexer;
+pub mod expand;
+pub mod interval;
+pub mod leaf;
+pub mod matching;
 pub mod parse;
+pub mod rank;
+pub mod score;
 pub mod searcher;
 pub mod snippet;
-pub mod top;
+pub mod suggest;
 pub mod tree;
 
-pub use bm25::Parameters;
 pub use parse::parse;
-pub use searcher::{Answer, Hit, Request, Searcher};
+pub use searcher::{Explanation, Hit, Ranking, Request, Searcher, Showing};
 pub use snippet::Fragment;
 pub use tree::Query;

@@ -48,14 +48,16 @@ struct Match {
     term: usize,
 }
 
-/// The best passage of `body` for a query with these terms.
-pub fn snippet(body: &str, analyzer: &Analyzer, terms: &[&str]) -> Vec<Fragment> {
+/// The best passage of `body` for a query with these terms, each with the number of what it stands for: the terms that a
+/// prefix stands for count as one.
+pub fn snippet(body: &str, analyzer: &Analyzer, terms: &[(&str, usize)]) -> Vec<Fragment> {
     let examined = (0..=EXAMINED.min(body.len())).rfind(|end| body.is_char_boundary(*end));
     let (units, matches) = read(&body[..examined.unwrap_or(0)], analyzer, terms);
     if units.is_empty() {
         return plain_beginning(body);
     }
-    let passage = widened(&units, best_stretch(&units, &matches, terms.len()));
+    let different = terms.iter().map(|(_, number)| number + 1).max().unwrap_or(0);
+    let passage = widened(&units, best_stretch(&units, &matches, different));
     let (start, end) = (units[passage.start].bytes.start, units[passage.end - 1].bytes.end);
     let punctuation: usize =
         body[end..].chars().take_while(|next| !next.is_whitespace()).take(TRAIL).map(char::len_utf8).sum();
@@ -85,9 +87,8 @@ pub fn snippet(body: &str, analyzer: &Analyzer, terms: &[&str]) -> Vec<Fragment>
     fragments.list
 }
 
-fn read(text: &str, analyzer: &Analyzer, terms: &[&str]) -> (Vec<Unit>, Vec<Match>) {
-    let numbers: HashMap<&str, usize> =
-        terms.iter().enumerate().map(|(number, term)| (*term, number)).collect();
+fn read(text: &str, analyzer: &Analyzer, terms: &[(&str, usize)]) -> (Vec<Unit>, Vec<Match>) {
+    let numbers: HashMap<&str, usize> = terms.iter().copied().collect();
     let (mut units, mut matches) = (Vec::<Unit>::new(), Vec::new());
     // Where the last unit ends.
     let (mut byte, mut character) = (0, 0);
@@ -198,7 +199,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn shown(body: &str, terms: &[&str]) -> String {
-        let fragments = snippet(body, &Analyzer::new(Language::of(Some("it"))), terms);
+        let terms: Vec<(&str, usize)> = terms.iter().enumerate().map(|(number, term)| (*term, number)).collect();
+        let fragments = snippet(body, &Analyzer::new(Language::of(Some("it"))), &terms);
         fragments.iter().map(|f| if f.matches { format!("[{}]", f.text) } else { f.text.clone() }).collect()
     }
 
@@ -248,7 +250,7 @@ mod tests {
     proptest! {
         #[test]
         fn is_short_and_of_the_text(body in "([a-cè]{1,9}|[ .,\n]|_|::|x{250}|…|[东京]){0,150}", terms in prop::collection::btree_set("[a-c]{1,2}|[东京]{1,2}|a_b", 0..4)) {
-            let terms: Vec<&str> = terms.iter().map(String::as_str).collect();
+            let terms: Vec<(&str, usize)> = terms.iter().enumerate().map(|(number, term)| (term.as_str(), number)).collect();
             let fragments = snippet(&body, &Analyzer::new(Language::of(None)), &terms);
             let text: String = fragments.iter().map(|fragment| fragment.text.as_str()).collect();
             prop_assert!(text.chars().count() <= LONGEST + TRAIL + 2);

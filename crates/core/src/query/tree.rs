@@ -128,6 +128,20 @@ impl Query {
         leaves
     }
 
+    /// All leaves, negated ones too, as a walk meets them: depth first, from left to right.
+    pub fn leaves<'a>(&'a self, leaves: &mut Vec<&'a Leaf>) {
+        match self {
+            Query::Leaf(leaf) => leaves.push(leaf),
+            Query::Interval(interval) => interval.leaves(leaves),
+            Query::Filter(_) => {}
+            Query::And(children) => children.iter().for_each(|child| child.leaves(leaves)),
+            Query::Group { required, optional, excluded } => {
+                required.iter().chain(optional).chain(excluded).for_each(|child| child.leaves(leaves));
+            }
+            Query::Not(child) | Query::Boost(child, _) => child.leaves(leaves),
+        }
+    }
+
     fn gather<'a>(&'a self, boost: f32, leaves: &mut Vec<(&'a Leaf, f32)>) {
         match self {
             Query::Leaf(leaf) => leaves.push((leaf, boost)),
@@ -143,6 +157,26 @@ impl Query {
 }
 
 impl Interval {
+    /// All leaves, as a walk meets them.
+    pub fn leaves<'a>(&'a self, leaves: &mut Vec<&'a Leaf>) {
+        match self {
+            Interval::Leaf(leaf) => leaves.push(leaf),
+            Interval::Phrase(words) => leaves.extend(words.iter().map(|(_, leaf)| leaf)),
+            Interval::Any(children) | Interval::All(children) | Interval::Ordered(children) => {
+                children.iter().for_each(|child| child.leaves(leaves));
+            }
+            Interval::Window(child, _) => child.leaves(leaves),
+            Interval::Containing(relation) | Interval::Inside(relation) => {
+                relation.of.leaves(leaves);
+                relation.with.leaves(leaves);
+            }
+            Interval::Aligned(both) => {
+                both.0.leaves(leaves);
+                both.1.leaves(leaves);
+            }
+        }
+    }
+
     fn gather<'a>(&'a self, boost: f32, leaves: &mut Vec<(&'a Leaf, f32)>) {
         match self {
             Interval::Leaf(leaf) => leaves.push((leaf, boost)),

@@ -1,0 +1,427 @@
+//! A leaf of a query on one segment: a cursor over the documents that hold one of its terms in one of its zones.
+//!
+//! Each list, of a term in a zone, is a stream. A leaf of a few streams looks at all of them for each document; one of
+//! many, as prefixes have, keeps them in a heap by document and knows which of them stand on it: a step costs the
+//! logarithm of their number for each stream that moves.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use super::rank::WINDOW;
+use super::score::model::{LeafScore, Part, Shape};
+use super::score::{above, grain};
+use crate::Result;
+use crate::index::cursor::Cursor;
+use crate::index::lists::List;
+use crate::index::{DocId, Segment, Zone};
+
+/// How many streams are looked at one after the other.
+const FEW: usize = 4;
+
+/// The words of some zones of each document of a segment; 65,535 stands for any more.
+pub type Lengths = Arc<Vec<u16>>;
+
+/// A list of a leaf, and what it adds to the leaf's score.
+pub struct Stream<'a> {
+    /// Over its documents.
+    pub cursor: Cursor<'a>,
+    zone: Zone,
+    part: Part,
+    lengths: Lengths,
+}
+
+impl Stream<'_> {
+    #[inline]
+    fn x(&mut self, document: DocId) -> Result<f64> {
+        Ok(self.part.of(self.cursor.count()?, self.lengths[document.0 as usize]))
+    }
+
+    /// What x is at most between two documents.
+    fn bound(&mut self, start: DocId, end: DocId) -> Result<f64> {
+        if self.cursor.document() >= end {
+            return Ok(0.0);
+        }
+        let (part, mut most) = (self.part, 0f64);
+        if self.cursor.has_maxima() {
+            self.cursor.maxima_between(start, end, |maxima| {
+                for corner in maxima.0 {
+                    let length = corner.length().min(u32::from(u16::MAX)) as u16;
+                    most = most.max(part.of(corner.count(), length));
+                }
+            })?;
+        } else {
+            let lengths = self.lengths.clone();
+            let (documents, counts) = self.cursor.rest_of_block()?;
+            for (document, count) in documents.iter().zip(counts) {
+                if *document >= end.0 {
+                    break;
+                }
+                most = most.max(part.of(count + 1, lengths[*document as usize]));
+            }
+        }
+        Ok(most)
+    }
+}
+
+/// What was found of the documents of a window: the sums of what leaves score, room for one leaf's x, and which documents
+/// were met.
+pub struct Pool<'p> {
+    /// For each document, what the leaves score so far.
+    pub sums: &'p mut [f64],
+    /// Nothing but zeros between leaves.
+    pub xs: &'p mut [f64],
+    /// A bit for each document that holds a leaf.
+    pub bits: &'p mut [u64],
+}
+
+/// How a leaf scores on a segment.
+pub struct Scoring {
+    /// From the counts to the score.
+    pub score: LeafScore,
+    /// For each zone the lengths that it is scored with.
+    pub lengths: [Option<Lengths>; crate::index::zone::ZONES],
+    /// The words of all zones of the leaf, where the shape asks for them.
+    pub bag: Option<Lengths>,
+}
+
+/// A cursor over the documents of a leaf; it starts on the first.
+pub struct LeafCursor<'a> {
+    streams: Vec<Stream<'a>>,
+    document: DocId,
+    shape: Shape,
+    bag: Option<Lengths>,
+    /// Where there are many streams: those that do not stand on the document, by theirs, and those that do.
+    elsewhere: BinaryHeap<Reverse<(DocId, u32)>>,
+    here: Vec<u32>,
+    scratch: Vec<u32>,
+}
+
+impl<'a> LeafCursor<'a> {
+    /// A cursor over lists of a segment.
+    pub fn new(segment: &'a Segment, lists: &[(Zone, List)], scoring: &Scoring) -> Result<LeafCursor<'a>> {
+        let mut streams = Vec::with_capacity(lists.len());
+        for (zone, list) in lists {
+            let Some(lengths) = &scoring.lengths[*zone as usize] else { continue };
+            let part = scoring.score.parts[*zone as usize];
+            streams.push(Stream {
+                cursor: segment.cursor(list.clone())?,
+                zone: *zone,
+                part,
+                lengths: lengths.clone(),
+            });
+        }
+        let mut cursor = LeafCursor {
+            streams,
+            document: DocId::END,
+            shape: scoring.score.shape,
+            bag: scoring.bag.clone(),
+            elsewhere: BinaryHeap::new(),
+            here: Vec::new(),
+            scratch: Vec::new(),
+        };
+        if cursor.streams.len() > FEW {
+            let places = cursor.streams.iter().enumerate();
+            cursor.elsewhere =
+                places.map(|(place, stream)| Reverse((stream.cursor.document(), place as u32))).collect();
+        }
+        cursor.settle();
+        Ok(cursor)
+    }
+
+    /// The document under the cursor, or [`DocId::END`].
+    #[inline]
+    pub fn document(&self) -> DocId {
+        self.document
+    }
+
+    /// The only list, where there is one.
+    #[inline]
+    pub fn only(&mut self) -> Option<&mut Stream<'a>> {
+        match self.streams.as_mut_slice() {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// At most how many documents hold the leaf.
+    pub fn estimate(&self) -> u64 {
+        self.streams.iter().map(|stream| u64::from(stream.cursor.frequency())).sum()
+    }
+
+    /// Moves to the next document.
+    #[inline]
+    pub fn advance(&mut self) -> Result<DocId> {
+        if let [only] = self.streams.as_mut_slice() {
+            self.document = only.cursor.advance()?;
+            return Ok(self.document);
+        }
+        self.skip_to(DocId(self.document.0.saturating_add(1)))
+    }
+
+    /// Moves to the first document from the current one on that is not before `target`.
+    #[inline]
+    pub fn skip_to(&mut self, target: DocId) -> Result<DocId> {
+        if self.document >= target {
+            return Ok(self.document);
+        }
+        if let [only] = self.streams.as_mut_slice() {
+            self.document = only.cursor.skip_to(target)?;
+            return Ok(self.document);
+        }
+        self.skip_many(target)
+    }
+
+    fn skip_many(&mut self, target: DocId) -> Result<DocId> {
+        if self.streams.len() <= FEW {
+            for stream in &mut self.streams {
+                stream.cursor.skip_to(target)?;
+            }
+        } else {
+            for place in self.here.drain(..) {
+                let document = self.streams[place as usize].cursor.skip_to(target)?;
+                self.elsewhere.push(Reverse((document, place)));
+            }
+            while let Some(mut first) = self.elsewhere.peek_mut()
+                && first.0.0 < target
+            {
+                first.0.0 = self.streams[first.0.1 as usize].cursor.skip_to(target)?;
+            }
+        }
+        self.settle();
+        Ok(self.document)
+    }
+
+    /// Finds the least document of all streams and, where they are many, those that stand on it.
+    fn settle(&mut self) {
+        if self.streams.len() <= FEW {
+            let documents = self.streams.iter().map(|stream| stream.cursor.document());
+            self.document = documents.min().unwrap_or(DocId::END);
+            return;
+        }
+        self.document = self.elsewhere.peek().map_or(DocId::END, |Reverse((document, _))| *document);
+        if self.document == DocId::END {
+            return;
+        }
+        while let Some(Reverse((document, place))) = self.elsewhere.peek().copied()
+            && document == self.document
+        {
+            self.elsewhere.pop();
+            self.here.push(place);
+        }
+        // Sums are made in one order, so that a document has one score.
+        self.here.sort_unstable();
+    }
+
+    /// Calls `see` with each stream on the document under the cursor.
+    #[inline]
+    fn each_here(&mut self, mut see: impl FnMut(&mut Stream<'a>) -> Result<()>) -> Result<()> {
+        let document = self.document;
+        if self.streams.len() <= FEW {
+            for stream in &mut self.streams {
+                if stream.cursor.document() == document {
+                    see(stream)?;
+                }
+            }
+        } else {
+            for place in &self.here {
+                see(&mut self.streams[*place as usize])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the leaf adds to the score of the document under the cursor.
+    #[inline]
+    pub fn score(&mut self) -> Result<f64> {
+        let document = self.document;
+        let length = self.bag_length(document);
+        if let [only] = self.streams.as_mut_slice() {
+            let x = only.x(document)?;
+            return Ok(grain(self.shape.score(x, length)));
+        }
+        let mut x = 0.0;
+        self.each_here(|stream| {
+            x += stream.x(document)?;
+            Ok(())
+        })?;
+        Ok(grain(self.shape.score(x, length)))
+    }
+
+    /// How often the leaf is in each zone of the document under the cursor, and what that adds to x.
+    pub fn counts(&mut self) -> Result<Vec<(Zone, u32, f64)>> {
+        let document = self.document;
+        let mut counts: Vec<(Zone, u32, f64)> = Vec::new();
+        self.each_here(|stream| {
+            let (count, x) = (stream.cursor.count()?, stream.x(document)?);
+            match counts.iter_mut().find(|(zone, ..)| *zone == stream.zone) {
+                Some(known) => {
+                    known.1 += count;
+                    known.2 += x;
+                }
+                None => counts.push((stream.zone, count, x)),
+            }
+            Ok(())
+        })?;
+        counts.sort_by_key(|(zone, ..)| *zone);
+        Ok(counts)
+    }
+
+    /// What the leaf scores at most in the documents from `start` to before `end` that the cursor has not passed.
+    pub fn bound(&mut self, start: DocId, end: DocId) -> Result<f64> {
+        if self.document >= end {
+            return Ok(0.0);
+        }
+        let mut x = 0.0;
+        for stream in &mut self.streams {
+            x += stream.bound(start, end)?;
+        }
+        // No document is shorter than the one word that it holds.
+        Ok(if x > 0.0 { above(self.shape.score(x, 1)) } else { 0.0 })
+    }
+
+    /// What the leaf scores at most in the blocks that may hold a document, and the first document past them.
+    pub fn bound_at(&mut self, document: DocId) -> Result<(f64, DocId)> {
+        let mut end = DocId::END;
+        for stream in &mut self.streams {
+            if let Some((Some(_), last)) = stream.cursor.maxima_at(document) {
+                end = end.min(DocId(last.0.saturating_add(1)));
+            }
+        }
+        Ok((self.bound(document, DocId(document.0 + 1))?, end))
+    }
+
+    /// What the leaf scores at most in any document.
+    pub fn most(&mut self) -> Result<f64> {
+        self.bound(DocId(0), DocId::END)
+    }
+
+    /// Puts the positions of the leaf in a zone of a document into `positions`, in order and each once.
+    pub fn positions(&mut self, document: DocId, zone: Zone, positions: &mut Vec<u32>) -> Result<()> {
+        positions.clear();
+        if self.skip_to(document)? != document {
+            return Ok(());
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let mut several = false;
+        self.each_here(|stream| {
+            if stream.zone == zone {
+                if positions.is_empty() {
+                    return stream.cursor.positions(positions);
+                }
+                stream.cursor.positions(&mut scratch)?;
+                positions.extend_from_slice(&scratch);
+                several = true;
+            }
+            Ok(())
+        })?;
+        if several {
+            positions.sort_unstable();
+            positions.dedup();
+        }
+        self.scratch = scratch;
+        Ok(())
+    }
+
+    /// Whether the leaf is in a zone of the document under the cursor.
+    pub fn is_in(&mut self, zone: Zone) -> Result<bool> {
+        let mut found = false;
+        self.each_here(|stream| {
+            found |= stream.zone == zone;
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Adds what every document before `end` scores to the pool of the window that begins with `floor`; moves past
+    /// them.
+    pub fn pour(&mut self, floor: DocId, end: DocId, pool: Pool<'_>) -> Result<()> {
+        let (shape, bag) = (self.shape, self.bag.clone());
+        let length = |document: usize| bag.as_ref().map_or(0, |bag| bag[document]);
+        if let [only] = self.streams.as_mut_slice() {
+            let (part, lengths) = (only.part, &only.lengths);
+            while only.cursor.document() < end {
+                let (documents, counts) = only.cursor.rest_of_block()?;
+                let passed = within(documents, end);
+                for (document, count) in documents[..passed].iter().zip(counts) {
+                    let place = (document - floor.0) as usize;
+                    let x = part.of(count + 1, lengths[*document as usize]);
+                    pool.sums[place] += grain(shape.score(x, length(*document as usize)));
+                    pool.bits[place / 64] |= 1 << (place % 64);
+                }
+                only.cursor.pass(passed)?;
+            }
+            self.document = only.cursor.document();
+            return Ok(());
+        }
+        let mut touched = [0u64; WINDOW as usize / 64];
+        for stream in &mut self.streams {
+            let (part, lengths) = (stream.part, &stream.lengths);
+            while stream.cursor.document() < end {
+                let (documents, counts) = stream.cursor.rest_of_block()?;
+                let passed = within(documents, end);
+                for (document, count) in documents[..passed].iter().zip(counts) {
+                    let place = (document - floor.0) as usize;
+                    pool.xs[place] += part.of(count + 1, lengths[*document as usize]);
+                    touched[place / 64] |= 1 << (place % 64);
+                }
+                stream.cursor.pass(passed)?;
+            }
+        }
+        for (word, touched) in touched.iter().enumerate() {
+            pool.bits[word] |= touched;
+            let mut bits = *touched;
+            while bits > 0 {
+                let place = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let x = std::mem::take(&mut pool.xs[place]);
+                pool.sums[place] += grain(shape.score(x, length(floor.0 as usize + place)));
+            }
+        }
+        self.gather_anew();
+        Ok(())
+    }
+
+    /// Sets the bit of every document before `end`, counted from `floor`; moves past them.
+    pub fn mark(&mut self, floor: DocId, end: DocId, bits: &mut [u64]) -> Result<()> {
+        for stream in &mut self.streams {
+            while stream.cursor.document() < end {
+                let documents = stream.cursor.documents_of_block();
+                let passed = within(documents, end);
+                for document in &documents[..passed] {
+                    let place = (document - floor.0) as usize;
+                    bits[place / 64] |= 1 << (place % 64);
+                }
+                stream.cursor.pass(passed)?;
+            }
+        }
+        self.gather_anew();
+        Ok(())
+    }
+
+    /// Where the streams stand was changed one by one.
+    fn gather_anew(&mut self) {
+        if self.streams.len() > FEW {
+            self.here.clear();
+            self.elsewhere.clear();
+            let places = self.streams.iter().enumerate();
+            self.elsewhere
+                .extend(places.map(|(place, stream)| Reverse((stream.cursor.document(), place as u32))));
+        }
+        self.settle();
+    }
+
+    #[inline]
+    fn bag_length(&self, document: DocId) -> u16 {
+        self.bag.as_ref().map_or(0, |bag| bag[document.0 as usize])
+    }
+}
+
+/// How many of these documents come before `end`.
+#[inline]
+fn within(documents: &[u32], end: DocId) -> usize {
+    match documents.last() {
+        Some(last) if *last < end.0 => documents.len(),
+        _ => documents.partition_point(|document| *document < end.0),
+    }
+}
