@@ -6,6 +6,7 @@
 //! [`searcher`] puts it together.
 
 pub mod bm25;
+pub mod interval;
 pub mod iterator;
 mod lexer;
 pub mod parse;
