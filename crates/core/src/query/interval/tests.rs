@@ -184,3 +184,64 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_made_of_nothing_is_nowhere() {
+    for interval in [phrase(&[]), Interval::Any(vec![]), Interval::All(vec![]), Interval::Ordered(vec![])] {
+        assert_eq!(spans(&interval, &[]), []);
+    }
+    assert_eq!(spans(&Interval::Window(Box::new(leaf()), 0), &[&[1, 2]]), []);
+}
+
+#[test]
+fn a_conjunction_may_overlap_and_a_sequence_may_not() {
+    let twice = vec![leaf(), leaf()];
+    assert_eq!(spans(&Interval::All(twice.clone()), &[&[3, 8], &[3, 8]]), [span(3, 3), span(8, 8)]);
+    assert_eq!(spans(&Interval::Ordered(twice), &[&[3, 8, 9], &[3, 8, 9]]), [span(3, 8), span(8, 9)]);
+}
+
+#[test]
+fn the_greatest_position_is_like_any_other() {
+    const END: u32 = u32::MAX;
+    let places: &[u32] = &[0, END - 1, END];
+    let both = vec![leaf(), leaf()];
+    assert_eq!(spans(&phrase(&[0, 1]), &[places, places]), [span(END - 1, END)]);
+    assert_eq!(spans(&phrase(&[0, END]), &[places, places]), [span(0, END)]);
+    assert_eq!(spans(&Interval::Any(both.clone()), &[places, places]), spans(&leaf(), &[places]));
+    assert_eq!(spans(&Interval::All(both.clone()), &[places, places]), spans(&leaf(), &[places]));
+    assert_eq!(spans(&Interval::Ordered(both.clone()), &[places, places]).last(), Some(&span(END - 1, END)));
+    let whole = Interval::All(both);
+    assert_eq!(spans(&Interval::Window(Box::new(whole), END), &[&[0], &[END]]), []);
+}
+
+#[test]
+fn nothing_contains_what_leaves_the_positions() {
+    let contains = |margins| {
+        let (of, with) = (Interval::All(vec![leaf(), leaf()]), leaf());
+        Interval::Containing(Box::new(Relation { of, with, margins, negated: false }))
+    };
+    let whole = [0_u32, u32::MAX];
+    let found = |margins, place| spans(&contains(margins), &[&whole[..1], &whole[1..], &[place]]);
+    assert_eq!(found((5, 0), 5), [span(0, u32::MAX)]);
+    assert_eq!(found((6, 0), 5), []);
+    assert_eq!(found((0, 5), u32::MAX - 5), [span(0, u32::MAX)]);
+    assert_eq!(found((0, 6), u32::MAX - 5), []);
+}
+
+#[test]
+fn leaves_are_numbered_as_they_are_met() {
+    let named = |name: &str| Leaf { pattern: Pattern::Term(name.into()), zones: None };
+    let relation = Relation {
+        of: Interval::Ordered(vec![
+            Interval::Leaf(named("a")),
+            Interval::Phrase(vec![(0, named("b")), (1, named("c"))]),
+        ]),
+        with: Interval::Aligned(Box::new((Interval::Leaf(named("d")), Interval::Leaf(named("e"))))),
+        margins: (0, 0),
+        negated: true,
+    };
+    let interval = Interval::Inside(Box::new(relation));
+    let (expression, leaves) = Expression::with_leaves(&interval);
+    assert_eq!(expression.leaves(), 5);
+    assert_eq!(leaves, ["a", "b", "c", "d", "e"].map(named).iter().collect::<Vec<_>>());
+}
