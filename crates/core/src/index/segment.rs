@@ -316,6 +316,23 @@ impl Terms<'_> {
         decoded.map(|()| true).ok_or_else(|| self.segment.damaged_terms(self.block - 1))
     }
 
+    /// Moves to the first term from where it stands on that is not before `target`, or stays; false at the end. Costs
+    /// the logarithm of how many blocks are passed over, and a walk in one block.
+    pub fn seek(&mut self, target: &[u8]) -> Result<bool> {
+        if let Some(block) = self.segment.term_index.block_from(self.block, target) {
+            self.reader = Some(self.segment.block_of_terms(block)?);
+            self.block = block + 1;
+        } else if self.reader.is_some() && self.term() >= target {
+            return Ok(true);
+        }
+        while self.advance()? {
+            if self.term() >= target {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The term.
     pub fn term(&self) -> &[u8] {
         self.reader.as_ref().map_or(&[], |reader| &reader.term)

@@ -140,6 +140,26 @@ impl TermIndex {
         low.saturating_sub(1)
     }
 
+    /// The last block from `least` on whose first term is not after `term`; `None` where all of those begin after it.
+    pub fn block_from(&self, least: usize, term: &[u8]) -> Option<usize> {
+        let begins_in_time = |block: usize| block < self.blocks() && self.first(block) <= term;
+        if !begins_in_time(least) {
+            return None;
+        }
+        let (mut low, mut step) = (least, 1);
+        while begins_in_time(low + step) {
+            low += step;
+            step *= 2;
+        }
+        while step > 1 {
+            step /= 2;
+            if begins_in_time(low + step) {
+                low += step;
+            }
+        }
+        Some(low)
+    }
+
     /// The first terms of the blocks, in order.
     pub fn firsts(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.blocks()).map(|block| self.first(block))
