@@ -7,7 +7,6 @@
 
 pub mod bm25;
 pub mod iterator;
-mod lexer;
 pub mod parse;
 pub mod searcher;
 pub mod snippet;
