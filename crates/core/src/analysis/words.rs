@@ -49,6 +49,13 @@ impl Analyzer {
         term_into(self.language.algorithm, surface, term);
     }
 
+    /// Puts a token as it is before stemming, in lower case and without accents, into `folded`, which is cleared
+    /// first.
+    pub fn folded(&self, surface: &str, folded: &mut String) {
+        folded.clear();
+        fold(surface, folded);
+    }
+
     /// Whether a word, as it stands in a text, is a stop word of the language.
     pub fn is_stop_word(&self, surface: &str) -> bool {
         self.language.stop_words.is_some_and(|list| {

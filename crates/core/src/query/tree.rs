@@ -17,7 +17,7 @@ pub enum Query {
     Filter(Filter),
     /// All of them.
     And(Vec<Query>),
-    /// Not this.
+    /// Not this. Every document is what [`Query::everything`] makes: not any of nothing.
     Not(Box<Query>),
     /// All of the required or, when there are none, any of the optional; and none of the excluded. With
     /// only excluded ones it is everything else.
@@ -119,6 +119,11 @@ impl Query {
     /// Any of `queries`.
     pub fn any(queries: Vec<Query>) -> Query {
         Query::Group { required: Vec::new(), optional: queries, excluded: Vec::new() }
+    }
+
+    /// Every document: all but those that hold any of nothing.
+    pub fn everything() -> Query {
+        Query::Not(Box::new(Query::any(Vec::new())))
     }
 
     /// The leaves that score, each as often as it is said, with its boost: all that are not under a NOT.
