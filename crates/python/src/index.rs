@@ -23,7 +23,7 @@ pub fn segment_files(segments: Vec<NameAndLength>) -> Vec<SegmentFile> {
 }
 
 fn new_document((url, title, body, language, headings, anchors, id): &Document) -> NewDocument<'_> {
-    NewDocument { url, id, title, headings, body, anchors, language: language.as_deref().unwrap_or_default() }
+    NewDocument { url, id, title, headings, body, anchors, language: language.as_deref().unwrap_or_default(), ..NewDocument::default() }
 }
 
 fn name_and_length(file: SegmentFile) -> NameAndLength {

@@ -1,17 +1,161 @@
 //! Searching an index.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crivello_core::graph::anchor_bytes;
-use crivello_core::query::{self, Parameters, Request};
+use crivello_core::query::matching::Intersection;
+use crivello_core::query::rank::Method;
+use crivello_core::query::score::{Model, Proximity, Scorer, ZoneWeight};
+use crivello_core::query::{self, Request, Showing};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::enter::enter;
 use crate::graph::Ranks;
 use crate::index::{NameAndLength, segment_files};
 
-/// A hit as Python sees it: score, URL, title, and the fragments of its snippet.
-type Hit = (f32, String, String, Vec<(String, bool)>);
+/// How queries are read, scored and shown.
+#[pyclass(module = "crivello._core", frozen)]
+struct SearchOptions {
+    language: String,
+    model: Model,
+    proximity: Proximity,
+    rank_weight: f64,
+    method: Method,
+    intersection: Intersection,
+    time_limit: Option<Duration>,
+    threads: usize,
+    showing: Showing,
+}
+
+#[pymethods]
+impl SearchOptions {
+    #[new]
+    #[pyo3(signature = (*, language = "en", scorer = "bm25f", k1 = 1.5, b = 0.75, zones = [1.0, 3.0, 0.0, 1.0, 0.0], slope = 0.2, mu = 1000.0, proximity = 0.5, proximity_depth = 100, rank_weight = 0.0, method = "auto", intersection = "greedy", time_limit = 0.0, threads = 1, collapse = None, per_site = 0))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        language: &str,
+        scorer: &str,
+        k1: f64,
+        b: f64,
+        zones: [f64; 5],
+        slope: f64,
+        mu: f64,
+        proximity: f64,
+        proximity_depth: usize,
+        rank_weight: f64,
+        method: &str,
+        intersection: &str,
+        time_limit: f64,
+        threads: usize,
+        collapse: Option<u32>,
+        per_site: usize,
+    ) -> PyResult<Self> {
+        enter(py, |_| {
+            let scorer: Scorer = scorer.parse()?;
+            let zones = zones.map(|weight| ZoneWeight { weight, b });
+            let options = SearchOptions {
+                language: language.to_owned(),
+                model: Model { scorer, k1, b, zones, slope, mu },
+                proximity: Proximity { weight: proximity, depth: proximity_depth },
+                rank_weight,
+                method: method.parse()?,
+                intersection: intersection.parse()?,
+                time_limit: (time_limit > 0.0).then(|| Duration::from_secs_f64(time_limit.min(86_400.0))),
+                threads,
+                showing: Showing { collapse, per_site },
+            };
+            options.request("", 0, 0, 0).check()?;
+            Ok(options)
+        })
+    }
+}
+
+impl SearchOptions {
+    fn request<'a>(&'a self, query: &'a str, depth: usize, count: u64, facets: usize) -> Request<'a> {
+        Request {
+            query,
+            language: &self.language,
+            depth,
+            model: self.model,
+            proximity: self.proximity,
+            rank_weight: self.rank_weight,
+            method: self.method,
+            intersection: self.intersection,
+            count,
+            facets,
+            time_limit: self.time_limit,
+            threads: self.threads,
+            showing: self.showing,
+        }
+    }
+}
+
+/// The best documents for a query, of one snapshot.
+#[pyclass(module = "crivello._core", frozen)]
+struct Ranking(query::Ranking);
+
+#[pymethods]
+impl Ranking {
+    fn __len__(&self) -> usize {
+        self.0.hits.len()
+    }
+
+    /// The places of the documents, each with its score.
+    fn places(&self) -> Vec<(usize, u32, f64)> {
+        let place = |hit: &query::searcher::Arrangement| (hit.ranked.segment, hit.ranked.document.0, hit.ranked.score);
+        self.0.hits.iter().map(place).collect()
+    }
+
+    #[getter]
+    fn matches(&self) -> u64 {
+        self.0.matches
+    }
+
+    #[getter]
+    fn exact(&self) -> bool {
+        self.0.exact
+    }
+
+    #[getter]
+    fn partial(&self) -> bool {
+        self.0.partial
+    }
+
+    #[getter]
+    fn microseconds(&self) -> u64 {
+        self.0.microseconds
+    }
+
+    /// The commonest values of each facet with how many matches have them.
+    #[getter]
+    fn facets<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(facets) = &self.0.facets else { return Ok(None) };
+        let found = PyDict::new(py);
+        found.set_item("site", facets.sites.clone())?;
+        found.set_item("language", facets.languages.clone())?;
+        found.set_item("type", facets.kinds.clone())?;
+        found.set_item("year", facets.years.clone())?;
+        Ok(Some(found))
+    }
+}
+
+/// A hit as Python sees it: score, URL, id, title, the fragments of its snippet, site, language, type, day, and how many
+/// similar ones and further ones of its site there are.
+type Hit = (f64, String, String, String, Vec<(String, bool)>, String, String, &'static str, u32, u32, u32);
+
+/// A part of a score as Python sees it: label, value, detail, parts.
+#[derive(IntoPyObject)]
+struct Explanation(String, f64, String, Vec<Explanation>);
+
+impl From<query::Explanation> for Explanation {
+    fn from(from: query::Explanation) -> Explanation {
+        let parts = from.parts.into_iter().map(Explanation::from).collect();
+        Explanation(from.label, from.value, from.detail, parts)
+    }
+}
 
 /// A snapshot of an index, open for searching.
 #[pyclass(module = "crivello._core", frozen)]
@@ -36,26 +180,71 @@ impl Searcher {
         enter(py, |pulse| query::Searcher::open(&folder, &files, rank_of, pulse)).map(Searcher)
     }
 
-    #[pyo3(signature = (query, top = 10, offset = 0, k1 = 1.2, b = 0.75, rank_weight = 0.0, language = "en"))]
-    #[allow(clippy::too_many_arguments)]
-    fn search(
+    /// The best `depth` documents for a query; up to `count` matches are counted.
+    #[pyo3(signature = (query, options, depth = 10, count = 0, facets = 0))]
+    fn rank(
         &self,
         py: Python<'_>,
         query: &str,
-        top: usize,
-        offset: usize,
-        k1: f32,
-        b: f32,
-        rank_weight: f32,
-        language: &str,
-    ) -> PyResult<(u64, u64, Vec<Hit>)> {
-        let request = Request { query, language, top, offset, bm25: Parameters { k1, b }, rank_weight };
-        let answer = enter(py, |pulse| self.0.search(&request, pulse))?;
+        options: &SearchOptions,
+        depth: usize,
+        count: u64,
+        facets: usize,
+    ) -> PyResult<Ranking> {
+        let request = options.request(query, depth, count, facets);
+        enter(py, |pulse| self.0.rank(&request, pulse)).map(Ranking)
+    }
+
+    /// How many documents match, up to `limit`, and whether that is all.
+    fn count(&self, py: Python<'_>, query: &str, options: &SearchOptions, limit: u64) -> PyResult<(u64, bool)> {
+        let request = options.request(query, 0, limit, 0);
+        enter(py, |pulse| self.0.count(&request, pulse))
+    }
+
+    /// Hits of a ranking by their places, with or without passages of their texts.
+    #[pyo3(signature = (ranking, start, end, passages = true))]
+    fn show(
+        &self,
+        py: Python<'_>,
+        ranking: &Ranking,
+        start: usize,
+        end: usize,
+        passages: bool,
+    ) -> PyResult<Vec<Hit>> {
+        let hits = enter(py, |_| self.0.show(&ranking.0, start..end, passages))?;
         let hit = |hit: query::Hit| {
             let fragments = hit.snippet.into_iter().map(|fragment| (fragment.text, fragment.matches));
-            (hit.score, hit.url, hit.title, fragments.collect())
+            (
+                hit.score,
+                hit.url,
+                hit.id,
+                hit.title,
+                fragments.collect(),
+                hit.site,
+                hit.language,
+                hit.kind,
+                hit.day,
+                hit.similar,
+                hit.more_from_site,
+            )
         };
-        Ok((answer.matches, answer.microseconds, answer.hits.into_iter().map(hit).collect()))
+        Ok(hits.into_iter().map(hit).collect())
+    }
+
+    /// What the score of a hit of a ranking is made of; the query and options must be those that it was made with.
+    fn explain(
+        &self,
+        py: Python<'_>,
+        query: &str,
+        options: &SearchOptions,
+        ranking: &Ranking,
+        place: usize,
+    ) -> PyResult<Explanation> {
+        let Some(hit) = ranking.0.hits.get(place) else {
+            return Err(pyo3::exceptions::PyIndexError::new_err("there is no such hit"));
+        };
+        let request = options.request(query, 10, 0, 0);
+        enter(py, |pulse| self.0.explain(&request, &hit.ranked, pulse)).map(Explanation::from)
     }
 
     /// The signatures of pages for which the log of anchors has twice as much text as they are indexed with.
@@ -94,5 +283,7 @@ impl Searcher {
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<SearchOptions>()?;
+    module.add_class::<Ranking>()?;
     module.add_class::<Searcher>()
 }

@@ -16,6 +16,9 @@ use crate::index::cursor::Cursor;
 use crate::index::lists::List;
 use crate::index::{DocId, Segment, Zone};
 
+/// How many documents of a leaf with several lists are scored at a time.
+const FEW_SCORED: usize = 64;
+
 /// How many streams are looked at one after the other.
 const FEW: usize = 4;
 
@@ -29,6 +32,60 @@ pub struct Stream<'a> {
     zone: Zone,
     part: Part,
     lengths: Lengths,
+}
+
+/// How the postings of a leaf's only list are scored.
+#[derive(Clone, Copy)]
+enum Alone {
+    /// weight · c / (c + base + slope · l): one division for the two of [`Shape::Saturating`].
+    Saturating { weight: f64, base: f64, slope: f64 },
+    /// As any other leaf.
+    Otherwise(Part, Shape),
+}
+
+impl Alone {
+    fn new(part: Part, shape: Shape) -> Alone {
+        match shape {
+            Shape::Saturating { weight, k1 } if part.factor > 0.0 => {
+                let scale = k1 / part.factor;
+                Alone::Saturating { weight, base: scale * part.base, slope: scale * part.slope }
+            }
+            _ => Alone::Otherwise(part, shape),
+        }
+    }
+
+    /// The score of so many occurrences in a list's zone of so many words, in a document with so many in all zones.
+    #[inline(always)]
+    fn score(&self, count: u32, length: u16, bag: impl FnOnce() -> u16) -> f64 {
+        match *self {
+            Alone::Saturating { weight, base, slope } => {
+                let count = f64::from(count);
+                grain(weight * count / (count + base + slope * f64::from(length)))
+            }
+            Alone::Otherwise(part, shape) => grain(shape.score(part.of(count, length), bag())),
+        }
+    }
+}
+
+/// What the documents of a block score.
+pub struct BlockScores {
+    /// The documents, as numbers.
+    pub documents: Vec<u32>,
+    /// For each, what the leaf scores.
+    pub scores: Vec<f64>,
+}
+
+impl BlockScores {
+    /// Room for a block.
+    pub fn new() -> BlockScores {
+        BlockScores { documents: Vec::with_capacity(256), scores: Vec::with_capacity(256) }
+    }
+}
+
+impl Default for BlockScores {
+    fn default() -> BlockScores {
+        BlockScores::new()
+    }
 }
 
 impl Stream<'_> {
@@ -90,6 +147,7 @@ pub struct LeafCursor<'a> {
     streams: Vec<Stream<'a>>,
     document: DocId,
     shape: Shape,
+    alone: Option<Alone>,
     bag: Option<Lengths>,
     /// Where there are many streams: those that do not stand on the document, by theirs, and those that do.
     elsewhere: BinaryHeap<Reverse<(DocId, u32)>>,
@@ -115,11 +173,15 @@ impl<'a> LeafCursor<'a> {
             streams,
             document: DocId::END,
             shape: scoring.score.shape,
+            alone: None,
             bag: scoring.bag.clone(),
             elsewhere: BinaryHeap::new(),
             here: Vec::new(),
             scratch: Vec::new(),
         };
+        if let [only] = cursor.streams.as_slice() {
+            cursor.alone = Some(Alone::new(only.part, cursor.shape));
+        }
         if cursor.streams.len() > FEW {
             let places = cursor.streams.iter().enumerate();
             cursor.elsewhere =
@@ -235,11 +297,13 @@ impl<'a> LeafCursor<'a> {
     #[inline]
     pub fn score(&mut self) -> Result<f64> {
         let document = self.document;
-        let length = self.bag_length(document);
-        if let [only] = self.streams.as_mut_slice() {
-            let x = only.x(document)?;
-            return Ok(grain(self.shape.score(x, length)));
+        let bag = &self.bag;
+        let length = || bag.as_ref().map_or(0, |bag| bag[document.0 as usize]);
+        if let (Some(alone), [only]) = (self.alone, self.streams.as_mut_slice()) {
+            let count = only.cursor.count()?;
+            return Ok(alone.score(count, only.lengths[document.0 as usize], length));
         }
+        let length = length();
         let mut x = 0.0;
         self.each_here(|stream| {
             x += stream.x(document)?;
@@ -267,6 +331,32 @@ impl<'a> LeafCursor<'a> {
         Ok(counts)
     }
 
+    /// Scores what is left of the block under the cursor before `end`, or some of it, and moves past it.
+    pub fn score_block(&mut self, end: DocId, found: &mut BlockScores) -> Result<()> {
+        found.documents.clear();
+        found.scores.clear();
+        let bag = self.bag.clone();
+        let length = |document: usize| bag.as_ref().map_or(0, |bag| bag[document]);
+        if let (Some(alone), [only]) = (self.alone, self.streams.as_mut_slice()) {
+            let lengths = only.lengths.as_slice();
+            let (documents, counts) = only.cursor.rest_of_block()?;
+            let passed = within(documents, end);
+            found.documents.extend_from_slice(&documents[..passed]);
+            let score = |(document, count): (&u32, &u32)| {
+                alone.score(count + 1, lengths[*document as usize], || length(*document as usize))
+            };
+            found.scores.extend(documents[..passed].iter().zip(counts).map(score));
+            self.document = only.cursor.pass(passed)?;
+            return Ok(());
+        }
+        while self.document < end && found.documents.len() < FEW_SCORED {
+            found.documents.push(self.document.0);
+            found.scores.push(self.score()?);
+            self.advance()?;
+        }
+        Ok(())
+    }
+
     /// What the leaf scores at most in the documents from `start` to before `end` that the cursor has not passed.
     pub fn bound(&mut self, start: DocId, end: DocId) -> Result<f64> {
         if self.document >= end {
@@ -280,7 +370,8 @@ impl<'a> LeafCursor<'a> {
         Ok(if x > 0.0 { above(self.shape.score(x, 1)) } else { 0.0 })
     }
 
-    /// What the leaf scores at most in the blocks that may hold a document, and the first document past them.
+    /// What the leaf scores at most from a document on, as long as no list changes its block, and the first document past
+    /// that.
     pub fn bound_at(&mut self, document: DocId) -> Result<(f64, DocId)> {
         let mut end = DocId::END;
         for stream in &mut self.streams {
@@ -288,7 +379,7 @@ impl<'a> LeafCursor<'a> {
                 end = end.min(DocId(last.0.saturating_add(1)));
             }
         }
-        Ok((self.bound(document, DocId(document.0 + 1))?, end))
+        Ok((self.bound(document, end)?, end))
     }
 
     /// What the leaf scores at most in any document.
@@ -338,15 +429,15 @@ impl<'a> LeafCursor<'a> {
     pub fn pour(&mut self, floor: DocId, end: DocId, pool: Pool<'_>) -> Result<()> {
         let (shape, bag) = (self.shape, self.bag.clone());
         let length = |document: usize| bag.as_ref().map_or(0, |bag| bag[document]);
-        if let [only] = self.streams.as_mut_slice() {
-            let (part, lengths) = (only.part, &only.lengths);
+        if let (Some(alone), [only]) = (self.alone, self.streams.as_mut_slice()) {
+            let lengths = only.lengths.as_slice();
             while only.cursor.document() < end {
                 let (documents, counts) = only.cursor.rest_of_block()?;
                 let passed = within(documents, end);
                 for (document, count) in documents[..passed].iter().zip(counts) {
                     let place = (document - floor.0) as usize;
-                    let x = part.of(count + 1, lengths[*document as usize]);
-                    pool.sums[place] += grain(shape.score(x, length(*document as usize)));
+                    let of_document = lengths[*document as usize];
+                    pool.sums[place] += alone.score(count + 1, of_document, || length(*document as usize));
                     pool.bits[place / 64] |= 1 << (place % 64);
                 }
                 only.cursor.pass(passed)?;
@@ -409,11 +500,6 @@ impl<'a> LeafCursor<'a> {
                 .extend(places.map(|(place, stream)| Reverse((stream.cursor.document(), place as u32))));
         }
         self.settle();
-    }
-
-    #[inline]
-    fn bag_length(&self, document: DocId) -> u16 {
-        self.bag.as_ref().map_or(0, |bag| bag[document.0 as usize])
     }
 }
 

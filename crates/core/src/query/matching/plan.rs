@@ -54,6 +54,13 @@ impl<'q> Plan<'q> {
         }
     }
 
+    /// The leaves without which no document matches.
+    pub fn required(&self) -> Vec<Slot> {
+        let mut required = Vec::new();
+        required_of(self.query, &mut 0, true, &mut required);
+        required
+    }
+
     /// What restricts a disjunction on a segment, where anything does.
     pub fn restriction(&self, leaves: &mut Leaves<'_>) -> Result<Option<Node>> {
         let Some((slots, rest)) = disjunction(self.query) else { return Ok(None) };
@@ -111,6 +118,56 @@ fn disjunction(query: &Query) -> Option<(usize, Vec<Restriction<'_>>)> {
             found.map(|slots| (slots, parts))
         }
         _ => None,
+    }
+}
+
+/// Walks a query whose first leaf is `next`; where it must match, so must some of its leaves.
+fn required_of(query: &Query, next: &mut Slot, must: bool, required: &mut Vec<Slot>) {
+    match query {
+        Query::Leaf(_) => {
+            required.extend(must.then_some(*next));
+            *next += 1;
+        }
+        Query::Interval(interval) => required_of_interval(interval, next, must, required),
+        Query::Filter(_) => {}
+        Query::Boost(child, _) => required_of(child, next, must, required),
+        Query::Not(child) => required_of(child, next, false, required),
+        Query::And(children) => children.iter().for_each(|child| required_of(child, next, must, required)),
+        Query::Group { required: wanted, optional, excluded } => {
+            wanted.iter().for_each(|child| required_of(child, next, must, required));
+            let only = must && wanted.is_empty() && optional.len() == 1;
+            optional.iter().for_each(|child| required_of(child, next, only, required));
+            excluded.iter().for_each(|child| required_of(child, next, false, required));
+        }
+    }
+}
+
+fn required_of_interval(interval: &Interval, next: &mut Slot, must: bool, required: &mut Vec<Slot>) {
+    match interval {
+        Interval::Leaf(_) => {
+            required.extend(must.then_some(*next));
+            *next += 1;
+        }
+        Interval::Phrase(words) => {
+            required.extend((*next..*next + words.len()).filter(|_| must));
+            *next += words.len();
+        }
+        Interval::Any(children) => {
+            let only = must && children.len() == 1;
+            children.iter().for_each(|child| required_of_interval(child, next, only, required));
+        }
+        Interval::All(children) | Interval::Ordered(children) => {
+            children.iter().for_each(|child| required_of_interval(child, next, must, required));
+        }
+        Interval::Window(child, _) => required_of_interval(child, next, must, required),
+        Interval::Containing(relation) | Interval::Inside(relation) => {
+            required_of_interval(&relation.of, next, must, required);
+            required_of_interval(&relation.with, next, must && !relation.negated, required);
+        }
+        Interval::Aligned(both) => {
+            required_of_interval(&both.0, next, must, required);
+            required_of_interval(&both.1, next, must, required);
+        }
     }
 }
 

@@ -13,8 +13,7 @@ pub fn exhaustive(task: &mut Task<'_>, mut node: Node) -> Result<()> {
     let mut seen = 0u32;
     while document.0 < task.range.end {
         seen += 1;
-        if seen.is_multiple_of(1024) && task.limits.is_over()? {
-            task.partial = true;
+        if seen.is_multiple_of(1024) && task.is_over()? {
             break;
         }
         if node.confirm(&mut task.leaves)?

@@ -18,9 +18,8 @@ pub fn lead(task: &mut Task<'_>, mut node: Node) -> Result<()> {
     let mut end = DocId(0);
     while document.0 < task.range.end {
         if document >= end {
-            if task.limits.is_over()? {
-                task.partial = true;
-                break;
+            if task.is_over()? {
+                    break;
             }
             let start = document.0 / WINDOW * WINDOW;
             end = DocId((start.saturating_add(WINDOW)).min(task.range.end));

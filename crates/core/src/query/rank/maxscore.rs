@@ -14,7 +14,7 @@ use super::task::Matches;
 use super::{Task, WINDOW};
 use crate::Result;
 use crate::index::DocId;
-use crate::query::leaf::Pool;
+use crate::query::leaf::{BlockScores, Pool};
 use crate::query::matching::Node;
 
 /// What was found of the documents of a window.
@@ -22,12 +22,13 @@ struct Window {
     sums: Vec<f64>,
     xs: Vec<f64>,
     bits: [u64; WINDOW as usize / 64],
+    block: BlockScores,
 }
 
 /// Offers the documents of any scoring leaf that may be among the best and match `restriction`.
 pub fn maxscore(task: &mut Task<'_>, mut restriction: Option<Node>) -> Result<()> {
     let room = || vec![0.0; WINDOW as usize];
-    let mut window = Window { sums: room(), xs: room(), bits: [0; WINDOW as usize / 64] };
+    let mut window = Window { sums: room(), xs: room(), bits: [0; WINDOW as usize / 64], block: BlockScores::new() };
     let mut bounds: Vec<(f64, usize)> = Vec::with_capacity(task.scoring.len());
     let mut start = task.range.start;
     loop {
@@ -37,8 +38,7 @@ pub fn maxscore(task: &mut Task<'_>, mut restriction: Option<Node>) -> Result<()
         if next >= task.range.end {
             return Ok(());
         }
-        if task.limits.is_over()? {
-            task.partial = true;
+        if task.is_over()? {
             return Ok(());
         }
         start = next;
@@ -97,11 +97,22 @@ impl Window {
     ) -> Result<()> {
         let mut document = task.leaves.cursors[leader].skip_to(DocId(places.start))?;
         while document.0 < places.end {
-            let sum = task.leaves.cursors[leader].score()?;
-            if sum + rest + places.beside > task.threshold() {
-                complete(task, restriction, others, document, sum, rest)?;
+            let (bound, end) = task.leaves.cursors[leader].bound_at(document)?;
+            let end = end.min(DocId(places.end));
+            if bound + rest + places.beside <= task.threshold() {
+                document = task.leaves.cursors[leader].skip_to(end)?;
+                continue;
             }
-            document = task.leaves.cursors[leader].advance()?;
+            task.leaves.cursors[leader].score_block(end, &mut self.block)?;
+            document = task.leaves.cursors[leader].document();
+            let mut least = task.threshold() - rest - places.beside;
+            for place in 0..self.block.documents.len() {
+                let sum = self.block.scores[place];
+                if sum > least {
+                    complete(task, restriction, others, DocId(self.block.documents[place]), sum, rest)?;
+                    least = task.threshold() - rest - places.beside;
+                }
+            }
         }
         Ok(())
     }

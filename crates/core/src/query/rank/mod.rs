@@ -5,13 +5,15 @@
 //! | [`exhaustive`] | every match | to compare |
 //! | [`maxscore`] | a union, a window of documents at a time; lists that cannot lift a document into the best any more only add to those that others found | default for unions |
 //! | [`wand`] | a union, document at a time; those before which the sum of the lists' maxima is too small are passed, by whole lists or by blocks | to compare |
-//! | [`lead`] | what the matching nodes find; windows that cannot hold one of the best are passed | default for all else: on an intersection this is block-max AND |
+//! | [`conjunction`] | where some leaves must be there: the documents of the rarest; those that cannot be among the best are passed before the others are asked | block-max AND, default for intersections and phrases |
+//! | [`lead`] | what the matching nodes find; windows that cannot hold one of the best are passed | default for all else |
 //! | [`taat`] | unions and intersections, a list after the other | to compare |
 //!
 //! All give the same documents with the same scores: a document is left out only where a bound on its score is not above
 //! that of the worst of the best so far, and equal scores go by document. What a list can score between two documents is
 //! bounded by its blocks' maxima for any model and parameters ([`crate::index::maxima`]).
 
+pub mod conjunction;
 pub mod count;
 pub mod exhaustive;
 pub mod lead;

@@ -23,8 +23,7 @@ pub fn union(task: &mut Task<'_>, mut restriction: Option<Node>) -> Result<()> {
             *sum = if sum.is_nan() { score } else { *sum + score };
             document = task.leaves.cursors[slot].advance()?;
         }
-        if task.limits.is_over()? {
-            task.partial = true;
+        if task.is_over()? {
             break;
         }
     }
@@ -51,8 +50,7 @@ pub fn intersection(task: &mut Task<'_>) -> Result<()> {
         document = cursor.advance()?;
     }
     for slot in others {
-        if task.limits.is_over()? {
-            task.partial = true;
+        if task.is_over()? {
             return Ok(());
         }
         let cursor = &mut task.leaves.cursors[*slot];

@@ -102,15 +102,23 @@ pub struct Task<'a> {
     pub limits: &'a Limits<'a>,
     /// Whether the time was over before the end.
     pub partial: bool,
+    /// What a score must pass by what was found elsewhere.
+    pub floor: f64,
 }
 
 impl Task<'_> {
     /// What a score must pass to be among the best.
     #[inline(always)]
     pub fn threshold(&self) -> f64 {
+        self.top.threshold().max(self.floor)
+    }
+
+    /// Whether the time is over; also looks what others found. To be asked once for some hundreds of documents.
+    pub fn is_over(&mut self) -> Result<bool> {
         // A document elsewhere with the very same score may come later in the order: the floor must be undercut.
-        let floor = f64::from_bits(self.limits.floor.load(Ordering::Relaxed)).next_down();
-        self.top.threshold().max(floor)
+        self.floor = f64::from_bits(self.limits.floor.load(Ordering::Relaxed)).next_down();
+        self.partial |= self.limits.is_over()?;
+        Ok(self.partial)
     }
 
     /// Moves every scoring leaf to a document, adds up what they score, and gives up where it cannot pass the threshold;

@@ -29,8 +29,7 @@ pub fn wand(task: &mut Task<'_>, mut restriction: Option<Node>, by_blocks: bool)
     let mut steps = 0u32;
     loop {
         steps = steps.wrapping_add(1);
-        if steps.is_multiple_of(1024) && task.limits.is_over()? {
-            task.partial = true;
+        if steps.is_multiple_of(1024) && task.is_over()? {
             return Ok(());
         }
         let document = |task: &Task<'_>, list: &Bounded| task.leaves.cursors[list.slot].document();

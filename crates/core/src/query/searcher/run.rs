@@ -15,7 +15,7 @@ use crate::index::zone::{ZONES, ZoneSet};
 use crate::query::leaf::{LeafCursor, Scoring};
 use crate::query::matching::{Leaves, Plan, Slot};
 use crate::query::rank::{Limits, Method, Prior, Ranked, Scored, Task, Top, WINDOW};
-use crate::query::rank::{count, exhaustive, lead, maxscore, taat, wand};
+use crate::query::rank::{conjunction, count, exhaustive, lead, maxscore, taat, wand};
 use crate::query::score::{LeafScore, Nearness};
 use crate::query::tree::{Leaf, Query};
 use crate::{Pulse, Result};
@@ -310,6 +310,7 @@ impl<'s> Run<'s> {
             top,
             limits,
             partial: false,
+            floor: f64::NEG_INFINITY,
         };
         let disjunction = self.plan.is_disjunction();
         match self.request.method {
@@ -332,7 +333,10 @@ impl<'s> Run<'s> {
             }
             _ => {
                 let node = self.plan.node(&mut task.leaves)?;
-                lead::lead(&mut task, node)?;
+                match self.plan.required().as_slice() {
+                    [] => lead::lead(&mut task, node)?,
+                    required => conjunction::conjunction(&mut task, node, required)?,
+                }
             }
         }
         Ok((task.top, task.partial))
