@@ -3,6 +3,7 @@
 //! A query is parsed to a tree ([`parse`], [`tree`]); on each segment the tree becomes lazy iterators
 //! ([`iterator`]) that give the matching documents in order; each is scored by its terms ([`bm25`]) and its
 //! static rank, the best are kept ([`top`]), and shown with a passage of their text ([`snippet`]).
+//! Where in a document words stand together is what expressions of intervals say ([`interval`]).
 //! [`searcher`] puts it together.
 
 pub mod bm25;
