@@ -18,7 +18,7 @@
 //! collections", SIGIR 2006.
 
 /// For how many leaves the merge needs no memory but the stack.
-pub const FEW: usize = 32;
+pub const FEW: usize = 16;
 
 /// Adds, for each leaf, what its neighbours weigh over the squares of their distances. `positions` has a
 /// list for each leaf, rising without repetition, and `weights` a weight. What `accumulators` has is kept, so
@@ -29,36 +29,62 @@ pub fn accumulate(positions: &[Vec<u32>], weights: &[f32], accumulators: &mut Ve
         accumulators.resize(leaves, 0.0);
     }
     if leaves <= FEW {
-        walk(positions, weights, accumulators, &mut [0; FEW][..leaves]);
+        walk(positions, weights, accumulators, &mut [Place::BEFORE; FEW][..leaves]);
     } else {
-        walk(positions, weights, accumulators, &mut vec![0; leaves]);
+        walk(positions, weights, accumulators, &mut vec![Place::BEFORE; leaves]);
     }
 }
 
-/// The merge; `read` says how many positions of each leaf are behind.
-fn walk(positions: &[Vec<u32>], weights: &[f32], accumulators: &mut [f32], read: &mut [usize]) {
-    let mut last = None;
+/// Where the merge is in the list of a leaf.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The position before; `NOWHERE` where there is none.
+    last: u64,
+    /// The position to come; `NOWHERE` where there is none.
+    next: u64,
+    /// How many positions are read, to `next` and with it.
+    read: usize,
+}
+
+/// Greater than any position.
+const NOWHERE: u64 = u64::MAX;
+
+impl Place {
+    const BEFORE: Place = Place { last: NOWHERE, next: NOWHERE, read: 0 };
+
+    fn advance(&mut self, list: &[u32]) {
+        self.last = self.next;
+        self.next = list.get(self.read).map_or(NOWHERE, |position| u64::from(*position));
+        self.read += 1;
+    }
+}
+
+fn walk(positions: &[Vec<u32>], weights: &[f32], accumulators: &mut [f32], places: &mut [Place]) {
+    places.iter_mut().zip(positions).for_each(|(place, list)| place.advance(list));
+    let mut last = NOWHERE;
     loop {
-        let heads = positions.iter().zip(&*read).filter_map(|(list, read)| list.get(*read));
-        let Some(&position) = heads.min() else { return };
-        let is_here = |leaf: usize, read: &[usize]| positions[leaf].get(read[leaf]) == Some(&position);
-        if let Some(last) = last {
+        let position = places.iter().map(|place| place.next).min().unwrap_or(NOWHERE);
+        if position == NOWHERE {
+            return;
+        }
+        if last != NOWHERE {
             let distance = (position - last) as f32;
             let nearness = 1.0 / (distance * distance);
-            for here in (0..positions.len()).filter(|leaf| is_here(*leaf, read)) {
-                for (there, list) in positions.iter().enumerate() {
-                    let was_last = read[there] > 0 && list[read[there] - 1] == last;
-                    if was_last && there != here {
+            for (here, _) in places.iter().enumerate().filter(|(_, place)| place.next == position) {
+                for (there, _) in places.iter().enumerate().filter(|(_, place)| place.last == last) {
+                    if there != here {
                         accumulators[here] += weights[there] * nearness;
                         accumulators[there] += weights[here] * nearness;
                     }
                 }
             }
         }
-        for leaf in 0..positions.len() {
-            read[leaf] += usize::from(is_here(leaf, read));
+        for (place, list) in places.iter_mut().zip(positions) {
+            if place.next == position {
+                place.advance(list);
+            }
         }
-        last = Some(position);
+        last = position;
     }
 }
 

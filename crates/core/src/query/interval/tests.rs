@@ -185,6 +185,28 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn phrases_are_found_in_lists_of_any_length(
+        rare in prop::collection::btree_set(0..600_u32, 0..20),
+        frequent in prop::collection::btree_set(0..600_u32, 100..300),
+        other in prop::collection::btree_set(0..600_u32, 50..500),
+    ) {
+        let lists = [&rare, &frequent, &other].map(|list| list.iter().copied().collect::<Vec<u32>>());
+        for order in [[0, 1, 2], [2, 0, 1], [1, 2, 0]] {
+            let lists: [&[u32]; 3] = order.map(|number| &lists[number][..]);
+            let is_start = |start: &u32| {
+                lists.iter().zip([0, 2, 3]).all(|(list, distance)| list.contains(&(start + distance)))
+            };
+            let expected: Vec<Span> = (0..600).filter(is_start).map(|start| span(start, start + 3)).collect();
+            prop_assert_eq!(spans(&phrase(&[0, 2, 3]), &lists), expected);
+            let is_start = |start: &u32| lists[0].contains(start) && lists[1].contains(&(start + 1));
+            let expected: Vec<Span> = (0..600).filter(is_start).map(|start| span(start, start + 1)).collect();
+            prop_assert_eq!(spans(&phrase(&[0, 1]), &lists[..2]), expected);
+        }
+    }
+}
+
 #[test]
 fn what_is_made_of_nothing_is_nowhere() {
     for interval in [phrase(&[]), Interval::Any(vec![]), Interval::All(vec![]), Interval::Ordered(vec![])] {
