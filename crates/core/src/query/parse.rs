@@ -6,9 +6,9 @@
 //! item     = chain { "AND" chain }
 //! chain    = operand { operator operand }
 //! operator = "<" | [ "NOT" ] ( "CONTAINING" | "INSIDE" ) [ "[" left "," right "]" ] | "ALIGNED"
-//! operand  = "NOT" operand | "+" operand | "-" operand | filter | zone atom [ "^" boost ]
-//! atom     = word | word "*" | word "~" [ changes ] | "phrase" [ "~" window ] | "(" query ")" [ "~" window ] | "*"
-//! zone     = [ ( "title" | "url" | "body" | "headings" | "anchors" ) ":" ]
+//! operand  = "NOT" operand | "+" operand | "-" operand | filter | "*" | [ zone ] atom [ "^" boost ]
+//! atom     = word [ "*" | "~" [ changes ] ] | ( "phrase" | "(" query ")" ) [ "~" window ]
+//! zone     = ( "title" | "url" | "body" | "headings" | "anchors" ) ":"
 //! filter   = ( "site" | "lang" | "type" | "before" | "after" ) ":" value
 //! ```
 //!

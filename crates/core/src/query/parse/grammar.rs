@@ -348,7 +348,7 @@ fn negated_if(sign: Sign, operand: Query) -> Query {
 }
 
 /// Whether a query is made of filters alone.
-fn is_filter(query: &Query) -> bool {
+pub fn is_filter(query: &Query) -> bool {
     match query {
         Query::Filter(_) => true,
         Query::Leaf(_) | Query::Interval(_) => false,

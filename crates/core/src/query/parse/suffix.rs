@@ -21,9 +21,9 @@ pub fn of_word(word: &str) -> Suffixed<'_> {
     let spelled = |text: &str| text.contains(char::is_alphanumeric);
     let (rest, caret) = before(word, '^', is_number).filter(|(rest, _)| spelled(rest)).unzip();
     let rest = rest.unwrap_or(word);
-    let in_words = |(rest, digits): &(&str, &str)| {
-        spelled(rest) && !(rest.ends_with(|last: char| last.is_ascii_digit()) && !digits.is_empty())
-    };
+    let is_range =
+        |rest: &str, digits: &str| rest.ends_with(|last: char| last.is_ascii_digit()) && !digits.is_empty();
+    let in_words = |(rest, digits): &(&str, &str)| spelled(rest) && !is_range(rest, digits);
     let (untilded, tilde) = before(rest, '~', is_digits).filter(in_words).unzip();
     let rest = untilded.unwrap_or(rest);
     let begins = |rest: &&str| rest.ends_with(char::is_alphanumeric) && !rest.contains('*');
