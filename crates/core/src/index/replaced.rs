@@ -23,12 +23,6 @@ impl Replaced {
         self.bits[document.0 as usize / 64] >> (document.0 % 64) & 1 == 1
     }
 
-    /// Takes the replaced documents out of a set of bits that begins with the document `floor`, a multiple of 64.
-    pub fn strike_out(&self, floor: DocId, bits: &mut [u64]) {
-        let replaced = self.bits.iter().skip(floor.0 as usize / 64);
-        bits.iter_mut().zip(replaced).for_each(|(bits, replaced)| *bits &= !replaced);
-    }
-
     /// How many documents are replaced.
     pub fn count(&self) -> u64 {
         self.count

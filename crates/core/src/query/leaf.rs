@@ -121,15 +121,35 @@ impl Stream<'_> {
     }
 }
 
-/// What was found of the documents of a window: the sums of what leaves score, room for one leaf's x, and which documents
-/// were met.
-pub struct Pool<'p> {
+/// What was found of the documents of a window.
+pub struct Pool {
     /// For each document, what the leaves score so far.
-    pub sums: &'p mut [f64],
-    /// Nothing but zeros between leaves.
-    pub xs: &'p mut [f64],
-    /// A bit for each document that holds a leaf.
-    pub bits: &'p mut [u64],
+    pub sums: [f64; WINDOW as usize],
+    /// Room for one leaf's x: nothing but zeros between leaves.
+    xs: [f64; WINDOW as usize],
+    /// Whether a document was met, as 1.
+    pub met: [u8; WINDOW as usize],
+}
+
+impl Pool {
+    /// An empty pool.
+    pub fn new() -> Box<Pool> {
+        Box::new(Pool { sums: [0.0; WINDOW as usize], xs: [0.0; WINDOW as usize], met: [0; WINDOW as usize] })
+    }
+}
+
+/// Calls `see` with each place where there is not 0.
+#[inline]
+pub fn each_set(bytes: &[u8; WINDOW as usize], mut see: impl FnMut(usize) -> Result<()>) -> Result<()> {
+    for (word, bytes) in bytes.chunks_exact(8).enumerate() {
+        let mut bits = bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        while bits > 0 {
+            let place = bits.trailing_zeros() as usize / 8;
+            bits &= !(0xff << (place * 8));
+            see(word * 8 + place)?;
+        }
+    }
+    Ok(())
 }
 
 /// How a leaf scores on a segment.
@@ -424,64 +444,63 @@ impl<'a> LeafCursor<'a> {
         Ok(found)
     }
 
-    /// Adds what every document before `end` scores to the pool of the window that begins with `floor`; moves past
-    /// them.
-    pub fn pour(&mut self, floor: DocId, end: DocId, pool: Pool<'_>) -> Result<()> {
+    /// Adds what every document before `end` scores to the pool of the window that begins with `floor`, and where `MEET`
+    /// says so marks the documents; moves past them.
+    pub fn pour<const MEET: bool>(&mut self, floor: DocId, end: DocId, pool: &mut Pool) -> Result<()> {
         let (shape, bag) = (self.shape, self.bag.clone());
         let length = |document: usize| bag.as_ref().map_or(0, |bag| bag[document]);
+        let Pool { sums, xs, met } = pool;
         if let (Some(alone), [only]) = (self.alone, self.streams.as_mut_slice()) {
-            let lengths = only.lengths.as_slice();
+            let lengths = &only.lengths[floor.0 as usize..];
             while only.cursor.document() < end {
                 let (documents, counts) = only.cursor.rest_of_block()?;
                 let passed = within(documents, end);
                 for (document, count) in documents[..passed].iter().zip(counts) {
                     let place = (document - floor.0) as usize;
-                    let of_document = lengths[*document as usize];
-                    pool.sums[place] += alone.score(count + 1, of_document, || length(*document as usize));
-                    pool.bits[place / 64] |= 1 << (place % 64);
+                    sums[place] += alone.score(count + 1, lengths[place], || length(*document as usize));
+                    if MEET {
+                        met[place] = 1;
+                    }
                 }
                 only.cursor.pass(passed)?;
             }
             self.document = only.cursor.document();
             return Ok(());
         }
-        let mut touched = [0u64; WINDOW as usize / 64];
+        let mut touched = [0u8; WINDOW as usize];
         for stream in &mut self.streams {
-            let (part, lengths) = (stream.part, &stream.lengths);
+            let (part, lengths) = (stream.part, &stream.lengths[floor.0 as usize..]);
             while stream.cursor.document() < end {
                 let (documents, counts) = stream.cursor.rest_of_block()?;
                 let passed = within(documents, end);
                 for (document, count) in documents[..passed].iter().zip(counts) {
                     let place = (document - floor.0) as usize;
-                    pool.xs[place] += part.of(count + 1, lengths[*document as usize]);
-                    touched[place / 64] |= 1 << (place % 64);
+                    xs[place] += part.of(count + 1, lengths[place]);
+                    touched[place] = 1;
                 }
                 stream.cursor.pass(passed)?;
             }
         }
-        for (word, touched) in touched.iter().enumerate() {
-            pool.bits[word] |= touched;
-            let mut bits = *touched;
-            while bits > 0 {
-                let place = word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                let x = std::mem::take(&mut pool.xs[place]);
-                pool.sums[place] += grain(shape.score(x, length(floor.0 as usize + place)));
-            }
-        }
+        each_set(&touched, |place| {
+            let x = std::mem::take(&mut xs[place]);
+            sums[place] += grain(shape.score(x, length(floor.0 as usize + place)));
+            met[place] = 1;
+            Ok(())
+        })?;
         self.gather_anew();
         Ok(())
     }
 
-    /// Sets the bit of every document before `end`, counted from `floor`; moves past them.
-    pub fn mark(&mut self, floor: DocId, end: DocId, bits: &mut [u64]) -> Result<()> {
+    /// Marks every document before `end` that is marked `before` already, counted from `floor`, with one more; moves
+    /// past them.
+    pub fn mark(&mut self, floor: DocId, end: DocId, before: u8, marks: &mut [u8; WINDOW as usize]) -> Result<()> {
         for stream in &mut self.streams {
             while stream.cursor.document() < end {
                 let documents = stream.cursor.documents_of_block();
                 let passed = within(documents, end);
                 for document in &documents[..passed] {
-                    let place = (document - floor.0) as usize;
-                    bits[place / 64] |= 1 << (place % 64);
+                    let mark = &mut marks[(document - floor.0) as usize];
+                    *mark = if *mark == before { before + 1 } else { *mark };
                 }
                 stream.cursor.pass(passed)?;
             }

@@ -25,14 +25,18 @@ struct Other {
     end: DocId,
 }
 
-/// Offers the documents of a node that may be among the best, given leaves that all of them hold.
-pub fn conjunction(task: &mut Task<'_>, mut node: Node, required: &[Slot]) -> Result<()> {
-    let Some(leader) = required.iter().copied().min_by_key(|slot| task.leaves.cursors[*slot].estimate()) else {
-        return Ok(());
-    };
+/// The rarest of some leaves.
+pub fn leader(task: &Task<'_>, required: &[Slot]) -> Slot {
+    required.iter().copied().min_by_key(|slot| task.leaves.cursors[*slot].estimate()).unwrap_or(0)
+}
+
+/// Offers the documents of a node that may be among the best, given leaves that all of them hold. The last cursor is one
+/// more for the leaf `leads`, the rarest of them, which nobody else reads.
+pub fn conjunction(task: &mut Task<'_>, mut node: Node, required: &[Slot], leads: Slot) -> Result<()> {
     let certain = node.is_certain() && task.scoring.iter().all(|scored| required.contains(&scored.slot));
-    let mut others = others(task, required, leader);
-    let leader_scores = task.scoring.iter().any(|scored| scored.slot == leader);
+    let mut others = others(task, required, leads);
+    let leader_scores = task.scoring.iter().any(|scored| scored.slot == leads);
+    let leader = task.leaves.cursors.len() - 1;
     let mut block = BlockScores::new();
     let mut document = task.leaves.cursors[leader].skip_to(DocId(task.range.start))?;
     let (mut bound_of_leader, mut end_of_leader) = (0.0, DocId(0));

@@ -8,20 +8,25 @@ use crate::index::DocId;
 use crate::index::replaced::Replaced;
 use crate::query::matching::{Leaves, Node, Slot};
 
-/// The documents that hold any of some leaves: a bit each, a window at a time; calls `see` with the first document of
-/// each window and its bits, until it says that it is enough. Returns whether it came to the end.
-pub fn union(
+/// How many documents of a window hold some leaves is told to `see`, window after window, until it says that it is enough:
+/// any of the leaves, or `all` of them. Returns whether it came to the end.
+///
+/// A byte for each document of a window says which of the leaves so far it holds, so that there is nothing to search.
+pub fn by_windows(
     leaves: &mut Leaves<'_>,
     slots: &[Slot],
+    all: bool,
     range: Range<u32>,
     replaced: &Replaced,
     limits: &Limits<'_>,
-    mut see: impl FnMut(DocId, &[u64]) -> bool,
+    mut see: impl FnMut(u64) -> bool,
 ) -> Result<bool> {
-    let mut bits = [0u64; WINDOW as usize / 64];
+    let wanted = if all { slots.len() as u8 } else { 1 };
     let mut start = range.start;
     loop {
-        let next = slots.iter().map(|slot| leaves.cursors[*slot].document()).min().unwrap_or(DocId::END).0;
+        let documents = slots.iter().map(|slot| leaves.cursors[*slot].document());
+        let next = if all { documents.max() } else { documents.min() };
+        let next = next.unwrap_or(DocId::END).0;
         if next >= range.end {
             return Ok(true);
         }
@@ -31,21 +36,37 @@ pub fn union(
         start = start.max(next);
         let floor = DocId(start / WINDOW * WINDOW);
         let end = floor.0.saturating_add(WINDOW).min(range.end);
-        for slot in slots {
+        let mut marks = [0; WINDOW as usize];
+        for (place, slot) in slots.iter().enumerate() {
             let cursor = &mut leaves.cursors[*slot];
             cursor.skip_to(DocId(start))?;
-            cursor.mark(floor, DocId(end), &mut bits)?;
+            cursor.mark(floor, DocId(end), if all { place as u8 } else { 0 }, &mut marks)?;
         }
+        let mut found = marks.iter().map(|mark| u64::from(*mark == wanted)).sum::<u64>();
         if replaced.count() > 0 {
-            replaced.strike_out(floor, &mut bits);
+            let gone = (floor.0..end).filter(|document| marks[(document - floor.0) as usize] == wanted);
+            found -= gone.filter(|document| replaced.contains(DocId(*document))).count() as u64;
         }
-        if !see(floor, &bits) {
+        if !see(found) {
             return Ok(false);
         }
-        bits.fill(0);
         start = end;
     }
 }
+
+/// Whether an intersection is better counted by windows than by leaping: where the rarest leaf is in a good part of the
+/// documents of the others.
+pub fn is_dense(leaves: &Leaves<'_>, slots: &[Slot]) -> bool {
+    let estimates = slots.iter().map(|slot| leaves.cursors[*slot].estimate());
+    let (least, sum) = estimates.fold((u64::MAX, 0), |(least, sum), one| (least.min(one), sum + one));
+    (2..=MOST_MARKED).contains(&slots.len()) && sum / least.max(1) < DENSE
+}
+
+/// How many leaves a byte can mark.
+const MOST_MARKED: usize = 250;
+
+/// How many postings may be read for each of the rarest leaf.
+const DENSE: u64 = 24;
 
 /// The documents of a node, one after the other, until `see` says that it is enough. Returns whether it came to the end.
 pub fn matches(

@@ -163,12 +163,12 @@ impl<'s> Run<'s> {
             let mut leaves = self.leaves(number)?;
             let range = 0..part.documents();
             let mut of_part = tally.as_ref().map(|_| Tally::of_segment(&part.segment));
-            let simple = self.plan.is_disjunction() && of_part.is_none();
-            let restriction = if simple { self.plan.restriction(&mut leaves)? } else { None };
-            if simple && restriction.is_none() {
-                let slots: Vec<Slot> = self.scoring.iter().map(|(slot, ..)| *slot).collect();
-                whole &= count::union(&mut leaves, &slots, range, &part.replaced, &limits, |_, bits| {
-                    matches += bits.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+            let slots: Vec<Slot> = self.scoring.iter().map(|(slot, ..)| *slot).collect();
+            let any = self.plan.is_disjunction() && self.plan.restriction(&mut leaves)?.is_none();
+            let all = self.plan.is_conjunction() && count::is_dense(&leaves, &slots);
+            if (any || all) && of_part.is_none() {
+                whole &= count::by_windows(&mut leaves, &slots, all, range, &part.replaced, &limits, |found| {
+                    matches += found;
                     matches < limit
                 })?;
             } else {
@@ -198,11 +198,17 @@ impl<'s> Run<'s> {
         let part = &self.searcher.parts[number];
         let mut cursors = Vec::with_capacity(self.which.len());
         for which in &self.which {
-            let resolved = &self.resolved[*which];
-            let scoring = self.scoring_on(part, self.scores[*which], resolved.found.zones)?;
-            cursors.push(LeafCursor::new(&part.segment, &resolved.lists[number], &scoring)?);
+            cursors.push(self.cursor(number, *which)?);
         }
         Ok(Leaves { segment: &part.segment, cursors })
+    }
+
+    /// A cursor of one of the different leaves on a segment.
+    fn cursor(&self, number: usize, which: usize) -> Result<LeafCursor<'s>> {
+        let part = &self.searcher.parts[number];
+        let resolved = &self.resolved[which];
+        let scoring = self.scoring_on(part, self.scores[which], resolved.found.zones)?;
+        LeafCursor::new(&part.segment, &resolved.lists[number], &scoring)
     }
 
     fn scoring_on(&self, part: &Part, score: LeafScore, zones: ZoneSet) -> Result<Scoring> {
@@ -335,7 +341,13 @@ impl<'s> Run<'s> {
                 let node = self.plan.node(&mut task.leaves)?;
                 match self.plan.required().as_slice() {
                     [] => lead::lead(&mut task, node)?,
-                    required => conjunction::conjunction(&mut task, node, required)?,
+                    required => {
+                        let leader = conjunction::leader(&task, required);
+                        // The node reads what the leader passed already, so it needs a cursor of its own.
+                        let scout = self.cursor(number, self.which[leader])?;
+                        task.leaves.cursors.push(scout);
+                        conjunction::conjunction(&mut task, node, required, leader)?;
+                    }
                 }
             }
         }
