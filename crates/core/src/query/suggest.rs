@@ -8,14 +8,17 @@
 //! 3. where there are any, [`rewrite`]s the query with them and offers it, perhaps after checking that it has
 //!    more matches.
 //!
-//! For a word the speller looks for terms near its term ([`fuzzy`](super::expand::fuzzy), two changes, as
-//! stemming may add one), keeps the likeliest, and since terms are stems looks up for each a word that is
-//! written so in a document ([`form`]); a word that is two run together and two words that are one are
-//! candidates too ([`compound`]); then it chooses ([`choose`]), or leaves the word alone. Cost: some
-//! milliseconds for a word that few documents hold, microseconds for others.
+//! Terms are stems, so a slip of one letter may make two terms quite different (`documentaion` and `document`).
+//! So for a word the speller makes whatever one change makes of it ([`edits`]) and looks up the terms; for a long word
+//! without a correction so near, it walks over the terms within two changes that begin alike
+//! ([`fuzzy_after`](super::expand::fuzzy_after)). It keeps the likeliest, finds for each a word that is written so in a
+//! document ([`form`]), adds the word as two and, for two words, the two as one ([`compound`]), and chooses
+//! ([`mod@choose`]), or leaves the word alone. Cost: some milliseconds for a word that few documents hold, microseconds for
+//! others.
 
 mod choose;
 mod compound;
+mod edits;
 mod form;
 mod rewrite;
 mod speller;

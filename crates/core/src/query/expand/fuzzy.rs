@@ -23,11 +23,22 @@ pub fn fuzzy<T: SortedTerms>(
     terms: &mut T,
     term: &str,
     changes: u8,
+    visit: impl FnMut(&T, u8),
+) -> Result<()> {
+    fuzzy_after(terms, "", term, changes, visit)
+}
+
+/// The same for terms that begin with `start`, which costs a small part: `term` includes it.
+pub fn fuzzy_after<T: SortedTerms>(
+    terms: &mut T,
+    start: &str,
+    term: &str,
+    changes: u8,
     mut visit: impl FnMut(&T, u8),
 ) -> Result<()> {
     let mut walk = Walk::new(term, changes);
-    let mut found = terms.seek(b"")?;
-    while found {
+    let mut found = terms.seek(start.as_bytes())?;
+    while found && terms.term().starts_with(start.as_bytes()) {
         found = match walk.follow(terms.term()) {
             Some(distance) => {
                 if distance <= walk.bound {

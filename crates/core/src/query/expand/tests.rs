@@ -62,7 +62,11 @@ proptest! {
             .map(|other| (other.clone(), distance(&term, other) as u8))
             .filter(|(_, distance)| *distance <= changes)
             .collect();
-        prop_assert_eq!(near(&mut terms, &term, changes), expected);
+        prop_assert_eq!(&near(&mut terms, &term, changes), &expected);
+        let start: String = term.chars().take(1).collect();
+        let (mut found, mut again) = (Vec::new(), Sorted::new(terms.terms));
+        fuzzy_after(&mut again, &start, &term, changes, |terms, changes| found.push((text(terms), changes))).unwrap();
+        prop_assert!(found.iter().eq(expected.iter().filter(|(term, _)| term.starts_with(&start))));
     }
 
     #[test]

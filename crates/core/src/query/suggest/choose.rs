@@ -48,7 +48,12 @@ pub fn reach(word: &str) -> u8 {
 
 /// Whether a word that `documents` of `all` documents hold may be corrected at all.
 pub fn is_doubtful(documents: u64, all: u64) -> bool {
-    all as f64 > RATIO * documents as f64
+    all as f64 > least_likelihood(documents)
+}
+
+/// What the likelihood of a correction must pass, for a word that `documents` documents hold.
+pub fn least_likelihood(documents: u64) -> f64 {
+    (RATIO * documents as f64).max(LEAST)
 }
 
 /// The best correction of a word, in lower case, which `documents` documents hold, if any is convincing.
@@ -64,7 +69,7 @@ pub fn choose<'c, 'a>(
         .map(|candidate| (likelihood(word, candidate), candidate));
     let (likelihood, best) = likely
         .max_by(|(left, one), (right, other)| left.total_cmp(right).then_with(|| other.term.cmp(one.term)))?;
-    (likelihood > (RATIO * documents as f64).max(LEAST)).then_some(best)
+    (likelihood > least_likelihood(documents)).then_some(best)
 }
 
 /// How likely it is, up to a factor, that whoever typed `word` meant the candidate.

@@ -3,24 +3,23 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::choose::{Candidate, choose, is_doubtful, likelihood, reach};
+use super::choose::{Candidate, choose, is_doubtful, least_likelihood, likelihood, reach};
 use super::compound::{may_be_one, side_by_side, splits};
+use super::edits::edits;
 use super::form::form;
 use crate::Result;
 use crate::analysis::{Analyzer, Language, fold};
 use crate::index::lists::List;
 use crate::index::replaced::Replaced;
 use crate::index::{DocId, Segment, TermCursor, Zone};
-use crate::query::expand::{distance, fuzzy};
+use crate::query::expand::{distance, fuzzy_after};
 
-/// Stemming may make one change into two.
-const CHANGES: u8 = 2;
 /// How many of the likeliest terms are looked up.
-const LOOKED_UP: usize = 8;
+const LOOKED_UP: usize = 6;
 /// How many documents of a term are looked at, in each segment, for a word that has it.
-const DOCUMENTS: usize = 4;
-/// The fewest characters of a term that a word begins with, for the two to be compared.
-const SHORTEST_STEM: usize = 4;
+const DOCUMENTS: usize = 3;
+/// How much further than its term a word may be from what was typed: an ending more or less.
+const MORE: usize = 3;
 
 /// Finds corrections among the words of a snapshot.
 pub struct Speller<'a> {
@@ -28,10 +27,32 @@ pub struct Speller<'a> {
     analyzer: &'a Analyzer,
 }
 
-/// A term near the one that was typed.
+/// A term that may be meant.
 struct Near {
+    likelihood: f64,
     changes: u8,
     documents: u64,
+}
+
+/// Terms that may be meant, but for the one that was typed.
+struct Terms<'t> {
+    typed: &'t str,
+    near: BTreeMap<String, Near>,
+}
+
+impl<'t> Terms<'t> {
+    fn without(typed: &'t str) -> Terms<'t> {
+        Terms { typed, near: BTreeMap::new() }
+    }
+
+    /// Keeps the likeliest way to each term.
+    fn offer(&mut self, term: String, likelihood: f64, changes: u8, documents: u64) {
+        if term == self.typed || !term.chars().all(char::is_alphabetic) {
+            return;
+        }
+        let near = self.near.entry(term).or_insert(Near { likelihood, changes, documents });
+        near.likelihood = near.likelihood.max(likelihood);
+    }
 }
 
 /// A spelling that may be meant.
@@ -82,9 +103,18 @@ impl<'a> Speller<'a> {
         if !is_doubtful(documents, all) {
             return Ok(None);
         }
-        let mut spellings = self.near(&term, &typed)?;
+        let least = least_likelihood(documents);
+        let mut terms = Terms::without(&term);
+        self.one_change_off(&typed, &mut terms)?;
+        let mut spellings = self.spellings(terms, &typed, least)?;
         spellings.extend(self.split(&word.to_lowercase())?);
-        Ok(chosen(&typed, documents, spellings))
+        let chosen_first = chosen(&typed, documents, spellings);
+        if chosen_first.is_some() || reach(word) < 2 {
+            return Ok(chosen_first);
+        }
+        let mut terms = Terms::without(&term);
+        self.two_changes_off(&term, &mut terms)?;
+        Ok(chosen(&typed, documents, self.spellings(terms, &typed, least)?))
     }
 
     /// The two words as one, if that is convincing.
@@ -115,40 +145,54 @@ impl<'a> Speller<'a> {
         Ok(spellings)
     }
 
-    /// The likeliest words whose terms are near `term`, and those near `typed` whose terms it begins with.
-    fn near(&self, term: &str, typed: &str) -> Result<Vec<Spelling>> {
-        let mut terms: BTreeMap<String, Near> = BTreeMap::new();
+    /// Adds the terms of whatever one change makes of `typed`.
+    fn one_change_off(&self, typed: &str, terms: &mut Terms<'_>) -> Result<()> {
+        let mut known = Vec::new();
+        self.analyzer
+            .passing_terms(edits(typed).into_iter(), |edit, term| known.push((edit, term.to_owned())));
+        for (edit, term) in known {
+            let documents = self.documents(&term)?;
+            if documents > 0 {
+                let candidate = Candidate { term: &edit, changes: 1, documents };
+                terms.offer(term, likelihood(typed, &candidate), 1, documents);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the terms that begin like `term` and that two changes make of it; one counts as two, as the words differ
+    /// by more.
+    fn two_changes_off(&self, term: &str, terms: &mut Terms<'_>) -> Result<()> {
+        let mut found: BTreeMap<String, u64> = BTreeMap::new();
+        let start = &term[..term.chars().next().map_or(0, char::len_utf8)];
         for (segment, _) in &self.segments {
-            fuzzy(&mut segment.terms(), term, CHANGES, |found, changes| {
-                let documents = frequency(found.lists());
-                let Ok(other) = std::str::from_utf8(found.term()) else { return };
-                if documents > 0 && changes > 0 && other.chars().all(char::is_alphabetic) {
-                    let near = terms.entry(other.to_owned()).or_insert(Near { changes, documents: 0 });
-                    near.documents += documents;
+            fuzzy_after(&mut segment.terms(), start, term, 2, |near, changes| {
+                if let Ok(other) = std::str::from_utf8(near.term())
+                    && changes > 0
+                {
+                    *found.entry(other.to_owned()).or_default() += frequency(near.lists());
                 }
             })?;
         }
-        let likely = |(other, near): (String, Near)| {
-            let candidate = Candidate { term: &other, changes: near.changes, documents: near.documents };
-            (likelihood(term, &candidate), other, near)
-        };
-        let mut terms: Vec<(f64, String, Near)> = terms.into_iter().map(likely).collect();
-        terms.sort_by(|left, right| right.0.total_cmp(&left.0));
-        terms.truncate(LOOKED_UP);
-        let mut nearest: BTreeMap<String, Near> =
-            terms.into_iter().map(|(_, other, near)| (other, near)).collect();
-        // A slip in its ending hides from the stemmer that a word has one: `documentaion` is not near `document`.
-        for (end, _) in typed.char_indices().skip(SHORTEST_STEM) {
-            let documents = self.documents(&typed[..end])?;
-            if documents > 0 && typed[..end] != *term {
-                nearest.entry(typed[..end].to_owned()).or_insert(Near { changes: u8::MAX, documents });
-            }
+        for (other, documents) in found {
+            let candidate = Candidate { term: &other, changes: 2, documents };
+            terms.offer(other.clone(), likelihood(term, &candidate), 2, documents);
         }
+        Ok(())
+    }
+
+    /// The spellings of the likeliest terms, of those that are likely enough.
+    fn spellings(&self, terms: Terms<'_>, typed: &str, least: f64) -> Result<Vec<Spelling>> {
+        let mut likely: Vec<(String, Near)> =
+            terms.near.into_iter().filter(|(_, near)| near.likelihood > least).collect();
+        likely.sort_by(|(_, left), (_, right)| right.likelihood.total_cmp(&left.likelihood));
+        likely.truncate(LOOKED_UP);
         let mut spellings = Vec::new();
-        for (other, Near { changes, documents }) in nearest {
-            if let Some((distance, text)) = self.written(&other, typed)? {
-                let changes = changes.min(distance.min(255) as u8);
-                spellings.push(Spelling { text, changes, documents });
+        for (term, Near { changes, documents, .. }) in likely {
+            let Some((distance, text)) = self.written(&term, typed)? else { continue };
+            // A form that shares no more than its stem with what was typed is the word, but a lesser guess.
+            if !self.analyzer.is_stop_word(&text) && distance <= usize::from(changes) + MORE {
+                spellings.push(Spelling { text, changes: changes.min(distance as u8).max(1), documents });
             }
         }
         Ok(spellings)
