@@ -118,6 +118,20 @@ pub fn term_into(algorithm: Option<Algorithm>, surface: &str, term: &mut String)
     });
 }
 
+/// Calls `visit` with each surface and its term, and remembers none: for words that nobody wrote.
+pub fn passing_terms(
+    algorithm: Option<Algorithm>,
+    surfaces: impl Iterator<Item = String>,
+    mut visit: impl FnMut(String, &str),
+) {
+    let (mut stems, mut term) = (algorithm.map(Stems::new), String::new());
+    for surface in surfaces {
+        term.clear();
+        make(stems.as_mut(), &surface, &mut term);
+        visit(surface, &term);
+    }
+}
+
 fn make(stems: Option<&mut Stems>, surface: &str, term: &mut String) {
     let whole = has_joint(surface);
     if surface.len() > if whole { LONGEST_WHOLE } else { LONGEST_WORD } {

@@ -5,7 +5,7 @@
 
 use super::fold::fold;
 use super::scan::scan;
-use super::term::term_into;
+use super::term::{passing_terms, term_into};
 use super::{Language, Token, stop};
 
 /// A token of a text with its term.
@@ -54,6 +54,12 @@ impl Analyzer {
     pub fn folded(&self, surface: &str, folded: &mut String) {
         folded.clear();
         fold(surface, folded);
+    }
+
+    /// Calls `visit` with each surface and what it is indexed as, and takes no room in memory for them: for words that
+    /// nobody wrote.
+    pub fn passing_terms(&self, surfaces: impl Iterator<Item = String>, visit: impl FnMut(String, &str)) {
+        passing_terms(self.language.algorithm, surfaces, visit);
     }
 
     /// Whether a word, as it stands in a text, is a stop word of the language.

@@ -362,9 +362,13 @@ impl Segment {
     }
 
     fn block_of_terms(&self, block: usize) -> Result<BlockReader<'_>> {
-        let range = self.term_index.range(block).ok_or_else(|| self.damaged_terms(block))?;
-        let bytes = self.section(Section::Terms, range)?;
+        let bytes = self.bytes_of_terms(block)?;
         BlockReader::new(bytes, self.codes.quantum).ok_or_else(|| self.damaged_terms(block))
+    }
+
+    fn bytes_of_terms(&self, block: usize) -> Result<&[u8]> {
+        let range = self.term_index.range(block).ok_or_else(|| self.damaged_terms(block))?;
+        self.section(Section::Terms, range)
     }
 
     #[cold]
@@ -390,8 +394,7 @@ impl Terms<'_> {
                 self.reader = None;
                 return Ok(false);
             }
-            self.reader = Some(self.segment.block_of_terms(self.block)?);
-            self.block += 1;
+            self.open(self.block)?;
         }
         let decoded = self.reader.as_mut().and_then(BlockReader::advance);
         decoded.map(|()| true).ok_or_else(|| self.segment.damaged_terms(self.block - 1))
@@ -401,8 +404,7 @@ impl Terms<'_> {
     /// the logarithm of how many blocks are passed over, and a walk in one block.
     pub fn seek(&mut self, target: &[u8]) -> Result<bool> {
         if let Some(block) = self.segment.term_index.block_from(self.block, target) {
-            self.reader = Some(self.segment.block_of_terms(block)?);
-            self.block = block + 1;
+            self.open(block)?;
         } else if self.reader.is_some() && self.term() >= target {
             return Ok(true);
         }
@@ -412,6 +414,18 @@ impl Terms<'_> {
             }
         }
         Ok(false)
+    }
+
+    fn open(&mut self, block: usize) -> Result<()> {
+        let bytes = self.segment.bytes_of_terms(block)?;
+        let decoded = match &mut self.reader {
+            Some(reader) => reader.restart(bytes),
+            None => {
+                BlockReader::new(bytes, self.segment.codes.quantum).map(|reader| self.reader = Some(reader))
+            }
+        };
+        self.block = block + 1;
+        decoded.ok_or_else(|| self.segment.damaged_terms(block))
     }
 
     /// The term.

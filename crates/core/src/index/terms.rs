@@ -193,6 +193,16 @@ impl<'a> BlockReader<'a> {
         Some(BlockReader { bytes, quantum, place, term: Vec::new(), lists: Vec::new() })
     }
 
+    /// Reads another block, in the same memory; `None` where its bytes do not decode.
+    pub fn restart(&mut self, bytes: &'a [u8]) -> Option<()> {
+        let mut block = BlockReader::new(bytes, self.quantum)?;
+        block.term = std::mem::take(&mut self.term);
+        block.term.clear();
+        block.lists = std::mem::take(&mut self.lists);
+        *self = block;
+        Some(())
+    }
+
     /// Whether there are more terms.
     pub fn has_more(&self) -> bool {
         !self.bytes.is_empty()

@@ -15,7 +15,7 @@ pub mod rank;
 pub mod score;
 pub mod searcher;
 pub mod snippet;
-// pub mod suggest;
+pub mod suggest;
 pub mod tree;
 
 pub use parse::parse;

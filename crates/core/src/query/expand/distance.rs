@@ -38,7 +38,8 @@ mod tests {
 
     /// The definition, word for word.
     fn defined(left: &[char], right: &[char]) -> usize {
-        let (Some((last, left_rest)), Some((end, right_rest))) = (left.split_last(), right.split_last()) else {
+        let (Some((last, left_rest)), Some((end, right_rest))) = (left.split_last(), right.split_last())
+        else {
             return left.len() + right.len();
         };
         let mut least = (defined(left_rest, right) + 1).min(defined(left, right_rest) + 1);

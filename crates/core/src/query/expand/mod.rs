@@ -12,7 +12,7 @@ mod prefix;
 use std::cmp::Reverse;
 
 pub use distance::distance;
-pub use fuzzy::fuzzy;
+pub use fuzzy::{fuzzy, fuzzy_after};
 pub use prefix::prefix;
 
 use super::tree::Pattern;

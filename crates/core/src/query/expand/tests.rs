@@ -62,7 +62,11 @@ proptest! {
             .map(|other| (other.clone(), distance(&term, other) as u8))
             .filter(|(_, distance)| *distance <= changes)
             .collect();
-        prop_assert_eq!(near(&mut terms, &term, changes), expected);
+        prop_assert_eq!(&near(&mut terms, &term, changes), &expected);
+        let start: String = term.chars().take(1).collect();
+        let (mut found, mut again) = (Vec::new(), Sorted::new(terms.terms));
+        fuzzy_after(&mut again, &start, &term, changes, |terms, changes| found.push((text(terms), changes))).unwrap();
+        prop_assert!(found.iter().eq(expected.iter().filter(|(term, _)| term.starts_with(&start))));
     }
 
     #[test]
@@ -78,8 +82,10 @@ proptest! {
 #[test]
 fn fuzzy_touches_a_small_part_of_the_dictionary() {
     let letters = || (b'a'..=b'j').map(char::from);
-    let triples = || letters().flat_map(move |a| letters().flat_map(move |b| letters().map(move |c| [a, b, c])));
-    let words = triples().flat_map(|left| triples().step_by(7).map(move |right| left.into_iter().chain(right).collect()));
+    let triples =
+        || letters().flat_map(move |a| letters().flat_map(move |b| letters().map(move |c| [a, b, c])));
+    let words = triples()
+        .flat_map(|left| triples().step_by(7).map(move |right| left.into_iter().chain(right).collect()));
     let mut terms = Sorted::new(words);
     assert!(terms.terms.len() > 140_000);
     assert!(!near(&mut terms, "cabbed", 1).is_empty());
@@ -143,7 +149,8 @@ fn expands_patterns_on_a_segment() {
     let bodies = ["solar solaris wind", "solar sonar run", "solar polar running"].map(str::to_owned);
     let segment = segment(folder.path(), &bodies);
     let expanded = |pattern: Pattern| expand(&segment, &pattern, ZoneSet::BODY).unwrap();
-    let prefix = |start: &str, term: &str| expanded(Pattern::Prefix { start: start.into(), term: term.into() });
+    let prefix =
+        |start: &str, term: &str| expanded(Pattern::Prefix { start: start.into(), term: term.into() });
     assert_eq!(terms(&prefix("sola", "sola")), [("solar", 0, 3), ("solaris", 0, 1)]);
     assert_eq!(terms(&prefix("running", "run")), [("run", 0, 1), ("running", 0, 1)]);
     let fuzzy = |term: &str, changes| expanded(Pattern::Fuzzy { term: term.into(), changes });
@@ -167,7 +174,8 @@ fn keeps_what_is_nearest_and_most_frequent() {
     };
     let mut all = BTreeMap::new();
     for number in 0..5 * MOST {
-        let (term, changes, documents) = (number.to_string(), number as u8 % 3, 1 + number as u32 * 7919 % 10_007);
+        let (term, changes, documents) =
+            (number.to_string(), number as u8 % 3, 1 + number as u32 * 7919 % 10_007);
         kept.push(term.as_bytes(), &[(Zone::Body, list(documents))], changes);
         all.insert((changes, Reverse(documents), term.clone()), term);
     }
