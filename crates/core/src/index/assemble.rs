@@ -5,6 +5,7 @@ use super::chunk::Card;
 use super::merge::Merge;
 use super::order;
 use super::segment::SegmentFile;
+use super::sites::SiteNumbers;
 use super::source::{Postings, Source};
 use super::writer::{Content, SegmentWriter};
 use super::{DocId, Options};
@@ -16,6 +17,8 @@ pub struct Assembly<'a> {
     pub writer: SegmentWriter,
     /// A card for each document that is kept, in the order in which they came.
     pub cards: Vec<Card>,
+    /// The sites of the cards.
+    pub sites: SiteNumbers,
     /// The place of each of them among the stored documents.
     pub places: Vec<u32>,
     /// The URL of each of them, where they are ordered by it.
@@ -28,13 +31,14 @@ pub struct Assembly<'a> {
 
 /// Makes the segment.
 pub fn assemble(assembly: Assembly<'_>, options: &Options, pulse: &Pulse) -> Result<SegmentFile> {
-    let Assembly { writer, mut cards, mut places, urls, mut parts, deleted } = assembly;
+    let Assembly { writer, mut cards, sites, mut places, urls, mut parts, deleted } = assembly;
     let arranged = {
         let sources = sources(&parts);
         let merge = Merge { sources: &sources, cards: &cards, in_order: true };
         order::arrange(options.order, &urls, &merge, options.threads, pulse)?
     };
     drop(urls);
+    let sites = sites.into_dictionary(&mut cards);
     if let Some(arranged) = &arranged {
         // From the order in which they came to the new one, for everything that goes by documents.
         cards = arranged.iter().map(|old| cards[*old as usize]).collect();
@@ -53,7 +57,8 @@ pub fn assemble(assembly: Assembly<'_>, options: &Options, pulse: &Pulse) -> Res
     let codes = merge.choose_codes(&options.codes, options.threads, pulse)?;
     let stretches = merge.run(writer.folder(), &codes, options.threads.max(1), pulse)?;
     let order = if identity { &[] } else { places.as_slice() };
-    let content = Content { cards: &cards, order, stretches, codes: &codes, deleted: &deleted };
+    let content =
+        Content { cards: &cards, sites: &sites, order, stretches, codes: &codes, deleted: &deleted };
     writer.finish(content, options, pulse)
 }
 

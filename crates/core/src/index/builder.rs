@@ -24,6 +24,7 @@ use super::invert::{Inverted, Inverter};
 use super::replaced::repeated;
 use super::run::Run;
 use super::segment::SegmentFile;
+use super::sites::SiteNumbers;
 use super::source::Postings;
 use super::writer::SegmentWriter;
 use super::{DocId, Options, Order};
@@ -47,6 +48,7 @@ pub struct IndexBuilder {
     writer: Option<SegmentWriter>,
     runs: Vec<Run>,
     cards: Vec<Card>,
+    sites: SiteNumbers,
     /// The URLs of the documents, where they are ordered by it.
     urls: Vec<Box<str>>,
     /// What the runs in memory take.
@@ -72,6 +74,7 @@ impl IndexBuilder {
             writer: None,
             runs: Vec::new(),
             cards: Vec::new(),
+            sites: SiteNumbers::default(),
             urls: Vec::new(),
             used: 0,
             documents: 0,
@@ -147,7 +150,8 @@ impl IndexBuilder {
             first = next;
         }
         let deleted = std::mem::take(&mut self.deleted);
-        let assembly = Assembly { writer, cards: kept, places, urls, parts, deleted };
+        let sites = std::mem::take(&mut self.sites);
+        let assembly = Assembly { writer, cards: kept, sites, places, urls, parts, deleted };
         assemble(assembly, &self.options, pulse).map(Some)
     }
 
@@ -175,7 +179,8 @@ impl IndexBuilder {
     /// Takes in what became of a chunk, in the order of the chunks.
     fn take(&mut self, inverted: Inverted) -> Result<()> {
         self.early.insert(inverted.number, inverted);
-        while let Some(Inverted { mut run, cards, stored, .. }) = self.early.remove(&(self.runs.len() as u64))
+        while let Some(Inverted { mut run, mut cards, sites, stored, .. }) =
+            self.early.remove(&(self.runs.len() as u64))
         {
             let writer = match &mut self.writer {
                 Some(writer) => writer,
@@ -185,6 +190,8 @@ impl IndexBuilder {
             if self.cards.len() + cards.len() >= DocId::END.0 as usize {
                 return Err(Error::Invalid("a segment is full at 4 thousand million documents".into()));
             }
+            let numbers = self.sites.take_in(sites);
+            cards.iter_mut().for_each(|card| card.facts.site = numbers[card.facts.site as usize]);
             self.cards.extend(cards);
             if self.used + run.memory() > self.options.memory / 4 {
                 run.spill(&self.folder)?;

@@ -4,6 +4,7 @@
 //! does not depend on which thread takes it, and the lists of all chunks are joined by writing them one
 //! after the other.
 
+use super::facts::Facts;
 use super::zone::{ZONES, Zone};
 use crate::Signature;
 
@@ -24,6 +25,10 @@ pub struct NewDocument<'a> {
     pub anchors: &'a str,
     /// The tag of its language, if it is known.
     pub language: &'a str,
+    /// Its media type, if it is known.
+    pub kind: &'a str,
+    /// When it was written, in days since 1970-01-01; 0 where nobody knows.
+    pub day: u32,
 }
 
 impl<'a> NewDocument<'a> {
@@ -44,11 +49,11 @@ impl<'a> NewDocument<'a> {
     }
 
     fn fields(&self) -> [&'a str; FIELDS] {
-        [self.url, self.id, self.title, self.headings, self.body, self.anchors, self.language]
+        [self.url, self.id, self.title, self.headings, self.body, self.anchors, self.language, self.kind]
     }
 }
 
-const FIELDS: usize = 7;
+const FIELDS: usize = 8;
 
 /// Some documents with consecutive numbers.
 #[derive(Default)]
@@ -58,6 +63,7 @@ pub struct Chunk {
     text: String,
     /// Where each field of each document ends in the text.
     ends: Vec<[usize; FIELDS]>,
+    days: Vec<u32>,
 }
 
 impl Chunk {
@@ -73,6 +79,7 @@ impl Chunk {
             self.text.len()
         });
         self.ends.push(ends);
+        self.days.push(document.day);
     }
 
     /// How many documents there are.
@@ -87,18 +94,18 @@ impl Chunk {
 
     /// How many bytes the documents take.
     pub fn bytes(&self) -> usize {
-        self.text.len() + size_of_val(self.ends.as_slice())
+        self.text.len() + size_of_val(self.ends.as_slice()) + size_of_val(self.days.as_slice())
     }
 
     /// A document, by its place in the chunk.
     pub fn document(&self, place: usize) -> NewDocument<'_> {
         let mut start = place.checked_sub(1).map_or(0, |before| self.ends[before][FIELDS - 1]);
-        let [url, id, title, headings, body, anchors, language] = self.ends[place].map(|end| {
+        let [url, id, title, headings, body, anchors, language, kind] = self.ends[place].map(|end| {
             let field = &self.text[start..end];
             start = end;
             field
         });
-        NewDocument { url, id, title, headings, body, anchors, language }
+        NewDocument { url, id, title, headings, body, anchors, language, kind, day: self.days[place] }
     }
 }
 
@@ -109,6 +116,8 @@ pub struct Card {
     pub signature: Signature,
     /// How many words each zone has.
     pub words: [u32; ZONES],
+    /// What else is known of it; the site by its number among those under way.
+    pub facts: Facts,
 }
 
 #[cfg(test)]
@@ -118,13 +127,21 @@ mod tests {
     #[test]
     fn gives_back_what_was_added() {
         let first = NewDocument { url: "u", title: "Città", body: "b c", ..NewDocument::default() };
-        let second = NewDocument { id: "7", anchors: "x\ny", language: "it", ..NewDocument::default() };
+        let second = NewDocument {
+            id: "7",
+            anchors: "x\ny",
+            language: "it",
+            kind: "a/b",
+            day: 9,
+            ..NewDocument::default()
+        };
         let mut chunk = Chunk::new(3);
         assert!(chunk.is_empty());
         [first, second, first].iter().for_each(|document| chunk.push(document));
         assert_eq!(chunk.len(), 3);
         for (place, document) in [first, second, first].iter().enumerate() {
             assert_eq!(chunk.document(place).fields(), document.fields());
+            assert_eq!(chunk.document(place).day, document.day);
         }
     }
 }

@@ -9,7 +9,7 @@ use super::zone::ZONES;
 use crate::format::Format;
 
 /// The format of a segment.
-pub const SEGMENT: Format = Format { kind: *b"SEGM", version: 2 };
+pub const SEGMENT: Format = Format { kind: *b"SEGM", version: 3 };
 
 /// A part of a segment, in the order of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,12 @@ pub enum Section {
     Lengths,
     /// Signatures of each document's URL.
     Signatures,
+    /// Site, language, kind and day of each document.
+    Facts,
+    /// The names of the sites.
+    Sites,
+    /// SimHashes of each document's text.
+    Simhashes,
     /// Signatures of URLs whose documents in older segments are deleted.
     Deleted,
 }
@@ -60,6 +66,9 @@ impl Section {
         Section::Codes,
         Section::Lengths,
         Section::Signatures,
+        Section::Facts,
+        Section::Sites,
+        Section::Simhashes,
         Section::Deleted,
     ];
 
@@ -79,6 +88,9 @@ impl Section {
             Section::Codes => "codes",
             Section::Lengths => "lengths",
             Section::Signatures => "signatures",
+            Section::Facts => "facts",
+            Section::Sites => "sites",
+            Section::Simhashes => "simhashes",
             Section::Deleted => "deleted",
         }
     }

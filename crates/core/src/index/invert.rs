@@ -6,7 +6,10 @@
 
 use super::chunk::{Card, Chunk};
 use super::documents::{Packed, StoredDocument, pack};
+use super::facts::{Facts, Kind, language_number};
+use super::fingerprint::Fingerprints;
 use super::run::{Run, RunWriter};
+use super::sites::{SiteNumbers, site_of_url};
 use super::vocabulary::Vocabulary;
 use super::zone::{ZONES, Zone, ZoneSet};
 use crate::code::variable_byte as number;
@@ -20,6 +23,8 @@ pub struct Inverted {
     pub run: Run,
     /// A card for each document.
     pub cards: Vec<Card>,
+    /// Their sites.
+    pub sites: SiteNumbers,
     /// What is stored of the documents, compressed.
     pub stored: Vec<Packed>,
 }
@@ -29,25 +34,22 @@ pub struct Inverted {
 pub struct Inverter {
     streams: [Stream; ZONES],
     sorted: [Sorted; ZONES],
+    fingerprints: Fingerprints,
 }
 
 impl Inverter {
     /// Inverts a chunk.
     pub fn invert(&mut self, chunk: &Chunk, pulse: &Pulse) -> Result<Inverted> {
-        let Inverter { streams, sorted } = self;
-        streams.iter_mut().for_each(Stream::clear);
-        invert(chunk, streams, sorted, pulse)
+        self.streams.iter_mut().for_each(Stream::clear);
+        invert(chunk, self, pulse)
     }
 }
 
-fn invert(
-    chunk: &Chunk,
-    streams: &mut [Stream; ZONES],
-    lists: &mut [Sorted; ZONES],
-    pulse: &Pulse,
-) -> Result<Inverted> {
+fn invert(chunk: &Chunk, inverter: &mut Inverter, pulse: &Pulse) -> Result<Inverted> {
+    let Inverter { streams, sorted: lists, fingerprints } = inverter;
     let mut vocabulary = Vocabulary::new();
     let mut cards = Vec::with_capacity(chunk.len());
+    let mut sites = SiteNumbers::default();
     for place in 0..chunk.len() {
         if place.is_multiple_of(64) {
             pulse.beat()?;
@@ -63,7 +65,14 @@ fn invert(
             stream.ends.push(stream.terms.len());
             words
         });
-        cards.push(Card { signature: Signature::of(document.url.as_bytes()), words });
+        let facts = Facts {
+            site: sites.number(&site_of_url(document.url)),
+            language: language_number(document.language),
+            kind: Kind::of_media_type(document.kind),
+            day: document.day,
+            simhash: 0,
+        };
+        cards.push(Card { signature: Signature::of(document.url.as_bytes()), words, facts });
     }
     let stored = pack((0..chunk.len()).map(|place| {
         let document = chunk.document(place);
@@ -85,6 +94,7 @@ fn invert(
     pulse.beat()?;
     let mut writer = RunWriter::default();
     let mut postings = Vec::new();
+    fingerprints.begin(chunk.len());
     for (rank, (term, _)) in terms.iter().enumerate() {
         let mut zones = ZoneSet::default();
         for zone in Zone::ALL {
@@ -97,10 +107,16 @@ fn invert(
             let list = lists[zone as usize].of(rank);
             postings.clear();
             let frequency = write_postings(list, &mut postings);
+            if zone == Zone::Body {
+                fingerprints.count(term, documents_of(list));
+            }
             writer.push_zone(frequency, list.len() as u64, &postings);
         }
     }
-    Ok(Inverted { number: chunk.number, run: writer.finish(chunk.len() as u32), cards, stored })
+    for (card, simhash) in cards.iter_mut().zip(fingerprints.simhashes()) {
+        card.facts.simhash = simhash;
+    }
+    Ok(Inverted { number: chunk.number, run: writer.finish(chunk.len() as u32), cards, sites, stored })
 }
 
 /// The terms of a zone in order of document and position.
@@ -163,6 +179,11 @@ impl Sorted {
         let start = rank.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.occurrences[start as usize..self.ends[rank] as usize]
     }
+}
+
+/// The documents of a list, each once.
+fn documents_of(list: &[Occurrence]) -> impl Iterator<Item = u32> {
+    list.chunk_by(|left, right| left.document == right.document).map(|posting| posting[0].document)
 }
 
 /// Appends the postings of a list; returns in how many documents it is.

@@ -10,6 +10,7 @@ use super::chunk::Card;
 use super::documents::Packer;
 use super::replaced::{self, Replaced};
 use super::segment::{Segment, SegmentFile};
+use super::sites::SiteNumbers;
 use super::source::Postings;
 use super::writer::SegmentWriter;
 use super::{DocId, Options, Order};
@@ -31,8 +32,12 @@ pub fn join(
     }
     let segments = files.iter().map(|file| file.open(folder)).collect::<Result<Vec<Segment>>>()?;
     let replaced = replaced::find(&segments, pulse)?;
-    let mut copy =
-        Copy { writer: SegmentWriter::create(folder, number)?, cards: Vec::new(), packer: Packer::default() };
+    let mut copy = Copy {
+        writer: SegmentWriter::create(folder, number)?,
+        cards: Vec::new(),
+        sites: SiteNumbers::default(),
+        packer: Packer::default(),
+    };
     let mut parts = Vec::with_capacity(segments.len());
     for (segment, replaced) in segments.iter().zip(&replaced) {
         parts.push((Postings::Segment(segment), copy.documents(segment, replaced, pulse)?));
@@ -46,7 +51,7 @@ pub fn join(
         deleted.sort_unstable();
         deleted.dedup();
     }
-    let Copy { writer, cards, .. } = copy;
+    let Copy { writer, cards, sites, .. } = copy;
     if cards.is_empty() && deleted.is_empty() {
         return Ok(None);
     }
@@ -62,12 +67,13 @@ pub fn join(
             }
         }
     }
-    assemble(Assembly { writer, cards, places, urls, parts, deleted }, options, pulse).map(Some)
+    assemble(Assembly { writer, cards, sites, places, urls, parts, deleted }, options, pulse).map(Some)
 }
 
 struct Copy {
     writer: SegmentWriter,
     cards: Vec<Card>,
+    sites: SiteNumbers,
     packer: Packer,
 }
 
@@ -92,7 +98,9 @@ impl Copy {
             }
             for (_, document) in &own {
                 numbers[document.0 as usize] = DocId(self.cards.len() as u32);
-                self.cards.push(segment.card(*document)?);
+                let mut card = segment.card(*document)?;
+                card.facts.site = self.sites.number(segment.site_name(card.facts.site));
+                self.cards.push(card);
             }
             if own.len() == places.len() {
                 self.end_block()?;

@@ -24,9 +24,12 @@
 //! | codes | which code each component has, and its models ([`codes`]) | some kilobytes |
 //! | lengths | words of each zone of each document ([`rows`]) | 4 to 6 bytes a document |
 //! | signatures | of each document's URL | 8 bytes a document |
+//! | facts | site, language, kind and day of each document ([`facts`]) | 3 to 6 bytes a document |
+//! | sites | the names of the hosts, sorted by their labels from the last to the first ([`sites`]) | the names and 3 bytes a host |
+//! | simhashes | of each document's text ([`facts`]) | 8 bytes a document |
 //! | deleted | signatures of URLs that are deleted from older segments | 8 bytes a deletion |
 //! | checksums | CRC-32 of each page of 4 KiB of all that ([`pages`]) | 0.1 % |
-//! | directory | where each section is, and the totals ([`directory`]) | 192 bytes |
+//! | directory | where each section is, and the totals ([`directory`]) | 216 bytes |
 //!
 //! A document added again replaces the older one: the newer wins, in whatever segment it is ([`replaced`]), and joining
 //! drops the older one for good.
@@ -39,6 +42,8 @@ pub mod codes;
 pub mod cursor;
 pub mod directory;
 pub mod documents;
+pub mod facts;
+mod fingerprint;
 pub mod invert;
 pub mod join;
 pub mod lists;
@@ -51,6 +56,7 @@ pub mod replaced;
 pub mod rows;
 pub mod run;
 pub mod segment;
+pub mod sites;
 pub mod skips;
 pub mod source;
 pub mod spool;
@@ -66,6 +72,7 @@ pub mod zone;
 pub use builder::IndexBuilder;
 pub use chunk::NewDocument;
 pub use codes::{CodeChoice, Preference};
+pub use facts::{Facts, Kind, language_number, language_tag};
 pub use join::join;
 pub use order::Order;
 pub use segment::{Segment, SegmentFile};

@@ -10,10 +10,13 @@
 /// The widest column, so that one load of eight bytes always holds a whole field.
 const WIDEST: u32 = 57;
 
-/// Appends rows to `bytes`; no field may have more than 57 bits.
-pub fn write_rows<const COLUMNS: usize>(rows: &[[u64; COLUMNS]], bytes: &mut Vec<u8>) {
+/// Appends rows to `bytes`, going over them twice; no field may have more than 57 bits.
+pub fn write_rows<const COLUMNS: usize>(
+    rows: impl Iterator<Item = [u64; COLUMNS]> + Clone,
+    bytes: &mut Vec<u8>,
+) {
     let mut widths = [0; COLUMNS];
-    for row in rows {
+    for row in rows.clone() {
         for (width, field) in widths.iter_mut().zip(row) {
             *width = (*width).max(u64::BITS - field.leading_zeros());
         }
@@ -23,7 +26,7 @@ pub fn write_rows<const COLUMNS: usize>(rows: &[[u64; COLUMNS]], bytes: &mut Vec
     let (mut buffer, mut filled) = (0u128, 0);
     for row in rows {
         for (width, field) in widths.iter().zip(row) {
-            buffer |= u128::from(*field) << filled;
+            buffer |= u128::from(field) << filled;
             filled += width;
             while filled >= 64 {
                 bytes.extend_from_slice(&(buffer as u64).to_le_bytes());
@@ -97,7 +100,7 @@ mod tests {
         fn gives_back_what_was_written(rows in prop::collection::vec((0u64..1 << 57, 0u64..2, 0u64..1, 0u64..1 << 20), 0..50), shift in 0u32..57) {
             let rows: Vec<[u64; 4]> = rows.into_iter().map(|(a, b, c, d)| [a >> shift, b, c, d]).collect();
             let mut bytes = Vec::new();
-            write_rows(&rows, &mut bytes);
+            write_rows(rows.iter().copied(), &mut bytes);
             let table = Rows::<4>::open(&bytes, rows.len()).unwrap();
             prop_assert_eq!(table.bytes(rows.len()), bytes.len() as u64);
             for (number, row) in rows.iter().enumerate() {

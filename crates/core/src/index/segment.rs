@@ -1,6 +1,7 @@
 //! A segment, open for reading: memory-mapped, nothing decoded before it is asked for.
 //!
-//! Opening reads the directory, the checksums, the ranks and the index of terms: some milliseconds a gigabyte.
+//! Opening reads the directory, the checksums, the ranks, the index of terms and the columns of documents: some
+//! milliseconds a gigabyte.
 //! Memory: the index of terms, about a byte a term, and a bit for each page. Any number of threads may read.
 
 use std::ops::Range;
@@ -12,9 +13,11 @@ use super::codes::Codes;
 use super::cursor::Cursor;
 use super::directory::{Directory, SEGMENT, Section, Totals};
 use super::documents::{DocumentBlock, DocumentIndex, StoredDocument};
+use super::facts::{Column, FactTable, Facts, Kind};
 use super::lists::{List, Lists};
 use super::pages::Pages;
 use super::rows::Rows;
+use super::sites::Sites;
 use super::terms::{self, BlockReader, TermIndex};
 use super::zone::{ZONES, Zone};
 use crate::dict::Ranks;
@@ -44,6 +47,8 @@ pub struct Segment {
     ranks: Ranks,
     codes: Codes,
     lengths: Rows<ZONES>,
+    facts: FactTable,
+    sites: Sites,
 }
 
 impl Segment {
@@ -63,7 +68,12 @@ impl Segment {
             .ok_or_else(|| damage(Section::Codes, "the codes do not decode"))?;
         let lengths = Rows::open(section(Section::Lengths)?, directory.totals.documents as usize)
             .ok_or_else(|| damage(Section::Lengths, "the lengths do not decode"))?;
-        let segment = Segment { pages, directory, term_index, ranks, codes, lengths };
+        let facts = Rows::open(section(Section::Facts)?, directory.totals.documents as usize)
+            .ok_or_else(|| damage(Section::Facts, "the facts do not decode"))?;
+        let sites = Sites::open(section(Section::Sites)?)
+            .ok_or_else(|| damage(Section::Sites, "the names of the sites do not decode"))?;
+        section(Section::Simhashes)?;
+        let segment = Segment { pages, directory, term_index, ranks, codes, lengths, facts, sites };
         segment.check_lengths()?;
         Ok(segment)
     }
@@ -96,9 +106,7 @@ impl Segment {
     /// How many words a zone of a document has.
     #[inline]
     pub fn words(&self, document: DocId, zone: Zone) -> Result<u32> {
-        // Opening checked the whole section, and it does not change.
-        let bytes = self.pages.unchecked(self.directory.range(Section::Lengths));
-        Ok(self.lengths.get(bytes, document.0 as usize, zone as usize) as u32)
+        Ok(self.lengths.get(self.opened(Section::Lengths), document.0 as usize, zone as usize) as u32)
     }
 
     /// The signature of a document's URL.
@@ -119,13 +127,72 @@ impl Segment {
         for zone in Zone::ALL {
             words[zone as usize] = self.words(document, zone)?;
         }
-        Ok(Card { signature: self.signature(document)?, words })
+        Ok(Card { signature: self.signature(document)?, words, facts: self.facts(document) })
+    }
+
+    /// Everything that the columns know of a document.
+    pub fn facts(&self, document: DocId) -> Facts {
+        Facts {
+            site: self.site_of(document),
+            language: self.language_of(document),
+            kind: self.kind_of(document),
+            day: self.day_of(document),
+            simhash: self.simhash_of(document),
+        }
+    }
+
+    /// The number of a document's site.
+    #[inline]
+    pub fn site_of(&self, document: DocId) -> u32 {
+        self.fact(document, Column::Site) as u32
+    }
+
+    /// The number of a document's language ([`super::language_tag`]); 0 where nobody knows.
+    #[inline]
+    pub fn language_of(&self, document: DocId) -> u16 {
+        self.fact(document, Column::Language) as u16
+    }
+
+    /// What sort of file a document was.
+    #[inline]
+    pub fn kind_of(&self, document: DocId) -> Kind {
+        Kind::from_number(self.fact(document, Column::Kind)).unwrap_or_default()
+    }
+
+    /// When a document was written, in days since 1970-01-01; 0 where nobody knows.
+    #[inline]
+    pub fn day_of(&self, document: DocId) -> u32 {
+        self.fact(document, Column::Day) as u32
+    }
+
+    /// The SimHash of a document's text; 0 where it has none.
+    #[inline]
+    pub fn simhash_of(&self, document: DocId) -> u64 {
+        let bytes = self.opened(Section::Simhashes);
+        let simhash = bytes.get(document.0 as usize * 8..).and_then(|rest| rest.first_chunk());
+        simhash.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// How many different sites the documents are of.
+    pub fn sites(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// The host that a number stands for, such as `www.example.org`; empty where there is none.
+    pub fn site_name(&self, site: u32) -> &str {
+        self.sites.name(self.opened(Section::Sites), site)
+    }
+
+    /// The numbers of a host and of everything under it.
+    pub fn sites_under(&self, host: &str) -> Range<u32> {
+        self.sites.under(self.opened(Section::Sites), host)
     }
 
     /// The lists of a term, if any document holds it.
     pub fn find(&self, term: &str) -> Result<Option<Lists>> {
-        let ranks = self.pages.unchecked(self.directory.range(Section::Ranks));
-        let Some(rank) = self.ranks.get(ranks, Ranks::hash(term.as_bytes())) else { return Ok(None) };
+        let Some(rank) = self.ranks.get(self.opened(Section::Ranks), Ranks::hash(term.as_bytes())) else {
+            return Ok(None);
+        };
         let block = (rank / terms::BLOCK) as usize;
         let mut reader = self.block_of_terms(block)?;
         for _ in 0..=rank % terms::BLOCK {
@@ -232,6 +299,23 @@ impl Segment {
         self.pages.get(start..end)
     }
 
+    /// A section that opening has checked as a whole; it does not change.
+    #[inline]
+    pub(super) fn opened(&self, section: Section) -> &[u8] {
+        self.pages.unchecked(self.directory.range(section))
+    }
+
+    /// Whether the names of the sites are as they must be.
+    pub(super) fn has_whole_sites(&self) -> bool {
+        self.sites.is_whole(self.opened(Section::Sites))
+    }
+
+    /// A field of the table of facts.
+    #[inline]
+    pub(super) fn fact(&self, document: DocId, column: Column) -> u64 {
+        self.facts.get(self.opened(Section::Facts), document.0 as usize, column as usize)
+    }
+
     /// Stored documents do not decode.
     #[cold]
     pub(super) fn damaged_documents(&self) -> Error {
@@ -252,13 +336,12 @@ impl Segment {
     /// The sections with a fixed width a document must have one entry for each.
     fn check_lengths(&self) -> Result<()> {
         let documents = self.directory.totals.documents;
-        let length = |section: Section| {
-            let range = self.directory.range(section);
-            range.end - range.start
-        };
-        let order = length(Section::Order);
-        if length(Section::Signatures) != documents * 8 || (order != 0 && order != documents * 4) {
-            return Err(self.damage(Section::Signatures, 0, "a section has not one entry for each document"));
+        for (section, width) in [(Section::Signatures, 8), (Section::Simhashes, 8), (Section::Order, 4)] {
+            let length = self.section_bytes(section);
+            let in_order = section == Section::Order && length == 0;
+            if length != documents * width && !in_order {
+                return Err(self.damage(section, 0, "a section has not one entry for each document"));
+            }
         }
         if self.ranks.len() != self.directory.totals.terms {
             return Err(self.damage(Section::Ranks, 0, "there is not one rank for each term"));

@@ -55,11 +55,11 @@ pub fn write(blocks: &[Block], bytes: &mut Vec<u8>) {
             let [pointers, counts, positions] = std::array::from_fn(|part| block.starts[part] - base[part]);
             [u64::from(block.last.0) - last, pointers, counts, positions, a, b, c, d]
         };
-        write_rows(&group.iter().map(row).collect::<Vec<_>>(), &mut rows);
+        write_rows(group.iter().map(row), &mut rows);
         last = u64::from(end.last.0);
     }
     if groups.len() > 1 {
-        write_rows(&summaries, bytes);
+        write_rows(summaries.iter().copied(), bytes);
     }
     bytes.extend_from_slice(&rows);
 }

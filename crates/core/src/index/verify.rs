@@ -4,6 +4,7 @@
 //! list. Time: about that of reading the whole segment once and decoding it.
 
 use super::directory::{Section, Totals};
+use super::facts::{Column, Kind, language_tag};
 use super::segment::Segment;
 use super::zone::{ZONES, Zone};
 use super::{DocId, maxima::Maxima};
@@ -14,6 +15,7 @@ impl Segment {
     pub fn verify(&self, pulse: &Pulse) -> Result<()> {
         self.verify_pages(pulse)?;
         self.verify_documents(pulse)?;
+        self.verify_facts(pulse)?;
         self.verify_terms(pulse)
     }
 
@@ -39,6 +41,33 @@ impl Segment {
         }
         if words != self.totals().words {
             return Err(self.damage(Section::Lengths, 0, "the lengths do not sum to the total"));
+        }
+        Ok(())
+    }
+
+    fn verify_facts(&self, pulse: &Pulse) -> Result<()> {
+        if !self.has_whole_sites() {
+            return Err(self.damage(Section::Sites, 0, "the names of the sites are not in order"));
+        }
+        for document in self.documents() {
+            if document.0.is_multiple_of(1 << 16) {
+                pulse.beat()?;
+            }
+            let wrong = |reason: &str| Err(self.damage(Section::Facts, 0, reason));
+            if self.fact(document, Column::Site) >= self.sites() as u64 {
+                return wrong("a document has a site that is not there");
+            }
+            let language = self.fact(document, Column::Language);
+            if language != 0 && !u16::try_from(language).is_ok_and(|number| !language_tag(number).is_empty())
+            {
+                return wrong("a document has a language that is none");
+            }
+            if Kind::from_number(self.fact(document, Column::Kind)).is_none() {
+                return wrong("a document is of a kind that there is not");
+            }
+            if u32::try_from(self.fact(document, Column::Day)).is_err() {
+                return wrong("a document has a day that no calendar has");
+            }
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Writing a segment: first what is stored of the documents, as they come; then all the rest at once.
 //!
 //! The file has a temporary name until it is whole and synced; then it is renamed and its folder synced.
-//! Memory: 28 bytes a document, 16 a term, and buffers.
+//! Memory: 72 bytes a document, 16 a term, and buffers.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,6 +11,7 @@ use super::chunk::Card;
 use super::codes::Codes;
 use super::directory::{Directory, SEGMENT, Section, Totals};
 use super::documents::{DocumentIndexWriter, Packed};
+use super::facts::write_facts;
 use super::lists::{self, Place};
 use super::merge::Stretch;
 use super::pages::PageWriter;
@@ -47,6 +48,8 @@ impl Drop for Temporary {
 pub struct Content<'a> {
     /// A card for each document.
     pub cards: &'a [Card],
+    /// The dictionary of their sites.
+    pub sites: &'a [u8],
     /// The place of each document among the stored ones; empty where they are in order.
     pub order: &'a [u32],
     /// The postings, in order of their terms.
@@ -86,7 +89,7 @@ impl SegmentWriter {
 
     /// Puts the sections together; the segment is durable when this returns.
     pub fn finish(mut self, content: Content<'_>, options: &Options, pulse: &Pulse) -> Result<SegmentFile> {
-        let Content { cards, order, stretches, codes, deleted } = content;
+        let Content { cards, sites, order, stretches, codes, deleted } = content;
         let mut totals = Totals { documents: cards.len() as u64, ..Totals::default() };
         for card in cards {
             totals.words.iter_mut().zip(card.words).for_each(|(all, own)| *all += u64::from(own));
@@ -128,7 +131,7 @@ impl SegmentWriter {
         self.pages.append(&codes.to_bytes())?;
         end(Section::Codes, &self.pages);
         let mut lengths = Vec::new();
-        write_rows(&cards.iter().map(|card| card.words.map(u64::from)).collect::<Vec<_>>(), &mut lengths);
+        write_rows(cards.iter().map(|card| card.words.map(u64::from)), &mut lengths);
         self.pages.append(&lengths)?;
         end(Section::Lengths, &self.pages);
         let bytes = |signatures: &mut dyn Iterator<Item = Signature>| -> Vec<u8> {
@@ -136,6 +139,15 @@ impl SegmentWriter {
         };
         self.pages.append(&bytes(&mut cards.iter().map(|card| card.signature)))?;
         end(Section::Signatures, &self.pages);
+        let mut facts = Vec::new();
+        write_facts(cards, &mut facts);
+        self.pages.append(&facts)?;
+        end(Section::Facts, &self.pages);
+        self.pages.append(sites)?;
+        end(Section::Sites, &self.pages);
+        let simhashes: Vec<u8> = cards.iter().flat_map(|card| card.facts.simhash.to_le_bytes()).collect();
+        self.pages.append(&simhashes)?;
+        end(Section::Simhashes, &self.pages);
         self.pages.append(&bytes(&mut deleted.iter().copied()))?;
         end(Section::Deleted, &self.pages);
         directory.totals = totals;

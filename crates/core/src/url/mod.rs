@@ -21,6 +21,7 @@ mod trap;
 pub use clean::{CleanUp, clean};
 pub use crowd::QueryCounter;
 pub(crate) use escape::{escaped_byte, is_escaped_in_path};
+pub(crate) use host::{ends_in_number, push_host};
 pub use relative::Base;
 pub use scope::{Refusal, Scope, ScopeKind, domain, reason};
 pub use shape::same_shape;

@@ -2,7 +2,9 @@
 
 use super::super::assemble::{Assembly, assemble};
 use super::super::documents::{StoredDocument, pack};
+use super::super::facts::Facts;
 use super::super::run::RunWriter;
+use super::super::sites::SiteNumbers;
 use super::super::source::Postings;
 use super::super::zone::{ZONES, ZoneSet};
 use super::super::{DocId, Segment};
@@ -25,8 +27,14 @@ pub fn segment_with(folder: &Path, lists: &[(&str, List)], options: &Options) ->
     for block in pack(urls.iter().map(|url| StoredDocument { url, ..StoredDocument::default() })) {
         segment.store(&block).unwrap();
     }
-    let card =
-        |url: &String| Card { signature: Signature::of(url.as_bytes()), words: [url.len() as u32; ZONES] };
+    let mut sites = SiteNumbers::default();
+    let mut card = |url: &String| {
+        let length = url.len() as u32;
+        let site = sites.number(&format!("{length}.example"));
+        let facts = Facts { site, day: length, simhash: u64::from(length), ..Facts::default() };
+        Card { signature: Signature::of(url.as_bytes()), words: [length; ZONES], facts }
+    };
+    let cards = urls.iter().map(&mut card).collect();
     let mut run = RunWriter::default();
     for (term, list) in lists {
         let mut postings = Vec::new();
@@ -48,7 +56,8 @@ pub fn segment_with(folder: &Path, lists: &[(&str, List)], options: &Options) ->
     let run = run.finish(documents);
     let assembly = Assembly {
         writer: segment,
-        cards: urls.iter().map(card).collect(),
+        cards,
+        sites,
         places: (0..documents).collect(),
         urls: Vec::new(),
         parts: vec![(Postings::Run(&run), (0..documents).map(DocId).collect())],
