@@ -194,6 +194,10 @@ mod tests {
             let file = SegmentFile { name: "segment-000001.seg".into(), length };
             if let Ok(segment) = Segment::open(&path, length) {
                 let _ = segment.verify(&Pulse::STEADY);
+                for document in segment.documents() {
+                    segment.site_name(segment.facts(document).site);
+                }
+                segment.sites_under("2.example");
                 for name in &names {
                     if let Ok(Some(lists)) = segment.find(name) {
                         for (_, list) in lists {
