@@ -46,6 +46,11 @@ fn some_batches() -> impl Strategy<Value = Vec<(Vec<Page>, Vec<&'static str>)>> 
     prop::collection::vec((pages, deleted), 1..4)
 }
 
+fn new_document(page: &Page) -> NewDocument<'_> {
+    let Page { url, language, kind, day, .. } = *page;
+    NewDocument { url, language, kind, day, body: &page.body, ..NewDocument::default() }
+}
+
 fn build(
     folder: &Path,
     number: u64,
@@ -54,11 +59,7 @@ fn build(
     options: Options,
 ) -> Option<SegmentFile> {
     let mut builder = IndexBuilder::new(folder, number, options);
-    let new = |page: &Page| {
-        let Page { url, language, kind, day, .. } = *page;
-        NewDocument { url, language, kind, day, body: &page.body, ..NewDocument::default() }
-    };
-    builder.add(&pages.iter().map(new).collect::<Vec<_>>(), &Pulse::STEADY).unwrap();
+    builder.add(&pages.iter().map(new_document).collect::<Vec<_>>(), &Pulse::STEADY).unwrap();
     builder.delete(deleted.iter().map(|url| Signature::of(url.as_bytes())));
     builder.finish(&Pulse::STEADY).unwrap()
 }
