@@ -105,6 +105,9 @@ def test_a_compressed_file_and_one_that_is_cut(folder: Path, tmp_path: Path, fil
         (b'{"body": 5}', "line 3: expected `str`, got `int`"),
         (b"[1]", "line 3: expected `object`"),
         (b'{"body": "\xff"}', "line 3 is not JSON"),
+        (b'{"date": "last week"}', "line 3: the date 'last week' is neither a date like 2024-05-01"),
+        (b'{"date": true}', "line 3: expected `str"),
+        (b'{"type": 5}', "line 3: expected `str"),
     ],
 )
 def test_a_wrong_line_is_named_and_changes_nothing(folder: Path, file: Path, line: bytes, said: str) -> None:
@@ -199,11 +202,11 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_segment_of_an_older_format_asks_to_be_rebuilt(crawled: Path) -> None:
     everything = found(crawled, "NOT absentword")
     path = segment_of(crawled)
-    header = b"CRVL" + b"SEGM" + struct.pack("<I", 1) + bytes(4)
+    header = b"CRVL" + b"SEGM" + struct.pack("<I", 2) + bytes(4)
     path.write_bytes(header + path.read_bytes()[len(header) :])
     for verb, *arguments in (["index"], ["index", "--verify"], ["search", "words"]):
         said = complaint(verb, crawled, *arguments, code=3)
-        assert f"{path} has format version 1" in said and "--rebuild" in said.splitlines()[1]
+        assert f"{path} has format version 2" in said and "--rebuild" in said.splitlines()[1]
     rebuilt = json_of("index", crawled, "--rebuild", "--merge", "--order", "bisection")
     assert rebuilt["added"] == rebuilt["documents"] == len(everything)
     assert found(crawled, "NOT absentword") == everything

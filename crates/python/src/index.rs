@@ -13,17 +13,29 @@ use crate::enter::enter;
 /// A segment as Python sees it: the name of its file and its length.
 pub type NameAndLength = (String, u64);
 
-/// A document as Python gives it: URL, title, body, language, headings, anchors, id.
-type Document =
-    (PyBackedStr, PyBackedStr, PyBackedStr, Option<PyBackedStr>, PyBackedStr, PyBackedStr, PyBackedStr);
+/// A document as Python gives it: URL, title, body, language, headings, anchors, id, media type, day.
+type Document = (
+    PyBackedStr,
+    PyBackedStr,
+    PyBackedStr,
+    Option<PyBackedStr>,
+    PyBackedStr,
+    PyBackedStr,
+    PyBackedStr,
+    PyBackedStr,
+    u32,
+);
 
 /// The segments that Python names.
 pub fn segment_files(segments: Vec<NameAndLength>) -> Vec<SegmentFile> {
     segments.into_iter().map(|(name, length)| SegmentFile { name, length }).collect()
 }
 
-fn new_document((url, title, body, language, headings, anchors, id): &Document) -> NewDocument<'_> {
-    NewDocument { url, id, title, headings, body, anchors, language: language.as_deref().unwrap_or_default(), ..NewDocument::default() }
+fn new_document(
+    (url, title, body, language, headings, anchors, id, kind, day): &Document,
+) -> NewDocument<'_> {
+    let language = language.as_deref().unwrap_or_default();
+    NewDocument { url, id, title, headings, body, anchors, language, kind, day: *day }
 }
 
 fn name_and_length(file: SegmentFile) -> NameAndLength {

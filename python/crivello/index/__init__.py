@@ -33,7 +33,10 @@ _NAME = re.compile(r"segment-(\d{6,})\.seg")
 
 
 class Document(NamedTuple):
-    """A document to index. Its URL is its identity: one that is added again replaces the older one."""
+    """A document to index. Its URL is its identity: one that is added again replaces the older one.
+
+    ``kind`` is its media type, and ``day`` when it was written, in days since 1970-01-01; 0 where nobody knows.
+    """
 
     url: str
     title: str = ""
@@ -42,6 +45,8 @@ class Document(NamedTuple):
     headings: str = ""
     anchors: str = ""
     id: str = ""
+    kind: str = ""
+    day: int = 0
 
 
 class Index:

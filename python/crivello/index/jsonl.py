@@ -1,4 +1,4 @@
-"""Documents from a file of JSON lines: ``{"id", "url", "title", "headings", "body", "language"}``.
+"""Documents from a file of JSON lines: ``{"id", "url", "title", "headings", "body", "language", "type", "date"}``.
 
 Every field may be missing; a document without a URL is known by its id, and one without either by its line. The file may be compressed by gzip, and ``-`` is the standard input. Lines are read one after the other, so the file
 may be of any size.
@@ -16,6 +16,7 @@ import msgspec
 
 from crivello.errors import InvalidArgument, StorageError
 from crivello.index import Document
+from crivello.index.day import UNKNOWN, day_of_date
 
 GZIP = b"\x1f\x8b"
 
@@ -28,6 +29,8 @@ class _Line(msgspec.Struct):
     headings: str | list[str] = ""
     anchors: str | list[str] = ""
     language: str | None = None
+    type: str | None = None
+    date: str | int | float | None = None
 
 
 class JsonLines:
@@ -76,6 +79,10 @@ def _document(decode: Callable[[bytes], _Line], line: bytes, name: str, number: 
         raise InvalidArgument(f"{name}, line {number}: {_said(error)}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InvalidArgument(f"{name}, line {number} is not JSON: {_said(error)}") from None
+    try:
+        day = UNKNOWN if read.date is None else day_of_date(read.date)
+    except ValueError as error:
+        raise InvalidArgument(f"{name}, line {number}: {error}") from None
     identity = str(read.id)
     return Document(
         read.url or identity or f"line:{number}",
@@ -85,6 +92,8 @@ def _document(decode: Callable[[bytes], _Line], line: bytes, name: str, number: 
         _text(read.headings),
         _text(read.anchors),
         identity,
+        read.type or "",
+        day,
     )
 
 

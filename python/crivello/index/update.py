@@ -14,6 +14,7 @@ from crivello import _core
 from crivello.collection import Collection
 from crivello.errors import InvalidArgument
 from crivello.index import Document, Index, IndexOptions
+from crivello.index.day import day_of_page
 from crivello.settings import Settings
 from crivello.store import Row
 from crivello.store import table as tables
@@ -261,7 +262,7 @@ class _Pages:
 
 
 def documents_of(collection: Collection, rows: list[Row]) -> Iterator[Document]:
-    """The documents of pages: title, text, headings, and what links to them say."""
+    """The documents of pages: title, text, headings, what links to them say, media type and day."""
     anchors = [""] * len(rows)
     if rows and (committed := collection.length(ANCHORS)):
         signatures = [_core.signature(row.url) for row in rows]
@@ -279,4 +280,15 @@ def _document(collection: Collection, row: Row, anchors: str) -> list[Document]:
     text, headings = collection.text_and_headings(row)
     if not text and not row.title:
         return []
-    return [Document(row.url, row.title, text, row.language, "\n".join(headings), anchors)]
+    return [
+        Document(
+            row.url,
+            row.title,
+            text,
+            row.language,
+            "\n".join(headings),
+            anchors,
+            kind=row.content_type or "",
+            day=day_of_page(row.last_modified, row.fetched_at),
+        )
+    ]

@@ -57,7 +57,8 @@ pub fn assemble(assembly: Assembly<'_>, options: &Options, pulse: &Pulse) -> Res
     let codes = merge.choose_codes(&options.codes, options.threads, pulse)?;
     let stretches = merge.run(writer.folder(), &codes, options.threads.max(1), pulse)?;
     let order = if identity { &[] } else { places.as_slice() };
-    let content = Content { cards: &cards, sites: &sites, order, stretches, codes: &codes, deleted: &deleted };
+    let content =
+        Content { cards: &cards, sites: &sites, order, stretches, codes: &codes, deleted: &deleted };
     writer.finish(content, options, pulse)
 }
 

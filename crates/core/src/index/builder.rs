@@ -179,7 +179,8 @@ impl IndexBuilder {
     /// Takes in what became of a chunk, in the order of the chunks.
     fn take(&mut self, inverted: Inverted) -> Result<()> {
         self.early.insert(inverted.number, inverted);
-        while let Some(Inverted { mut run, mut cards, sites, stored, .. }) = self.early.remove(&(self.runs.len() as u64))
+        while let Some(Inverted { mut run, mut cards, sites, stored, .. }) =
+            self.early.remove(&(self.runs.len() as u64))
         {
             let writer = match &mut self.writer {
                 Some(writer) => writer,

@@ -127,8 +127,14 @@ mod tests {
     #[test]
     fn gives_back_what_was_added() {
         let first = NewDocument { url: "u", title: "Città", body: "b c", ..NewDocument::default() };
-        let second =
-            NewDocument { id: "7", anchors: "x\ny", language: "it", kind: "a/b", day: 9, ..NewDocument::default() };
+        let second = NewDocument {
+            id: "7",
+            anchors: "x\ny",
+            language: "it",
+            kind: "a/b",
+            day: 9,
+            ..NewDocument::default()
+        };
         let mut chunk = Chunk::new(3);
         assert!(chunk.is_empty());
         [first, second, first].iter().for_each(|document| chunk.push(document));

@@ -4,7 +4,8 @@
 //! chunk's [`vocabulary`], into a sorted [`run`]; the [`merge`] joins all runs, or whole segments ([`join()`]), as
 //! [`source`]s of one kind; [`postings`] cuts the lists into blocks, written by the [`codes`] that were chosen for
 //! them, with [`skips`] and [`maxima`]; the [`writer`] puts the segment together. [`segment`] opens it, [`cursor`]
-//! walks a list, [`term_cursor`] a term in all its [`zone`]s.
+//! walks a list, [`term_cursor`] a term in all its [`zone`]s, and the columns say what is known of a document beside
+//! its words ([`facts`]).
 //!
 //! A segment is one immutable file; adding documents writes a new one, and joining makes one of many. Its parts, in
 //! the order of the file:
@@ -39,6 +40,7 @@ mod bisection;
 pub mod builder;
 pub mod chunk;
 pub mod codes;
+mod columns;
 pub mod cursor;
 pub mod directory;
 pub mod documents;

@@ -13,7 +13,7 @@ use super::codes::Codes;
 use super::cursor::Cursor;
 use super::directory::{Directory, SEGMENT, Section, Totals};
 use super::documents::{DocumentBlock, DocumentIndex, StoredDocument};
-use super::facts::{Column, FactTable, Facts, Kind};
+use super::facts::FactTable;
 use super::lists::{List, Lists};
 use super::pages::Pages;
 use super::rows::Rows;
@@ -47,8 +47,8 @@ pub struct Segment {
     ranks: Ranks,
     codes: Codes,
     lengths: Rows<ZONES>,
-    facts: FactTable,
-    sites: Sites,
+    pub(super) facts: FactTable,
+    pub(super) sites: Sites,
 }
 
 impl Segment {
@@ -130,67 +130,11 @@ impl Segment {
         Ok(Card { signature: self.signature(document)?, words, facts: self.facts(document) })
     }
 
-    /// Everything that the columns know of a document.
-    pub fn facts(&self, document: DocId) -> Facts {
-        Facts {
-            site: self.site_of(document),
-            language: self.language_of(document),
-            kind: self.kind_of(document),
-            day: self.day_of(document),
-            simhash: self.simhash_of(document),
-        }
-    }
-
-    /// The number of a document's site.
-    #[inline]
-    pub fn site_of(&self, document: DocId) -> u32 {
-        self.fact(document, Column::Site) as u32
-    }
-
-    /// The number of a document's language ([`super::language_tag`]); 0 where nobody knows.
-    #[inline]
-    pub fn language_of(&self, document: DocId) -> u16 {
-        self.fact(document, Column::Language) as u16
-    }
-
-    /// What sort of file a document was.
-    #[inline]
-    pub fn kind_of(&self, document: DocId) -> Kind {
-        Kind::from_number(self.fact(document, Column::Kind)).unwrap_or_default()
-    }
-
-    /// When a document was written, in days since 1970-01-01; 0 where nobody knows.
-    #[inline]
-    pub fn day_of(&self, document: DocId) -> u32 {
-        self.fact(document, Column::Day) as u32
-    }
-
-    /// The SimHash of a document's text; 0 where it has none.
-    #[inline]
-    pub fn simhash_of(&self, document: DocId) -> u64 {
-        let bytes = self.opened(Section::Simhashes);
-        let simhash = bytes.get(document.0 as usize * 8..).and_then(|rest| rest.first_chunk());
-        simhash.map_or(0, |bytes| u64::from_le_bytes(*bytes))
-    }
-
-    /// How many different sites the documents are of.
-    pub fn sites(&self) -> usize {
-        self.sites.len()
-    }
-
-    /// The host that a number stands for, such as `www.example.org`; empty where there is none.
-    pub fn site_name(&self, site: u32) -> &str {
-        self.sites.name(self.opened(Section::Sites), site)
-    }
-
-    /// The numbers of a host and of everything under it.
-    pub fn sites_under(&self, host: &str) -> Range<u32> {
-        self.sites.under(self.opened(Section::Sites), host)
-    }
-
     /// The lists of a term, if any document holds it.
     pub fn find(&self, term: &str) -> Result<Option<Lists>> {
-        let Some(rank) = self.ranks.get(self.opened(Section::Ranks), Ranks::hash(term.as_bytes())) else { return Ok(None) };
+        let Some(rank) = self.ranks.get(self.opened(Section::Ranks), Ranks::hash(term.as_bytes())) else {
+            return Ok(None);
+        };
         let block = (rank / terms::BLOCK) as usize;
         let mut reader = self.block_of_terms(block)?;
         for _ in 0..=rank % terms::BLOCK {
@@ -301,17 +245,6 @@ impl Segment {
     #[inline]
     pub(super) fn opened(&self, section: Section) -> &[u8] {
         self.pages.unchecked(self.directory.range(section))
-    }
-
-    /// Whether the names of the sites are as they must be.
-    pub(super) fn has_whole_sites(&self) -> bool {
-        self.sites.is_whole(self.opened(Section::Sites))
-    }
-
-    /// A field of the table of facts.
-    #[inline]
-    pub(super) fn fact(&self, document: DocId, column: Column) -> u64 {
-        self.facts.get(self.opened(Section::Facts), document.0 as usize, column as usize)
     }
 
     /// Stored documents do not decode.

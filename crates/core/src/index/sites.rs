@@ -253,12 +253,15 @@ mod tests {
 
     #[test]
     fn a_domain_is_itself_and_what_is_under_it() {
-        let hosts = ["example.org", "www.example.org", "badexample.org", "example-x.org", "a.www.example.org"];
+        let hosts =
+            ["example.org", "www.example.org", "badexample.org", "example-x.org", "a.www.example.org"];
         let more = ["example.com", "127.0.0.1", "10.0.0.1", "[::1]", "", "xn--bcher-kva.example"];
         let hosts: Vec<String> = hosts.into_iter().chain(more).map(str::to_owned).collect();
         let (bytes, _) = dictionary(&hosts, 4);
         let sites = Sites::open(&bytes).unwrap();
-        let under = |host: &str| -> Vec<&str> { sites.under(&bytes, host).map(|site| sites.name(&bytes, site)).collect() };
+        let under = |host: &str| -> Vec<&str> {
+            sites.under(&bytes, host).map(|site| sites.name(&bytes, site)).collect()
+        };
         assert_eq!(under("example.org"), ["example.org", "www.example.org", "a.www.example.org"]);
         assert_eq!(under("WWW.Example.org."), ["www.example.org", "a.www.example.org"]);
         assert_eq!(under("127.0.0.1"), ["127.0.0.1"]);

@@ -58,7 +58,8 @@ impl Segment {
                 return wrong("a document has a site that is not there");
             }
             let language = self.fact(document, Column::Language);
-            if language != 0 && !u16::try_from(language).is_ok_and(|number| !language_tag(number).is_empty()) {
+            if language != 0 && !u16::try_from(language).is_ok_and(|number| !language_tag(number).is_empty())
+            {
                 return wrong("a document has a language that is none");
             }
             if Kind::from_number(self.fact(document, Column::Kind)).is_none() {
@@ -193,6 +194,10 @@ mod tests {
             let file = SegmentFile { name: "segment-000001.seg".into(), length };
             if let Ok(segment) = Segment::open(&path, length) {
                 let _ = segment.verify(&Pulse::STEADY);
+                for document in segment.documents() {
+                    segment.site_name(segment.facts(document).site);
+                }
+                segment.sites_under("2.example");
                 for name in &names {
                     if let Ok(Some(lists)) = segment.find(name) {
                         for (_, list) in lists {
