@@ -52,7 +52,7 @@ def answer(engine: Engine, query: str, page: int) -> Answer:
 
 
 def _search(engine: Engine, query: str, page: int) -> Results:
-    return engine.search(query, top=HITS_A_PAGE, offset=(page - 1) * HITS_A_PAGE)
+    return engine.search(query, top=HITS_A_PAGE, offset=(page - 1) * HITS_A_PAGE, facets=True)
 
 
 def _nothing(query: str) -> Results:
