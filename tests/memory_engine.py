@@ -42,10 +42,10 @@ class Page:
 
 @dataclass
 class MemoryEngine:
-    """Finds the pages with every word and phrase of the query, none that a ``-`` excludes, that pass its filters.
+    """Finds the pages that pass the filters of the query, with all its words and phrases, and none after a ``-``.
 
-    Pages of the same text fold under the first. With ``a_site`` set, so many pages of a site are shown and
-    the others held back; with ``countable`` set, matches are counted up to there.
+    AND and OR are passed over. Pages of the same text fold under the first. With ``a_site`` set, so many pages
+    of a site are shown and the others held back; with ``countable`` set, matches are counted up to there.
     """
 
     pages: Sequence[Page]
@@ -72,8 +72,10 @@ class MemoryEngine:
             and all(_passes(page, one) for one in filters)
         ]
         copies = Counter(page.text for page in found)
-        folded = list({page.text: page for page in reversed(found)}.values())[::-1]
-        shown, held_back = self._spread(folded)
+        first: dict[str, Page] = {}
+        for page in found:
+            first.setdefault(page.text, page)
+        shown, held_back = self._spread(list(first.values()))
         hits = tuple(
             Hit(
                 offset + place,
@@ -188,7 +190,8 @@ def _parsed(query: str) -> tuple[list[str], list[str]]:
     wanted: list[str] = []
     excluded: list[str] = []
     for sign, phrase, word in re.findall(r'(-?)(?:"([^"]*)"|([^\s"]+))', query):
-        (excluded if sign else wanted).append(phrase or word)
+        if word not in ("AND", "OR"):
+            (excluded if sign else wanted).append(phrase or word.strip("()"))
     return wanted, excluded
 
 

@@ -34,7 +34,10 @@ class Answer:
 
     @property
     def last_page(self) -> int:
-        return max(1, min(LAST_PAGE, -(-self.results.matches // HITS_A_PAGE)))
+        counted = max(1, min(LAST_PAGE, -(-self.results.matches // HITS_A_PAGE)))
+        # Matches that are folded away or held back count, but fill no page.
+        ended = len(self.results) < HITS_A_PAGE
+        return min(counted, self.page) if ended else counted
 
 
 def answer(engine: Engine, query: str, page: int) -> Answer:

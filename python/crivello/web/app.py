@@ -83,7 +83,7 @@ async def _search(request: Request) -> Response:
         query=query,
         results=found.results,
         copies=copies,
-        chips=chips_of(query),
+        chips=chips_of(found.results.query),
         facets=facets_of(found.results),
         misread=found.misread,
         suggestions=suggestions(query),
