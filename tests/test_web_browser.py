@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Dialog, Page, expect
+from playwright.sync_api import Browser, Dialog, Page, Route, expect
 
 from crivello.web import Server
 from tests.memory_engine import MemoryEngine, html_of
@@ -48,7 +48,7 @@ GREEDY = f"""<!doctype html><meta charset=koi8-r><meta http-equiv=refresh conten
 <title>x</title>{SCRIPT}<img src=x onerror=alert(3)><img src=https://evil.example/pixel>
 <link rel=stylesheet href=https://evil.example/style><style>p {{ color: rgb(1, 2, 3) }}</style>
 <iframe src=https://evil.example/frame></iframe><form action=https://evil.example/><button>Send</button></form>
-<a href=https://evil.example/ target=_top>Leave</a><p>Ветер с моря</p>"""
+<a href=https://evil.example/ target=_top>Leave</a><a href=https://evil.example/>Go</a><p>Ветер с моря</p>"""
 COPIES = [
     replace(LAMPS[0], body=html_of(LAMPS[0])),
     Document("https://evil.example/copy", "", "copy", body=GREEDY.encode("koi8-r"), encoding="KOI8-R"),
@@ -186,9 +186,15 @@ def test_a_result_leads_to_its_copy(page: Page, url: str) -> None:
 def test_a_copy_is_shown_and_can_do_nothing(browser: Browser, url: str, address: str) -> None:
     context = browser.new_context()
     page = context.new_page()
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    left: list[str] = []
+
+    def note(route: Route) -> None:
+        left.append(route.request.url)
+        route.abort()
+
+    # What the policy forbids never gets as far as this.
+    page.route("https://evil.example/**", note)
+    page.on("dialog", lambda dialog: left.append(dialog.message))
     page.goto(f"{url}{address}https://evil.example/copy", wait_until="networkidle")
     copy = page.frame_locator("iframe") if address == "/cached?url=" else page
     wind = copy.get_by_text("Ветер с моря")
@@ -198,8 +204,11 @@ def test_a_copy_is_shown_and_can_do_nothing(browser: Browser, url: str, address:
         copy.get_by_role("link", name="Leave").click()
     page.wait_for_timeout(200)
     expect(wind).to_be_visible()
-    assert [one for one in asked if not one.startswith(url)] == []
+    if address == "/cached?url=":
+        copy.get_by_role("link", name="Go").click()
+        page.wait_for_timeout(200)
     context.close()
+    assert left == []
 
 
 def test_a_copy_that_is_no_page_is_downloaded(page: Page, url: str) -> None:

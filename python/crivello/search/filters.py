@@ -46,8 +46,8 @@ def filters_of(query: str) -> list[Filter]:
 def without(query: str, *filters: Filter) -> str:
     """The query without these filters of its own."""
     for one in sorted(filters, key=lambda one: one.start, reverse=True):
-        query = query[: one.start] + query[one.end :]
-    return query.strip()
+        query = f"{query[: one.start].rstrip()} {query[one.end :].lstrip()}".strip()
+    return query
 
 
 def narrowed(query: str, clause: str) -> str:
