@@ -15,6 +15,7 @@ from crivello.web.names import language_name, type_name
 
 _TITLES = {"site": "Site", "language": "Language", "type": "Type", "year": "Year"}
 _NAMES = {"language": language_name, "lang": language_name, "type": type_name}
+_PREPOSITIONS = {"before": "before ", "after": "since "}
 _FIRST_DAY = re.compile(r"(\d{4})-01-01")
 _VALUES_SHOWN = 6
 _VALUES_AT_MOST = 20
@@ -48,11 +49,11 @@ class Chip:
 
 def facets_of(results: Results) -> list[Facet]:
     """The facets that leave a choice: a single value that all the matches have is none."""
-    found = results.facets or {}
+    found = [(name, (results.facets or {}).get(name, ())) for name in _TITLES]
     return [
-        _facet(name, found[name])
-        for name in _TITLES
-        if len(found.get(name, ())) > 1 or any(value.count < results.matches for value in found.get(name, ()))
+        _facet(name, values)
+        for name, values in found
+        if len(values) > 1 or any(value.count < results.matches for value in values)
     ]
 
 
@@ -69,28 +70,23 @@ def chips_of(query: str) -> list[Chip]:
     chips: list[Chip] = []
     filters = filters_of(query)
     while filters:
-        first = filters.pop(0)
-        year, second = _year(first, filters[0]) if filters else (None, None)
-        if year is not None and second is not None:
-            filters.pop(0)
-            chips.append(Chip(year, without(query, first, second)))
-        else:
-            chips.append(Chip(_described(first), without(query, first)))
+        year = _year(*filters[:2]) if len(filters) > 1 else None
+        width = 1 if year is None else 2
+        chips.append(Chip(year or _described(filters[0]), without(query, *filters[:width])))
+        filters = filters[width:]
     return chips
 
 
-def _year(first: Filter, second: Filter) -> tuple[str | None, Filter | None]:
-    """The year from a first day to the next year's, when the filters say that."""
-    start, end = _FIRST_DAY.fullmatch(first.value), _FIRST_DAY.fullmatch(second.value)
+def _year(first: Filter, second: Filter) -> str | None:
+    """The year that begins with the first filter and ends with the second."""
     if (first.name, second.name) != ("after", "before") or first.negated or second.negated:
-        return None, None
-    return (start[1], second) if start and end and int(end[1]) == int(start[1]) + 1 else (None, None)
+        return None
+    start, end = _FIRST_DAY.fullmatch(first.value), _FIRST_DAY.fullmatch(second.value)
+    return start[1] if start and end and int(end[1]) == int(start[1]) + 1 else None
 
 
 def _described(one: Filter) -> str:
-    label = _label(one.name, one.value)
-    if one.name in ("before", "after"):
-        label = f"{one.name} {label}" if one.name == "before" else f"since {label}"
+    label = _PREPOSITIONS.get(one.name, "") + _label(one.name, one.value)
     return f"not {label}" if one.negated else label
 
 
