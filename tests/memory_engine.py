@@ -8,15 +8,19 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from urllib.parse import urlsplit
+
+import httpx
 
 from crivello.errors import QuerySyntaxError
 from crivello.search.filters import Filter, filters_of, narrowed, without
 from crivello.search.results import FacetValue, Hit, Results, Snippet
 from crivello.store import CachedPage
 from crivello.summary import State, Summary
+from crivello.web import Server
 
 FETCHED = datetime(2025, 11, 13, 8, 15, tzinfo=UTC)
 
@@ -141,6 +145,18 @@ class MemoryEngine:
         nearest = [([word] if word in known else difflib.get_close_matches(word, known, 1)) for word in words]
         other = [word for words in nearest for word in words]
         return " ".join(other) if other != words and len(other) == len(words) else None
+
+
+@contextmanager
+def asking(engine: MemoryEngine) -> Iterator[httpx.Client]:
+    """A client of the engine's search page."""
+    with Server(engine) as server, httpx.Client(base_url=server.url) as client:
+        yield client
+
+
+def text_of(page: str) -> str:
+    """What is left of HTML without its tags."""
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
 
 def html_of(page: Page) -> bytes:

@@ -11,8 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from crivello.web import Server
-from tests.memory_engine import MemoryEngine, Page
+from tests.memory_engine import MemoryEngine, Page, asking
 from tests.small_web import Answer, SmallWeb, links
 
 PDF = b"%PDF-1.7 tides"
@@ -31,7 +30,7 @@ PAGES = [
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[httpx.Client]:
-    with Server(MemoryEngine(PAGES)) as server, httpx.Client(base_url=server.url) as client:
+    with asking(MemoryEngine(PAGES)) as client:
         yield client
 
 
@@ -99,8 +98,8 @@ def test_a_page_without_a_copy_is_404_in_a_sentence(client: httpx.Client, route:
 
 def test_only_results_with_a_copy_lead_to_it() -> None:
     found = MemoryEngine([PAGES[0], Page("https://sea.example/gone", "Gone", "no copy of this sea")])
-    with Server(found) as server:
-        page = httpx.get(f"{server.url}/search?q=sea").text
+    with asking(found) as client:
+        page = client.get("/search?q=sea").text
     assert re.findall(r'href="(/cached[^"]+)"', page) == ["/cached?url=https%3A%2F%2Fsea.example%2F"]
 
 

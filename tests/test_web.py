@@ -8,8 +8,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import date
 from xml.etree import ElementTree
 
 import httpx
@@ -17,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crivello.errors import CorruptFile, CrivelloError, QuerySyntaxError
+from crivello.errors import CorruptFile, CrivelloError
 from crivello.web import Server, serve
 from crivello.web.address import breadcrumb, followable
 from crivello.web.paging import Paging
 from crivello.web.rephrase import plain_words, suggestions
-from tests.memory_engine import MemoryEngine, Page
+from tests.memory_engine import MemoryEngine, Page, asking, text_of
 
 PAGES = [
     Page(f"https://sky.example/wind/{number}", f"Wind {number}", f"The solar wind of day {number} & more")
@@ -35,34 +33,10 @@ ADDRESSES = ["/", "/search?q=wind", "/search?q=nil", "/nowhere", "/api/search?q=
              "/api/status", "/health", "/opensearch.xml", "/robots.txt", "/static/style.css"]  # fmt: skip
 
 
-@contextmanager
-def asking(engine: MemoryEngine) -> Iterator[httpx.Client]:
-    with Server(engine) as server, httpx.Client(base_url=server.url) as client:
-        yield client
-
-
 @pytest.fixture(scope="module")
 def client() -> Iterator[httpx.Client]:
     with asking(MemoryEngine([*PAGES, HOSTILE])) as client:
         yield client
-
-
-@pytest.fixture(scope="module")
-def varied() -> Iterator[httpx.Client]:
-    """Pages of which something is known."""
-    pages = [
-        Page("https://sky.example/1", "One", "a comet tail", "en", "html", date(2023, 4, 5)),
-        Page("https://sky.example/2", "Two", "a comet tail of a comet", "en", "html", date(2024, 4, 5)),
-        Page("https://sky.example/3", "Three", "comet tail at last", "en", "html", date(2023, 4, 5)),
-        Page("https://sky.example/4", "Four", "a comet tail"),
-        Page("https://mare.example/5", "Cinque", "comet tail, coda", "it", "pdf", date(2024, 6, 7)),
-    ]
-    with asking(MemoryEngine(pages, a_site=2)) as client:
-        yield client
-
-
-def text_of(html: str) -> str:
-    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
 def test_start_page_shows_the_collection_and_the_language(client: httpx.Client) -> None:
@@ -86,60 +60,6 @@ def test_results_show_title_breadcrumb_and_marked_snippet(client: httpx.Client) 
     assert "sky.example › wind › 0" in text_of(page)
     assert "The <mark>solar wind</mark> of day 0 &amp; more" in page
     assert page.count("<li>") == page.count("<h2 dir") == 10
-
-
-def test_a_result_tells_what_is_known_of_it(varied: httpx.Client) -> None:
-    page = varied.get("/search", params={"q": "comet OR tail"}).text
-    assert '<time datetime="2023-04-05">5 Apr 2023</time>' in page
-    assert (
-        "<span>Italian</span>" in page and "<span>PDF</span>" in page and "<span>Web page</span>" not in page
-    )
-    assert "<span>1 similar page</span>" in page
-    assert "1 more from <bdi>sky.example</bdi>" in page
-    narrower = "/search?q=%28comet+OR+tail%29+site%3Asky.example"
-    assert f'href="{narrower}"' in page
-    assert "4 pages" in varied.get(narrower).text
-
-
-def test_facets_lead_to_fewer_pages_and_chips_back(varied: httpx.Client) -> None:
-    page = varied.get("/search", params={"q": "tail"}).text
-    assert "5 pages" in page
-    assert text_of(page[page.index("<nav") : page.index("</nav>")]).endswith(
-        "Site sky.example 4 mare.example 1 Language English 3 Italian 1 "
-        "Type Web page 3 PDF 1 Year 2024 2 2023 2"
-    )
-    address = re.search(r'href="([^"]+)" rel="nofollow"><bdi>2023<', page)
-    assert address
-    narrow = varied.get(address[1].replace("&amp;", "&")).text
-    assert "2 pages" in narrow
-    assert re.search(r'href="/search\?q=tail" [^>]+><bdi>2023</bdi>', narrow)
-
-
-def test_a_facet_of_one_value_is_no_choice(client: httpx.Client) -> None:
-    assert 'class="facets"' not in client.get("/search?q=wind").text
-
-
-def test_a_guess_at_what_was_meant_is_a_link(varied: httpx.Client) -> None:
-    page = varied.get("/search?q=comte+tail").text
-    assert "Did you mean comet tail ?" in text_of(page)
-    assert 'href="/search?q=comet+tail"' in page
-
-
-def test_results_say_when_they_are_not_the_whole_truth() -> None:
-    with asking(MemoryEngine(PAGES, countable=30, partial=True)) as client:
-        page = client.get("/search?q=wind").text
-    assert "More than 30 pages, " in page
-    assert "The search stopped after the time limit; there may be better answers." in page
-
-
-def test_paging_ends_with_the_pages_that_are_shown() -> None:
-    pages = [Page(f"https://{number % 6}.example/{number}", "", f"wind {number}") for number in range(40)]
-    with asking(MemoryEngine(pages, a_site=2)) as client:
-        assert 'aria-label="Page 2"' in client.get("/search?q=wind").text
-        last = client.get("/search?q=wind&page=2").text
-        past = client.get("/search?q=wind&page=3").text
-    assert last.count("<h2 dir") == 2 and 'rel="next"' not in last and "That was all" not in last
-    assert "That was all" in past and 'rel="next"' not in past
 
 
 def test_a_page_without_a_title_is_named_by_its_url() -> None:
@@ -201,13 +121,6 @@ def test_a_query_that_does_not_parse_is_searched_by_its_words() -> None:
     assert "42 pages" in response.text
 
 
-def test_the_character_where_a_query_went_wrong_is_marked(client: httpx.Client) -> None:
-    page = client.get("/search", params={"q": "solar (wind"}).text
-    assert "<code>solar <span>(</span>wind</code>" in page
-    with asking(MemoryEngine(PAGES, failure=QuerySyntaxError("a word is missing", 5))) as other:
-        assert "<code>solar<span> </span></code>" in other.get("/search?q=solar").text
-
-
 def test_a_query_of_signs_alone_finds_nothing_and_says_why(client: httpx.Client) -> None:
     page = client.get("/search", params={"q": "(("}).text
     assert "A parenthesis is not closed" in page and "No page matches" in page
@@ -250,16 +163,6 @@ def test_api_gives_the_results_as_json(client: httpx.Client) -> None:
         expected = MemoryEngine(PAGES).search("wind", top=2, offset=3, facets=facets).to_dict()
         assert {**answer, "microseconds": 0} == {**expected, "microseconds": 0}
         assert ("facets" in answer) == facets
-
-
-def test_api_tells_what_the_page_shows(varied: httpx.Client) -> None:
-    answer = varied.get("/api/search?q=tail+type:pdf&facets=1").json()
-    assert (answer["exact"], answer["partial"], answer["suggestion"]) == (True, False, None)
-    [hit] = answer["hits"]
-    known = {"site": "mare.example", "language": "it", "kind": "pdf", "date": "2024-06-07"}
-    assert {name: hit[name] for name in known} == known
-    assert (hit["id"], hit["similar"], hit["more_from_site"]) == (hit["url"], 0, 0)
-    assert answer["facets"]["language"] == [{"value": "it", "count": 1, "query": "tail type:pdf lang:it"}]
 
 
 @pytest.mark.parametrize(
@@ -334,21 +237,6 @@ def test_static_files_are_kept_by_version_and_checked_without(client: httpx.Clie
     assert plain.headers["Cache-Control"] == "public, no-cache"
     again = client.get("/static/style.css", headers={"If-None-Match": plain.headers["ETag"]})
     assert again.status_code == 304
-
-
-def test_a_page_of_results_is_light() -> None:
-    days = [date(2010 + number % 12, 1 + number % 11, 3) for number in range(60)]
-    pages = [
-        Page(f"https://{number % 15}.example/{number}", f"Wind {number}", f"wind {number} " * 12, language, kind,
-             days[number], b"kept")
-        for number, (language, kind) in enumerate([("en", "pdf"), ("it", "html"), ("de", "text")] * 20)
-    ]  # fmt: skip
-    with asking(MemoryEngine(pages)) as client:
-        page = client.get("/search?q=wind")
-        files = re.findall(r'(?:href|src)="(/static/[^"]+)"', page.text)
-        weight = {address: client.get(address).num_bytes_downloaded for address in files}
-    assert page.text.count("Cached") == 10 and "9 more</summary>" in page.text
-    assert page.num_bytes_downloaded + sum(weight.values()) < 10_000
 
 
 def test_a_taken_port_is_one_clear_sentence() -> None:
