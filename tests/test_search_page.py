@@ -76,3 +76,12 @@ def test_a_hostile_title_is_text(page: Page) -> None:
     search(page, "script alert")
     expect(page.get_by_role("link", name="<script>alert(1)</script>")).to_be_visible()
     assert page.evaluate("document.querySelectorAll('main script').length") == 0
+
+
+def test_a_result_leads_to_the_copy_that_the_crawl_kept(page: Page) -> None:
+    search(page, "lighthouse keeper")
+    result = page.locator(".results li").first
+    title = result.get_by_role("heading").inner_text()
+    result.get_by_role("link", name="Cached").click()
+    expect(page.get_by_role("heading", name=title)).to_be_visible()
+    expect(page.frame_locator("iframe").locator("body")).to_contain_text("keeper", ignore_case=True)

@@ -89,10 +89,12 @@ def test_search_gives_json(folder: Path) -> None:
     done = crivello("search", folder, "volcano lava", "--json", "--top", "3")
     assert done.returncode == 0
     answer = json.loads(done.stdout)
-    assert set(answer) == {"query", "matches", "microseconds", "hits"}
+    assert set(answer) == {"query", "matches", "exact", "partial", "microseconds", "suggestion", "hits"}
     assert answer["query"] == "volcano lava" and answer["matches"] >= len(answer["hits"]) == 3
     assert [hit["rank"] for hit in answer["hits"]] == [1, 2, 3]
-    assert all(set(hit) == {"rank", "score", "url", "title", "snippet"} for hit in answer["hits"])
+    told = {"rank", "score", "url", "title", "snippet", "id", "site", "language", "kind", "date", "similar",
+            "more_from_site"}  # fmt: skip
+    assert all(set(hit) == told for hit in answer["hits"])
     assert any("<mark>" in hit["snippet"] for hit in answer["hits"])
     scores = [hit["score"] for hit in answer["hits"]]
     assert scores == sorted(scores, reverse=True)

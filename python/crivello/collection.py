@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from crivello import _core
 from crivello import manifest as manifests
 from crivello import settings as all_settings
 from crivello.errors import CollectionError, StorageError
@@ -23,7 +24,7 @@ from crivello.parse import HTML, media_type, parse
 from crivello.search import Results
 from crivello.search.searcher import Search
 from crivello.settings import Settings
-from crivello.store import Archive, Record, Row, Table
+from crivello.store import Archive, CachedPage, Record, Row, Table
 from crivello.store import table as tables
 from crivello.summary import State, Summary
 
@@ -151,6 +152,29 @@ class Collection:
         """A page as the server sent it."""
         return self.archive.read(row.file, row.offset, row.length)
 
+    def cached(self, url: str) -> CachedPage | None:
+        """The stored copy of a page; None where there is none, or where the page asked not to be indexed."""
+        self.refresh()
+        [canonical] = _core.canonical_urls([url])
+        row = self.page(canonical or url)
+        if row is None or not row.length or row.status != 200 or row.noindex:
+            return None
+        limit = self.settings.crawl.max_bytes
+        body = self.record(row).decoded(limit)
+        parsed = parse(row.url, {"content-type": row.content_type}.get, body, limit)
+        return CachedPage(
+            row.url,
+            datetime.fromtimestamp(row.fetched_at, UTC),
+            media_type(row.content_type) or "text/html",
+            parsed.charset if parsed else None,
+            body,
+            row.title,
+        )
+
+    def have_copies(self, urls: Sequence[str]) -> list[bool]:
+        """Whether each page, named by the URL of a search's hit, came from the crawl and so has a copy."""
+        return self.table.contains(urls) if self.has_pages else [False] * len(urls)
+
     def text(self, row: Row) -> str:
         """The text of a page; empty where it has none."""
         if row.text_length:
@@ -172,9 +196,9 @@ class Collection:
         """The committed segments of the index, from the oldest to the newest."""
         return [(name, self.length(f"index/{name}")) for name in self.state("index").get("segments", [])]
 
-    def search(self, query: str, *, top: int = 10, offset: int = 0) -> Results:
+    def search(self, query: str, *, top: int = 10, offset: int = 0, facets: bool = False) -> Results:
         """The best pages for a query: words, ``AND``, ``OR``, ``NOT``, ``+``, ``-``, "phrases", parentheses."""
-        return self.searcher().search(query, top=top, offset=offset)
+        return self.searcher().search(query, top=top, offset=offset, facets=facets)
 
     def summary(self) -> Summary:
         """How the collection stands, in a few numbers."""

@@ -1,5 +1,5 @@
 """From a query to ranked answers."""
 
-from crivello.search.results import Hit, Results, Snippet, results
+from crivello.search.results import FacetValue, Hit, Results, Snippet, results
 
-__all__ = ["Hit", "Results", "Snippet", "results"]
+__all__ = ["FacetValue", "Hit", "Results", "Snippet", "results"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import html
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,28 +30,79 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One page among the results."""
+    """One page among the results.
+
+    ``id`` is what its owner calls it. ``kind`` is html, text, pdf, feed, office or other. ``similar`` counts
+    the near-duplicates that are folded under it, and ``more_from_site`` the further pages of its site that
+    would have come before later hits. What is not known is empty.
+    """
 
     rank: int
     score: float
     url: str
     title: str
     snippet: Snippet
+    id: str = ""
+    site: str = ""
+    language: str = ""
+    kind: str = ""
+    date: datetime.date | None = None
+    similar: int = 0
+    more_from_site: int = 0
 
     def __str__(self) -> str:
         return (
             f"{self.rank:>3}. {self.title or self.url}\n     {self.url}\n     {self.snippet.marked('*', '*')}"
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """The hit as JSON has it; the snippet is HTML."""
+        return {
+            "rank": self.rank,
+            "score": self.score,
+            "url": self.url,
+            "title": self.title,
+            "snippet": self.snippet.html(),
+            "id": self.id,
+            "site": self.site,
+            "language": self.language,
+            "kind": self.kind,
+            "date": self.date.isoformat() if self.date else None,
+            "similar": self.similar,
+            "more_from_site": self.more_from_site,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    """A value that matches have in common, how many have it, and the query that leaves only those."""
+
+    value: str
+    count: int
+    query: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The value as JSON has it."""
+        return {"value": self.value, "count": self.count, "query": self.query}
+
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The best pages for a query; ``matches`` counts all the pages that match."""
+    """The best pages for a query; ``matches`` counts all the pages that match.
+
+    When not ``exact``, there are at least so many. When ``partial``, the time limit ended the search early.
+    ``suggestion`` is a query that may have been meant. ``facets``, where asked for, are the values of "site",
+    "language", "type" and "year" among the matches, the most frequent first.
+    """
 
     query: str
     matches: int
     microseconds: int
     hits: tuple[Hit, ...]
+    exact: bool = True
+    partial: bool = False
+    suggestion: str | None = None
+    facets: dict[str, tuple[FacetValue, ...]] | None = None
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -60,22 +112,26 @@ class Results:
 
     def __str__(self) -> str:
         pages = "1 page" if self.matches == 1 else f"{self.matches:,} pages"
-        head = f"{pages} for {self.query!r} in {self.microseconds / 1000:.1f} ms"
+        bound = "" if self.exact else "more than "
+        head = f"{bound}{pages} for {self.query!r} in {self.microseconds / 1000:.1f} ms"
         return "\n".join([head, *map(str, self.hits)])
 
     def to_dict(self) -> dict[str, Any]:
-        """The form of ``crivello search --json`` and of the HTTP API."""
-        hits = [
-            {
-                "rank": hit.rank,
-                "score": hit.score,
-                "url": hit.url,
-                "title": hit.title,
-                "snippet": hit.snippet.html(),
+        """The form of ``crivello search --json`` and of the HTTP API; facets only where asked for."""
+        answer: dict[str, Any] = {
+            "query": self.query,
+            "matches": self.matches,
+            "exact": self.exact,
+            "partial": self.partial,
+            "microseconds": self.microseconds,
+            "suggestion": self.suggestion,
+            "hits": [hit.to_dict() for hit in self.hits],
+        }
+        if self.facets is not None:
+            answer["facets"] = {
+                name: [value.to_dict() for value in values] for name, values in self.facets.items()
             }
-            for hit in self.hits
-        ]
-        return {"query": self.query, "matches": self.matches, "microseconds": self.microseconds, "hits": hits}
+        return answer
 
 
 def results(

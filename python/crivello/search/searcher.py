@@ -44,7 +44,14 @@ class Search:
         """The signatures of pages for which there is twice as much text of links as they are indexed with."""
         return self._searcher.stale_anchors(path, committed)
 
-    def search(self, query: str, *, top: int = 10, offset: int = 0) -> Results:
+    def search(
+        self,
+        query: str,
+        *,
+        top: int = 10,
+        offset: int = 0,
+        facets: bool = False,  # noqa: ARG002 -- the core does not count them yet
+    ) -> Results:
         """The best pages for a query."""
         settings = self._settings
         answer = self._searcher.search(

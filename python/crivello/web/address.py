@@ -6,7 +6,7 @@ They come from strangers: one may be a script, name a false host before an ``@``
 from __future__ import annotations
 
 import re
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 
 # A browser and Python disagree on where the host ends in a URL with one of these.
 _AMBIGUOUS = re.compile(r"[\x00-\x20\x7f\\]")
@@ -33,6 +33,11 @@ def breadcrumb(url: str) -> list[str]:
     if parts.query:
         crumbs[-1] += "?" + _readable(parts.query)
     return crumbs
+
+
+def cached_path(url: str) -> str:
+    """The address of the stored copy of a page."""
+    return "/cached?" + urlencode({"url": url})
 
 
 def _readable(text: str) -> str:

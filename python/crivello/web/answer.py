@@ -34,7 +34,10 @@ class Answer:
 
     @property
     def last_page(self) -> int:
-        return max(1, min(LAST_PAGE, -(-self.results.matches // HITS_A_PAGE)))
+        counted = max(1, min(LAST_PAGE, -(-self.results.matches // HITS_A_PAGE)))
+        # Matches that are folded away or held back count, but fill no page.
+        ended = len(self.results) < HITS_A_PAGE
+        return min(counted, self.page) if ended else counted
 
 
 def answer(engine: Engine, query: str, page: int) -> Answer:
@@ -52,7 +55,7 @@ def answer(engine: Engine, query: str, page: int) -> Answer:
 
 
 def _search(engine: Engine, query: str, page: int) -> Results:
-    return engine.search(query, top=HITS_A_PAGE, offset=(page - 1) * HITS_A_PAGE)
+    return engine.search(query, top=HITS_A_PAGE, offset=(page - 1) * HITS_A_PAGE, facets=True)
 
 
 def _nothing(query: str) -> Results:

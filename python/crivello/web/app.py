@@ -15,12 +15,14 @@ from starlette.routing import Mount, Route
 
 from crivello.errors import InvalidArgument
 from crivello.web.answer import HITS_A_PAGE, answer
-from crivello.web.engine import Engine
+from crivello.web.cached import cached_page, cached_raw
+from crivello.web.engine import Engine, engine_of
+from crivello.web.facets import chips_of, facets_of
 from crivello.web.failures import FAILURE_HANDLERS
 from crivello.web.headers import ProtectionHeaders
 from crivello.web.pages import html_page, render
 from crivello.web.paging import Paging, search_path
-from crivello.web.parameters import query_of, whole_number
+from crivello.web.parameters import query_of, whole_number, yes_or_no
 from crivello.web.rephrase import suggestions
 from crivello.web.static_files import VersionedFiles
 
@@ -31,6 +33,7 @@ _ROBOTS = """\
 User-agent: *
 Disallow: /search
 Disallow: /api/
+Disallow: /cached
 """
 
 
@@ -40,6 +43,8 @@ def create_app(engine: Engine) -> Starlette:
         routes=[
             Route("/", _home),
             Route("/search", _search),
+            Route("/cached", cached_page),
+            Route("/cached/raw", cached_raw),
             Route("/api/search", _api_search),
             Route("/api/status", _api_status),
             Route("/health", _health),
@@ -54,20 +59,15 @@ def create_app(engine: Engine) -> Starlette:
     return application
 
 
-def _engine(request: Request) -> Engine:
-    engine: Engine = request.app.state.engine
-    return engine
-
-
 async def _home(request: Request) -> Response:
-    engine = _engine(request)
+    engine = engine_of(request)
     summary = await run_in_threadpool(engine.summary)
     crawl = f"crivello crawl https://example.org/ --into {shlex.quote(engine.name)}"
     return html_page("home.html", name=engine.name, summary=summary, crawl=crawl)
 
 
 async def _search(request: Request) -> Response:
-    engine = _engine(request)
+    engine = engine_of(request)
     query = query_of(request.query_params)
     if not query:
         return RedirectResponse("/", HTTPStatus.SEE_OTHER)
@@ -75,12 +75,16 @@ async def _search(request: Request) -> Response:
     found = await run_in_threadpool(answer, engine, query, page)
     if found.results.matches and page > found.last_page:
         return RedirectResponse(search_path(query, found.last_page), HTTPStatus.SEE_OTHER)
+    copies = await run_in_threadpool(engine.have_copies, [hit.url for hit in found.results])
     return html_page(
         "results.html",
         name=engine.name,
         summary=await run_in_threadpool(engine.summary),
         query=query,
         results=found.results,
+        copies=copies,
+        chips=chips_of(found.results.query),
+        facets=facets_of(found.results),
         misread=found.misread,
         suggestions=suggestions(query),
         paging=Paging(found.page, found.last_page),
@@ -95,17 +99,18 @@ async def _api_search(request: Request) -> Response:
         raise InvalidArgument("there is no query", hint="put it in q: /api/search?q=solar+wind")
     top = whole_number(parameters, "top", default=10, least=1, most=_MOST_HITS)
     offset = whole_number(parameters, "offset", default=0, least=0, most=_DEEPEST_OFFSET)
-    results = await run_in_threadpool(_engine(request).search, query, top=top, offset=offset)
+    facets = yes_or_no(parameters, "facets")
+    results = await run_in_threadpool(engine_of(request).search, query, top=top, offset=offset, facets=facets)
     return JSONResponse(results.to_dict())
 
 
 async def _api_status(request: Request) -> Response:
-    summary = await run_in_threadpool(_engine(request).summary)
+    summary = await run_in_threadpool(engine_of(request).summary)
     return JSONResponse(summary.to_dict(), headers={"Cache-Control": "no-store"})
 
 
 async def _health(request: Request) -> Response:
-    engine = _engine(request)
+    engine = engine_of(request)
     summary = await run_in_threadpool(engine.summary)
     return JSONResponse(
         {"status": "ok", "collection": engine.name, "state": summary.state, "pages": summary.pages},
@@ -115,7 +120,7 @@ async def _health(request: Request) -> Response:
 
 async def _opensearch(request: Request) -> Response:
     description = render(
-        "opensearch.xml", name=_engine(request).name, address=str(request.base_url).rstrip("/")
+        "opensearch.xml", name=engine_of(request).name, address=str(request.base_url).rstrip("/")
     )
     return Response(description, media_type="application/opensearchdescription+xml")
 

@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
+from starlette.requests import Request
+
 from crivello.search.results import Results
+from crivello.store import CachedPage
 from crivello.summary import Summary
 
 
 class Engine(Protocol):
-    """Both methods may block, and are called from several threads at once."""
+    """Its methods may block, and are called from several threads at once."""
 
     @property
     def name(self) -> str: ...
 
-    def search(self, query: str, *, top: int = 10, offset: int = 0) -> Results:
+    def search(self, query: str, *, top: int = 10, offset: int = 0, facets: bool = False) -> Results:
         """The best pages; raises ``QuerySyntaxError`` for a query that does not parse."""
         ...
 
+    def cached(self, url: str) -> CachedPage | None:
+        """The stored copy of a page."""
+        ...
+
+    def have_copies(self, urls: Sequence[str]) -> list[bool]:
+        """Whether each page has a stored copy; cheap, as it is asked for every page of results."""
+        ...
+
     def summary(self) -> Summary: ...
+
+
+def engine_of(request: Request) -> Engine:
+    """The engine that the application of this request answers from."""
+    engine: Engine = request.app.state.engine
+    return engine

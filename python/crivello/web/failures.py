@@ -44,7 +44,10 @@ async def _crivello_error(request: Request, error: Exception) -> Response:
 async def _http_exception(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
-    response = _told(request, status, _PROBLEMS.get(status, status.phrase.lower()), None)
+    # Starlette puts the phrase of the status where no detail was given.
+    plain = error.detail == status.phrase
+    problem = _PROBLEMS.get(status, status.phrase.lower()) if plain else error.detail
+    response = _told(request, status, problem, None)
     response.headers.update(error.headers or {})
     return response
 

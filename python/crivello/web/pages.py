@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
-from crivello.web.address import breadcrumb, followable
+from crivello.search.filters import narrowed
+from crivello.web.address import breadcrumb, cached_path, followable
+from crivello.web.names import language_name, type_name
 from crivello.web.paging import search_path
 from crivello.web.static_files import static_path
 
@@ -18,6 +21,18 @@ def _count(number: int, unit: str) -> str:
 
 def _duration(microseconds: int) -> str:
     return f"{microseconds / 1e6:.1f} s" if microseconds >= 1_000_000 else f"{microseconds / 1e3:.1f} ms"
+
+
+def _size(octets: int) -> str:
+    return f"{octets / 1e6:,.1f} MB" if octets >= 1_000_000 else f"{max(1, round(octets / 1e3))} KB"
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {day:%b %Y}"
+
+
+def _moment(moment: datetime) -> str:
+    return f"{_day(moment)}, {moment:%H:%M} UTC"
 
 
 def _sentence(clause: str) -> str:
@@ -33,9 +48,20 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        breadcrumb=breadcrumb, count=_count, duration=_duration, followable=followable, sentence=_sentence
+        breadcrumb=breadcrumb,
+        count=_count,
+        day=_day,
+        duration=_duration,
+        followable=followable,
+        language_name=language_name,
+        moment=_moment,
+        sentence=_sentence,
+        size=_size,
+        type_name=type_name,
     )
-    environment.globals.update(search_path=search_path, static_path=static_path)
+    environment.globals.update(
+        cached_path=cached_path, narrowed=narrowed, search_path=search_path, static_path=static_path
+    )
     return environment
 
 

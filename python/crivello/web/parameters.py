@@ -20,6 +20,16 @@ def query_of(parameters: QueryParams) -> str:
     return query
 
 
+def yes_or_no(parameters: QueryParams, name: str) -> bool:
+    """Whether ``name`` is 1 rather than 0, which it is when it is left out."""
+    text = parameters.get(name, "0")
+    if text not in ("0", "1"):
+        raise InvalidArgument(
+            f"{name} is {text[:40]!r}, which is neither 0 nor 1", hint=f"write {name}=1 for yes"
+        )
+    return text == "1"
+
+
 def whole_number(parameters: QueryParams, name: str, *, default: int, least: int, most: int | None) -> int:
     """The number under ``name``; above ``most``, when there is one, it is refused."""
     text = parameters.get(name, str(default))

@@ -1,0 +1,94 @@
+"""Ways to narrow the results down, and the ones that are in use.
+
+A facet is a property that matches share, with a link for each of its values. A value in use is a filter in the
+query, shown as a chip with a link that takes it off again.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from crivello.search.filters import Filter, filters_of, without
+from crivello.search.results import FacetValue, Results
+from crivello.web.names import language_name, type_name
+
+_TITLES = {"site": "Site", "language": "Language", "type": "Type", "year": "Year"}
+_NAMES = {"language": language_name, "lang": language_name, "type": type_name}
+_PREPOSITIONS = {"before": "before ", "after": "since "}
+_FIRST_DAY = re.compile(r"(\d{4})-01-01")
+_VALUES_SHOWN = 6
+_VALUES_AT_MOST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value as people read it, how many matches have it, and the query for those."""
+
+    label: str
+    count: int
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """A property: its first values, and those behind a click."""
+
+    title: str
+    shown: list[Choice]
+    hidden: list[Choice]
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter in use, and the query without it."""
+
+    label: str
+    query: str
+
+
+def facets_of(results: Results) -> list[Facet]:
+    """The facets that leave a choice: a single value that all the matches have is none."""
+    found = [(name, (results.facets or {}).get(name, ())) for name in _TITLES]
+    return [
+        _facet(name, values)
+        for name, values in found
+        if len(values) > 1 or any(value.count < results.matches for value in values)
+    ]
+
+
+def _facet(name: str, values: tuple[FacetValue, ...]) -> Facet:
+    ordered = sorted(values, key=lambda value: value.value, reverse=True) if name == "year" else values
+    choices = [Choice(_label(name, value.value), value.count, value.query) for value in ordered]
+    # One value alone is not worth a click.
+    shown = len(choices) if len(choices) == _VALUES_SHOWN + 1 else _VALUES_SHOWN
+    return Facet(_TITLES[name], choices[:shown], choices[shown:_VALUES_AT_MOST])
+
+
+def chips_of(query: str) -> list[Chip]:
+    """The filters of a query in their order; two that make up a year are one."""
+    chips: list[Chip] = []
+    filters = filters_of(query)
+    while filters:
+        year = _year(*filters[:2]) if len(filters) > 1 else None
+        width = 1 if year is None else 2
+        chips.append(Chip(year or _described(filters[0]), without(query, *filters[:width])))
+        filters = filters[width:]
+    return chips
+
+
+def _year(first: Filter, second: Filter) -> str | None:
+    """The year that begins with the first filter and ends with the second."""
+    if (first.name, second.name) != ("after", "before") or first.negated or second.negated:
+        return None
+    start, end = _FIRST_DAY.fullmatch(first.value), _FIRST_DAY.fullmatch(second.value)
+    return start[1] if start and end and int(end[1]) == int(start[1]) + 1 else None
+
+
+def _described(one: Filter) -> str:
+    label = _PREPOSITIONS.get(one.name, "") + _label(one.name, one.value)
+    return f"not {label}" if one.negated else label
+
+
+def _label(name: str, value: str) -> str:
+    return _NAMES[name](value) if name in _NAMES else value
