@@ -29,13 +29,14 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One page among the results."""
+    """One page among the results; ``id`` is what its document was called where that came with a name."""
 
     rank: int
     score: float
     url: str
     title: str
     snippet: Snippet
+    id: str = ""
 
     def __str__(self) -> str:
         return (

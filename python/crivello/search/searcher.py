@@ -44,9 +44,11 @@ class Search:
         """The signatures of pages for which there is twice as much text of links as they are indexed with."""
         return self._searcher.stale_anchors(path, committed)
 
-    def search(self, query: str, *, top: int = 10, offset: int = 0) -> Results:
-        """The best pages for a query."""
-        settings = self._settings
+    def search(
+        self, query: str, *, top: int = 10, offset: int = 0, settings: SearchSettings | None = None
+    ) -> Results:
+        """The best pages for a query; ``settings`` replaces those of the collection for this one."""
+        settings = settings or self._settings
         answer = self._searcher.search(
             query, top, offset, settings.k1, settings.b, settings.rank_weight, settings.language
         )
