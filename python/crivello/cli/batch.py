@@ -20,7 +20,9 @@ def search_batch(collection: Collection, batch: str, run: str, *, top: int, json
     from crivello.search.topics import hits_of, read_topics
 
     if json and run == "-":
-        raise InvalidArgument("the run and --json would share standard output", hint="name a file: --run FILE")
+        raise InvalidArgument(
+            "the run and --json would share standard output", hint="name a file: --run FILE"
+        )
     topics = read_topics(batch)
     searcher = collection.searcher()
     written, empty = 0, []

@@ -52,7 +52,10 @@ def search(
     run: Annotated[
         str,
         typer.Option(
-            "--run", metavar="FILE", help="where the run of --batch goes; -: standard output", show_default=False
+            "--run",
+            metavar="FILE",
+            help="where the run of --batch goes; -: standard output",
+            show_default=False,
         ),
     ] = "-",
     json: Json = False,
