@@ -155,7 +155,7 @@ def _print_two(
         console.print()
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("measure", no_wrap=True)
-    for column in ("first", "second", "difference", "wins", "losses", "ties", "p, randomised", "p, t-test"):
+    for column in ("first", "second", "difference", "wins", "losses", "ties", "p, random", "p, t"):
         table.add_column(column, justify="right")
     for row in comparisons:
         table.add_row(
