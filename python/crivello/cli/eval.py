@@ -34,7 +34,7 @@ def evaluate_runs(
     ],
     other: Annotated[
         str | None,
-        typer.Argument(metavar="[RUN2]", help="another, to compare with the first", show_default=False),
+        typer.Argument(metavar="RUN2", help="another, to compare with the first", show_default=False),
     ] = None,
     measure: Annotated[
         list[str] | None,
