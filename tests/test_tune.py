@@ -106,14 +106,11 @@ def test_what_cannot_be_fitted(folder: Path) -> None:
     collection = Collection(folder / "collection")
     topics = [Topic("1", "a"), Topic("2", "b")]
     judgments = {"1": {"a": 1}, "2": {"b": 1}}
-    for wrong, said in (
-        ({"budget": 3}, "a budget of 3 is too small"),
-        ({"parameters": [B, B]}, "named twice"),
-    ):
-        with pytest.raises(InvalidArgument, match=said):
-            tune(
-                collection.searcher(), collection.settings.search, topics, judgments, **{"folds": 2, **wrong}
-            )
+    search = collection.searcher(), collection.settings.search, topics, judgments
+    with pytest.raises(InvalidArgument, match="a budget of 3 is too small"):
+        tune(*search, folds=2, budget=3)
+    with pytest.raises(InvalidArgument, match="named twice"):
+        tune(*search, folds=2, parameters=[B, B])
 
 
 @given(st.floats(0, 1), st.floats(-5, 5), st.floats(0.001, 50))

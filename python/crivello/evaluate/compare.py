@@ -4,8 +4,8 @@ Both tests take the differences d of a measure over the same n queries, and are 
 
 - **Randomisation** (Fisher; Smucker, Allan and Carterette 2007): were the runs alike, each difference could as
   well have the other sign. p is the share of the 2^n ways to choose the signs in which the mean is at least as far
-  from 0. Up to 16 differences other than 0 all are counted; past that 100,000 are drawn with a fixed seed, and the one that was
-  observed counts among them, so p is never 0.
+  from 0. Up to 16 differences other than 0 all are counted; past that 100,000 are drawn with a fixed seed, and
+  the one that was observed counts among them, so p is never 0.
 - **Paired t-test** (Student): t = mean(d) / (s / √n), with n - 1 degrees of freedom.
 
 The randomisation test assumes nothing about how differences are distributed; the t-test is what most papers have.
