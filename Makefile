@@ -20,7 +20,7 @@ $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "crivello: Python 3.11 or newer is needed; name one with make PYTHON=..." >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "crivello: no virtual environment could be made: install python3-venv" >&2; exit 1; }
 	$(BIN)/pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2'
-	$(BIN)/maturin develop --release --quiet
+	$(BIN)/maturin develop --release --quiet --extras eval
 	@touch $@ $(CORE)
 
 $(VENV)/.installed-dev: pyproject.toml $(VENV)/.installed

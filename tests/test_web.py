@@ -16,10 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crivello.errors import CorruptFile, CrivelloError
+from crivello.search.words import plain_words
 from crivello.web import Server, serve
 from crivello.web.address import breadcrumb, followable
 from crivello.web.paging import Paging
-from crivello.web.rephrase import plain_words, suggestions
+from crivello.web.rephrase import suggestions
 from tests.memory_engine import MemoryEngine, Page, asking, text_of
 
 PAGES = [

@@ -8,7 +8,22 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from crivello.cli import crawl, demo, doctor, index, lab, pages, rank, search, serve, status, stream, up, why
+from crivello.cli import (
+    crawl,
+    demo,
+    doctor,
+    eval,
+    index,
+    lab,
+    pages,
+    rank,
+    search,
+    serve,
+    status,
+    stream,
+    up,
+    why,
+)
 
 TASKS: dict[str, dict[str, str]] = {
     "See it work": {
@@ -26,6 +41,9 @@ TASKS: dict[str, dict[str, str]] = {
         "rank": "crivello rank example --top 20",
         "search": "crivello search example 'solar AND \"stellar wind\"'",
         "serve": "crivello serve example --port 8080",
+    },
+    "Measure how good answers are": {
+        "eval": "crivello eval qrels.txt example.run",
     },
     "Find duplicates": {
         "stream": "crivello stream urls.txt.gz --memory 16M > once.txt",
@@ -81,6 +99,6 @@ def options(
     del version
 
 
-for module in (demo, up, crawl, status, why, pages, index, rank, search, serve, stream, doctor):
+for module in (demo, up, crawl, status, why, pages, index, rank, search, serve, eval, stream, doctor):
     module.register(app)
 app.add_typer(lab.app, name="lab")

@@ -13,6 +13,7 @@ from crivello.cli import (
     lab_robots,
     lab_sieve,
     lab_terms,
+    lab_tune,
     lab_url,
     lab_words,
 )
@@ -22,7 +23,7 @@ from crivello.cli.output import print_json, say
 app = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Try the parts one by one: the sample web, URLs, robots.txt, words, codes, dictionaries of terms, sieves, filters against duplicates.",
+    help="Try the parts one by one: the sample web, URLs, robots.txt, words, codes, dictionaries of terms, sieves, filters against duplicates, settings of the search.",
 )
 lab_duplicates.register(app)
 
@@ -89,3 +90,4 @@ app.command("codes")(lab_codes.codes)
 app.command("url")(lab_url.url)
 app.command("robots")(lab_robots.robots)
 app.command("words")(lab_words.words)
+app.command("tune")(lab_tune.tune)

@@ -45,15 +45,10 @@ class Search:
         return self._searcher.stale_anchors(path, committed)
 
     def search(
-        self,
-        query: str,
-        *,
-        top: int = 10,
-        offset: int = 0,
-        facets: bool = False,  # noqa: ARG002 -- the core does not count them yet
+        self, query: str, *, top: int = 10, offset: int = 0, settings: SearchSettings | None = None
     ) -> Results:
-        """The best pages for a query."""
-        settings = self._settings
+        """The best pages for a query; ``settings`` replaces those of the collection for this one."""
+        settings = settings or self._settings
         answer = self._searcher.search(
             query, top, offset, settings.k1, settings.b, settings.rank_weight, settings.language
         )

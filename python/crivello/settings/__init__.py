@@ -62,6 +62,12 @@ class Setting:
         return _unwrap(self.type)[1].extra == BYTES
 
     @property
+    def bounds(self) -> tuple[float | None, float | None]:
+        """The least and the greatest number that it may be, where there are such."""
+        meta = _unwrap(self.type)[1]
+        return meta.ge, meta.le
+
+    @property
     def shown_default(self) -> str:
         """The default, for people."""
         if self.default is None:

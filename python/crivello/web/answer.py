@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from crivello.errors import QuerySyntaxError
 from crivello.search.results import Results
+from crivello.search.words import plain_words
 from crivello.web.engine import Engine
-from crivello.web.rephrase import plain_words
 
 HITS_A_PAGE = 10
 

@@ -1,0 +1,65 @@
+"""crivello search --batch: every topic of a file, and what was found as a TREC run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crivello.cli.output import emit, print_json, progress_of, say
+from crivello.errors import InvalidArgument, StorageError
+
+if TYPE_CHECKING:
+    from crivello.collection import Collection
+
+
+def search_batch(collection: Collection, batch: str, run: str, *, top: int, json: bool) -> int:
+    """Searches the topics of a file and writes the run; returns how many topics found something."""
+    from crivello.search.runs import lines_of_run
+    from crivello.search.topics import hits_of, read_topics
+
+    if json and run == "-":
+        raise InvalidArgument(
+            "the run and --json would share standard output", hint="name a file: --run FILE"
+        )
+    topics = read_topics(batch)
+    searcher = collection.searcher()
+    written, empty = 0, []
+    with _written_to(run) as write, progress_of("topics") as progress:
+        for done, topic in enumerate(topics, 1):
+            lines = list(lines_of_run(topic.id, hits_of(topic, searcher, top=top)))
+            for line in lines:
+                write(line)
+            written += len(lines)
+            if not lines:
+                empty.append(topic.id)
+            if progress is not None:
+                progress(done, len(topics))
+    if json:
+        print_json({"run": run, "topics": len(topics), "lines": written, "nothing_found": empty})
+    say(f"{len(topics):,} topics, {written:,} results")
+    if empty:
+        say(f"for {len(empty):,} of them nothing was found, so they are not in the run: {_listed(empty)}")
+    return len(topics) - len(empty)
+
+
+def _listed(names: list[str], most: int = 10) -> str:
+    return ", ".join(names[:most]) + (" ..." if len(names) > most else "")
+
+
+@contextmanager
+def _written_to(name: str) -> Iterator[Callable[[str], None]]:
+    """Something that writes a line to a file, or to standard output."""
+    if name == "-":
+        yield emit
+        return
+    try:
+        with Path(name).open("w") as file:
+
+            def write(line: str) -> None:
+                file.write(line + "\n")
+
+            yield write
+    except OSError as error:
+        raise StorageError.of(error, name) from None

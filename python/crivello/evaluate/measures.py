@@ -1,0 +1,128 @@
+"""Measures of a run, by their names in ir-measures: ``AP``, ``nDCG@10``, ``P(rel=2)@5``.
+
+ir-measures leaves the counting to trec_eval where that has the measure. It is an extra (``crivello[eval]``), since
+SciPy comes with it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from crivello.errors import CrivelloError, InvalidArgument
+from crivello.evaluate.judgments import Judgments
+from crivello.search.runs import Run
+
+DEFAULT_MEASURES = ("AP", "nDCG@10", "P@5", "P@10", "R@100", "R@1000", "RR", "Bpref", "Rprec")
+
+_NAME = re.compile(r"(?P<name>\w+)(?:\((?P<parameters>.*)\))?(?:@(?P<cutoff>.+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What the measures say of a run.
+
+    ``queries`` has the value of each measure for each query of the judgments. ``missing`` are those for which the
+    run has nothing, and ``unknown`` the queries of the run that nobody judged, which count for nothing.
+    """
+
+    queries: dict[str, dict[str, float]]
+    missing: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+    @property
+    def measures(self) -> list[str]:
+        """The names of the measures."""
+        return list(next(iter(self.queries.values())))
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean of each measure over all queries of the judgments."""
+        return {
+            measure: sum(values[measure] for values in self.queries.values()) / len(self.queries)
+            for measure in self.measures
+        }
+
+    def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
+        """The form of ``crivello eval --json``; ``NumQ`` is the number of queries."""
+        means = {**self.means, "NumQ": len(self.queries)}
+        return {"mean": means, "queries": self.queries} if per_query else means
+
+
+class Evaluator:
+    """Measures runs against the same judgments."""
+
+    def __init__(self, judgments: Judgments, measures: Iterable[str] = DEFAULT_MEASURES) -> None:
+        library = _library()
+        self._judgments = judgments
+        parsed = [_measure(library, name) for name in dict.fromkeys(measures)]
+        self._names = [str(measure) for measure in parsed]
+        try:
+            self._evaluator = library.evaluator(parsed, judgments)
+        except (ValueError, AssertionError) as error:
+            reason = str(error).splitlines()[0].rstrip(".")
+            raise InvalidArgument(f"this cannot be measured here: {reason}") from None
+
+    def evaluate(self, run: Run) -> Evaluation:
+        """What the measures say of a run."""
+        values: dict[str, dict[str, float]] = {
+            query: dict.fromkeys(self._names, 0.0) for query in self._judgments
+        }
+        for metric in self._evaluator.iter_calc(run):
+            values[metric.query_id][str(metric.measure)] = metric.value
+        return Evaluation(
+            values,
+            tuple(query for query in self._judgments if query not in run),
+            tuple(query for query in run if query not in self._judgments),
+        )
+
+
+def evaluate(judgments: Judgments, run: Run, measures: Iterable[str] = DEFAULT_MEASURES) -> Evaluation:
+    """What the measures say of a run."""
+    return Evaluator(judgments, measures).evaluate(run)
+
+
+def _library() -> Any:
+    try:
+        import ir_measures
+    except ImportError:
+        raise CrivelloError(
+            "evaluating needs ir-measures, which is not installed", hint="pip install 'crivello[eval]'"
+        ) from None
+    return ir_measures
+
+
+def _measure(library: Any, text: str) -> Any:
+    """A measure by its name.
+
+    The library's own reader of names leans on parts of ``ast`` that Python 3.14 no longer has.
+    """
+    match = _NAME.fullmatch(text.strip())
+    known = library.measures.registry
+    if match is None or match["name"] not in known:
+        raise InvalidArgument(
+            f"{text!r} is no measure", hint="as in AP, nDCG@20, P(rel=2)@5, R@1000, RR, Rprec, ERR@20"
+        )
+    measure = known[match["name"]]
+    try:
+        parameters = _parameters(match["parameters"])
+        if match["cutoff"]:
+            parameters[measure.AT_PARAM] = ast.literal_eval(match["cutoff"])
+        measure = measure(**parameters)
+        measure.validate_params()
+    except (ValueError, SyntaxError, AssertionError):
+        raise InvalidArgument(
+            f"{text!r} is no measure: what is in parentheses or after @ is wrong or missing",
+            hint="as in nDCG@20 or P(rel=2)@5",
+        ) from None
+    return measure
+
+
+def _parameters(text: str | None) -> dict[str, Any]:
+    call = ast.parse(f"measure({text or ''})", mode="eval").body
+    if not isinstance(call, ast.Call) or call.args:
+        raise ValueError("parameters have names")
+    return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}

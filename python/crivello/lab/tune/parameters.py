@@ -1,0 +1,71 @@
+"""Settings of the search that are numbers, and the range in which each is looked for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from crivello.errors import InvalidArgument
+from crivello.settings import Setting, checked, settings_of
+
+SECTION = "search"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A setting between two values, both of which it may have."""
+
+    name: str
+    low: float
+    high: float
+    is_whole: bool = False
+
+    def at(self, share: float) -> float:
+        """The value so far from the low end to the high one.
+
+        Rounded, so that what is fitted can be read, and points that hardly differ are the same.
+        """
+        share = min(1.0, max(0.0, share))
+        if self.is_whole:
+            return round(self.low + share * (self.high - self.low))
+        digits = 3 - math.ceil(math.log10(self.high - self.low))
+        return min(self.high, max(self.low, round(self.low + share * (self.high - self.low), digits)))
+
+    def share_of(self, value: float) -> float:
+        """Where a value is between the ends, from 0 to 1."""
+        return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+
+def parse_parameter(text: str) -> Parameter:
+    """A parameter from ``k1=0.4:3``, or from a name alone, which stands for all that the setting allows."""
+    name, equals, limits = text.partition("=")
+    numbers = {setting.name: setting for setting in settings_of(SECTION) if setting.base in (int, float)}
+    if name not in numbers:
+        raise InvalidArgument(
+            f"--parameter {text}: {name!r} is no number among the settings of the search",
+            hint=f"there are {', '.join(numbers)}",
+        )
+    setting = numbers[name]
+    low, high = _limits(text, limits, setting) if equals else _allowed(text, setting)
+    for value in (low, high):
+        checked(SECTION, name, value, f"--parameter {text}")
+    if not low < high:
+        raise InvalidArgument(f"--parameter {text}: the range ends where it begins, or before")
+    return Parameter(name, low, high, setting.base is int)
+
+
+def _limits(text: str, limits: str, setting: Setting) -> tuple[float, float]:
+    try:
+        low, high = (setting.base(limit) for limit in limits.split(":"))
+    except ValueError:
+        raise InvalidArgument(f"--parameter {text} is no range", hint=f"as in {setting.name}=0.4:3") from None
+    return low, high
+
+
+def _allowed(text: str, setting: Setting) -> tuple[float, float]:
+    low, high = setting.bounds
+    if low is None or high is None:
+        raise InvalidArgument(
+            f"--parameter {text}: the setting has no bounds of its own", hint=f"say some: {text}=LOW:HIGH"
+        )
+    return low, high

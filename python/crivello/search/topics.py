@@ -1,0 +1,117 @@
+"""Topics: what a batch of searches looks for, each under an id that judgments of relevance know.
+
+Two forms are read. In the plain one a line is a topic, its id and its query with a tab between them. In that of
+TREC tags name the parts, and a part ends where the next tag begins, whether it is closed or not:
+
+    <top>                                      <DOC>
+    <num> Number: 301                          <DOCNO> 1 </DOCNO>
+    <title> International Organized Crime      What articles exist which deal with TSS?
+    <desc> Description: ...                    </DOC>
+    </top>
+
+The query of a ``<top>`` is its title, or its description where the title is empty; that of a ``<DOC>`` is all of
+its text. A file is of the second kind when it begins with ``<``.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from crivello.errors import InvalidArgument
+from crivello.lines import numbered_lines
+from crivello.search.results import Hit
+from crivello.search.searcher import Search
+from crivello.search.words import words_of_text
+from crivello.settings import Search as SearchSettings
+
+_OPENING = re.compile(r"<\s*(top|doc)\s*>", re.IGNORECASE)
+_TAG = re.compile(r"<\s*(?P<closing>/?)\s*(?P<name>[a-z]\w*)\s*>", re.IGNORECASE)
+_LABEL = re.compile(r"(?:number|topic|title|description):", re.IGNORECASE)
+
+
+class Topic(NamedTuple):
+    """Something to look for."""
+
+    id: str
+    text: str
+
+    @property
+    def query(self) -> str:
+        """Its words as a query, in which nothing is an operator."""
+        return words_of_text(self.text)
+
+
+def read_topics(name: str) -> list[Topic]:
+    """The topics of a file, plain or gzip, in its order; ``-`` is standard input."""
+    lines = list(numbered_lines(name))
+    read = _tagged if lines and lines[0][1].startswith("<") else _tabbed
+    topics: dict[str, Topic] = {}
+    for number, topic in read(name, lines):
+        if topic.id in topics:
+            raise InvalidArgument(f"{name}, line {number}: topic {topic.id} was there before")
+        topics[topic.id] = topic
+    if not topics:
+        raise InvalidArgument(
+            f"there is no topic in {name}", hint="a line is an id, a tab and a query; or give topics of TREC"
+        )
+    return list(topics.values())
+
+
+def hits_of(topic: Topic, searcher: Search, *, top: int, settings: SearchSettings | None = None) -> list[Hit]:
+    """What is found for a topic; nothing where it has no word."""
+    query = topic.query
+    return list(searcher.search(query, top=top, settings=settings)) if query else []
+
+
+def _tabbed(name: str, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, Topic]]:
+    for number, line in lines:
+        identity, tab, query = line.partition("\t")
+        if not tab:
+            raise InvalidArgument(f"{name}, line {number}: there is no tab between an id and a query")
+        yield number, Topic(_checked(identity, name, number), query.strip())
+
+
+def _tagged(name: str, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, Topic]]:
+    begun: int | None = None
+    gathered: list[str] = []
+    for number, line in lines:
+        if _OPENING.match(line):
+            if begun is not None:
+                yield begun, _topic("\n".join(gathered), name, begun)
+            begun, gathered = number, []
+        if begun is None:
+            raise InvalidArgument(f"{name}, line {number}: a topic begins with <top> or <DOC>")
+        gathered.append(line)
+    if begun is not None:
+        yield begun, _topic("\n".join(gathered), name, begun)
+
+
+def _topic(text: str, name: str, number: int) -> Topic:
+    parts = _parts(text)
+    identity = parts.get("num") or parts.get("docno") or ""
+    query = parts.get("title") or parts.get("desc") or parts.get("doc") or parts.get("text") or ""
+    return Topic(_checked(identity, name, number), query)
+
+
+def _parts(text: str) -> dict[str, str]:
+    """The text after each tag, by the tag's name; after a closing tag it belongs to the whole, ``doc``."""
+    parts: dict[str, str] = {}
+    tags = list(_TAG.finditer(text))
+    ends = [tag.start() for tag in tags[1:]] + [len(text)]
+    for tag, end in zip(tags, ends, strict=True):
+        name = "doc" if tag["closing"] else tag["name"].lower()
+        words = html.unescape(text[tag.end() : end]).split()
+        if words and _LABEL.fullmatch(words[0]):
+            words.pop(0)
+        parts[name] = " ".join([parts.get(name, ""), *words]).strip()
+    return parts
+
+
+def _checked(identity: str, name: str, number: int) -> str:
+    identity = identity.strip()
+    if not identity or len(identity.split()) > 1:
+        raise InvalidArgument(f"{name}, line {number}: {identity!r} is no id of a topic: it is one word")
+    return identity
