@@ -20,7 +20,7 @@ from crivello.index import Segment
 from crivello.lock import Lock, is_held
 from crivello.manifest import Manifest
 from crivello.parse import HTML, media_type, parse
-from crivello.search import Results
+from crivello.search import Query, Results
 from crivello.search.searcher import Search
 from crivello.settings import Settings
 from crivello.store import Archive, Record, Row, Table
@@ -172,8 +172,8 @@ class Collection:
         """The committed segments of the index, from the oldest to the newest."""
         return [(name, self.length(f"index/{name}")) for name in self.state("index").get("segments", [])]
 
-    def search(self, query: str, *, top: int = 10, offset: int = 0) -> Results:
-        """The best pages for a query: words, ``AND``, ``OR``, ``NOT``, ``+``, ``-``, "phrases", parentheses."""
+    def search(self, query: Query, *, top: int = 10, offset: int = 0) -> Results:
+        """The best pages for a query: a text in the language of docs/search.md, or operators of ``crivello.search``."""
         return self.searcher().search(query, top=top, offset=offset)
 
     def summary(self) -> Summary:

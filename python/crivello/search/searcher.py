@@ -6,6 +6,7 @@ from pathlib import Path
 
 from crivello._core import Ranks, Searcher
 from crivello.index import Segment
+from crivello.search.operators import Query
 from crivello.search.results import Results, results
 from crivello.settings import Search as SearchSettings
 
@@ -44,13 +45,14 @@ class Search:
         """The signatures of pages for which there is twice as much text of links as they are indexed with."""
         return self._searcher.stale_anchors(path, committed)
 
-    def search(self, query: str, *, top: int = 10, offset: int = 0) -> Results:
-        """The best pages for a query."""
+    def search(self, query: Query, *, top: int = 10, offset: int = 0) -> Results:
+        """The best pages for a query, as a text in the query language or as operators."""
         settings = self._settings
+        text = str(query)
         answer = self._searcher.search(
-            query, top, offset, settings.k1, settings.b, settings.rank_weight, settings.language
+            text, top, offset, settings.k1, settings.b, settings.rank_weight, settings.language
         )
-        return results(query, answer, offset)
+        return results(text, answer, offset)
 
     def verify(self) -> None:
         """Reads everything and checks every checksum."""
