@@ -1,0 +1,79 @@
+"""The engine against the definitions: random queries over random pages find the same pages with the same scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from crivello._core import Searcher
+from crivello.search import Operator
+from tests.random_search import BOOLEAN, Queries, build
+from tests.slow_scores import SlowScores
+from tests.slow_search import SlowSearch
+
+OPERATORS = BOOLEAN
+SCORERS = ("bm25",)
+METHODS = ("auto",)
+COLLECTIONS = tuple(zip(range(1, 11), (30, 40, 50, 60, 80, 100, 120, 150, 180, 200), strict=True))
+TREES = 500
+LANGUAGES = ("en", "en", "it")
+
+Ranking = list[tuple[str, float]]
+
+
+def ask(
+    searcher: Searcher, query: Operator, *, top: int, language: str, scorer: str, method: str
+) -> tuple[int, Ranking]:
+    """How many pages match, and the best of them."""
+    assert (scorer, method) == ("bm25", "auto")
+    matches, _, hits = searcher.search(str(query), top=top, language=language)
+    return matches, [(url, score) for score, url, *_ in hits]
+
+
+def close(score: float) -> object:
+    return pytest.approx(score, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize(("seed", "pages"), COLLECTIONS)
+def test_every_query_finds_what_its_definition_says(tmp_path: Path, seed: int, pages: int) -> None:
+    index, slow = build(tmp_path, seed, pages)
+    searcher = Searcher(tmp_path, index.segments)
+    language = LANGUAGES[seed % len(LANGUAGES)]
+    model = SlowSearch(slow, language)
+    scores = {scorer: SlowScores(model, scorer) for scorer in SCORERS}
+    queries = Queries(Random(seed), OPERATORS)
+    for number in range(TREES):
+        query = queries.tree()
+        scorer = SCORERS[number % len(SCORERS)]
+        expected = model.search(query, scores[scorer])
+        for method in METHODS:
+            check(searcher, query, expected, language=language, scorer=scorer, method=method)
+
+
+def check(
+    searcher: Searcher,
+    query: Operator,
+    expected: dict[str, float],
+    *,
+    language: str,
+    scorer: str,
+    method: str,
+) -> None:
+    matches, whole = ask(searcher, query, top=10_000, language=language, scorer=scorer, method=method)
+    assert matches == len(whole), query
+    assert {url for url, _ in whole} == set(expected), query
+    check_ranking(query, whole, expected)
+    _, best = ask(searcher, query, top=10, language=language, scorer=scorer, method=method)
+    check_ranking(query, best, expected)
+
+
+def check_ranking(query: Operator, ranking: Ranking, expected: dict[str, float]) -> None:
+    """The scores are right and fall, and they are the highest there are: ties may be in any order."""
+    highest = sorted(expected.values(), reverse=True)[: len(ranking)]
+    found = [score for _, score in ranking]
+    assert found == sorted(found, reverse=True), query
+    assert found == [close(score) for score in highest], query
+    assert found == [close(expected[url]) for url, _ in ranking], query
+    assert len({url for url, _ in ranking}) == len(ranking), query
