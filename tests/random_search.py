@@ -7,6 +7,7 @@ have several sites, languages, types and days, and are replaced and deleted as t
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import accumulate
 from pathlib import Path
@@ -44,9 +45,13 @@ from crivello.search.operators.filters import FIRST_DAY, TYPES
 from crivello.search.operators.modifiers import ZONES
 from tests.slow_search import MEDIA_TYPES, SlowIndex
 
-WORDS = """wind winds windy window kind mind rose roses prose arose compose composer composing computer compute compile
-sail sails sailing snail tail mail light lighthouse night città citta acqua l'acqua std::vector vector C++ well-known
-foo_bar 東京都 東京 naïve the of and 3.14 Straße größer""".split()  # noqa: SIM905
+# The first is the most frequent.
+WORDS = """wind the rose sail winds compose 東京都 l'acqua std::vector windy mind light well-known composer sails of kind
+vector roses città C++ computer lighthouse prose snail compute foo_bar and night arose window composing tail acqua 東京
+compile mail citta naïve sailing 3.14 Straße größer""".split()  # noqa: SIM905
+WEIGHTS = list(accumulate(1 / rank for rank in range(1, len(WORDS) + 1)))
+PLAIN_WORDS = [word for word in WORDS if word.isascii() and word.isalpha()]
+ODD_TEXTS = ("absent", 'a "wind" (rose', "NOT", "wind OR *", "-sail +title:rose")
 SITES = (
     "a.example",
     "www.a.example",
@@ -67,12 +72,10 @@ class Pages:
 
     def __init__(self, random: Random) -> None:
         self._random = random
-        self._words = random.sample(WORDS, len(WORDS))
-        self._weights = list(accumulate(1 / rank for rank in range(1, len(WORDS) + 1)))
 
     def text(self, most: int) -> str:
         count = self._random.randrange(most + 1)
-        words = self._random.choices(self._words, cum_weights=self._weights, k=count)
+        words = self._random.choices(WORDS, cum_weights=WEIGHTS, k=count)
         return "".join(word + self._random.choice("      .\n") for word in words)
 
     def document(self, number: int) -> Document:
@@ -122,34 +125,29 @@ def build(folder: Path, seed: int, pages: int) -> tuple[Index, SlowIndex]:
 class Queries:
     """Random trees of some kinds of operators."""
 
-    def __init__(self, random: Random, kinds: dict[str, Maker]) -> None:
+    def __init__(self, random: Random, grammar: Grammar) -> None:
         self.random = random
-        self._kinds = list(kinds.values())
+        self._grammar = grammar
 
     def tree(self, depth: int = 3) -> Operator:
         if depth == 0 or self.random.random() < 0.2:
-            return self.words()
-        return self.random.choice(self._kinds)(self, depth - 1)
+            return self.random.choice(self._grammar.leaves)(self, 0)
+        return self.random.choice(self._grammar.branches)(self, depth - 1)
 
     def some(self, depth: int, most: int = 3) -> list[Operator]:
         return [self.tree(depth) for _ in range(self.random.randint(1, most))]
 
     def word(self) -> str:
-        return self.random.choice(WORDS)
+        return self.random.choices(WORDS, cum_weights=WEIGHTS)[0]
 
     def plain_word(self) -> str:
-        return self.random.choice([word for word in WORDS if word.isascii() and word.isalpha()])
+        return self.random.choice(PLAIN_WORDS)
 
     def words(self) -> Operator:
-        return self.random.choice(
-            (
-                Term(self.word()),
-                Term(self.word().upper()),
-                Term(
-                    self.random.choice(("absent", 'a "wind" (rose', "NOT", "wind OR *", "-sail +title:rose"))
-                ),
-            )
-        )
+        if self.random.random() < 0.1:
+            return Term(self.random.choice(ODD_TEXTS))
+        word = self.word()
+        return Term(self.random.choice((word, word, word.upper())))
 
     def interval(self, depth: int) -> Operator:
         if depth == 0 or self.random.random() < 0.2:
@@ -222,28 +220,39 @@ def group(queries: Queries, depth: int) -> Operator:
     return Group(required, optional, excluded)
 
 
-BOOLEAN: dict[str, Maker] = {
-    "words": words,
-    "phrase": phrase,
-    "and": lambda queries, depth: And(*queries.some(depth)),
-    "or": lambda queries, depth: Or(*queries.some(depth)),
-    "not": lambda queries, depth: Not(queries.tree(depth)),
-    "group": group,
-}
-EVERY: dict[str, Maker] = {
-    **BOOLEAN,
-    "window": window,
-    "prefix": prefix,
-    "fuzzy": fuzzy,
-    "ordered": ordered,
-    "relation": relation,
-    "aligned": aligned,
-    "in": lambda queries, depth: In(queries.random.choice(ZONES), And(*queries.some(depth))),
-    "boost": lambda queries, depth: Boost(queries.tree(depth), queries.random.choice((0.5, 2, 3.25))),
-    "everything": lambda _queries, _depth: Everything(),
-    "site": lambda queries, _depth: Site(queries.random.choice((*SITES, "example", "nowhere.example"))),
-    "language": lambda queries, _depth: Lang(queries.random.choice(("en", "it", "pt", "fr"))),
-    "type": lambda queries, _depth: Type(queries.random.choice(TYPES)),
-    "before": lambda queries, _depth: Before(queries.day()),
-    "after": lambda queries, _depth: After(queries.day()),
-}
+@dataclass(frozen=True)
+class Grammar:
+    """The kinds of operators that trees are made of: those without parts, and those with."""
+
+    leaves: tuple[Maker, ...]
+    branches: tuple[Maker, ...]
+
+
+BOOLEAN = Grammar(
+    leaves=(words, words, phrase),
+    branches=(
+        group,
+        lambda queries, depth: And(*queries.some(depth)),
+        lambda queries, depth: Or(*queries.some(depth)),
+        lambda queries, depth: Not(queries.tree(depth)),
+    ),
+)
+FILTERS: tuple[Maker, ...] = (
+    lambda queries, _depth: Site(queries.random.choice((*SITES, "example", "nowhere.example"))),
+    lambda queries, _depth: Lang(queries.random.choice(("en", "it", "pt", "fr"))),
+    lambda queries, _depth: Type(queries.random.choice(TYPES)),
+    lambda queries, _depth: Before(queries.day()),
+    lambda queries, _depth: After(queries.day()),
+    lambda _queries, _depth: Everything(),
+)
+EVERY = Grammar(
+    leaves=(*BOOLEAN.leaves, words, words, window, prefix, prefix, fuzzy, fuzzy, *FILTERS),
+    branches=(
+        *BOOLEAN.branches,
+        ordered,
+        relation,
+        aligned,
+        lambda queries, depth: In(queries.random.choice(ZONES), And(*queries.some(depth))),
+        lambda queries, depth: Boost(queries.tree(depth), queries.random.choice((0.5, 2, 3.25))),
+    ),
+)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -75,15 +75,16 @@ class Page:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.zones = {zone: Text(getattr(document, zone), document.language) for zone in ZONES}
+        self.written = [zone for zone in ZONES if self.zones[zone].words]
         self.host = (urlsplit(document.url).hostname or "").lower()
         self.language = (document.language or "").replace("_", "-").split("-")[0].lower()
         self.kind = MEDIA_TYPES.get(_fact(document, "kind", ""), "")
         self.day: int = _fact(document, "day", 0)
 
     def holds(self, terms: Iterable[str], zone: str) -> list[int]:
-        """Where any of the terms is in a zone."""
+        """Where the terms are in a zone."""
         positions = self.zones[zone].positions
-        return sorted({place for term in terms for place in positions.get(term, ())})
+        return [place for term in terms for place in positions.get(term, ())]
 
     def count(self, terms: Iterable[str], zone: str) -> int:
         """How often the terms are in a zone."""
@@ -193,7 +194,7 @@ class SlowSearch:
             case After(day):
                 return page.day > 0 and page.day >= (day - FIRST_DAY).days
             case _:
-                return any(self.spans(query, page, zone, zones) for zone in ZONES)
+                return any(self.spans(query, page, zone, zones) for zone in page.written)
 
     def spans(self, query: Operator, page: Page, zone: str, zones: Zones | None = None) -> set[Span]:
         """The minimal intervals of positions in one zone of a page."""
@@ -311,6 +312,7 @@ def analysed(text: str, language: str) -> list[tuple[int, str]]:
     return [(position - found[0][0], term) for position, term in found]
 
 
+@cache
 def distance(left: str, right: str) -> int:
     """Characters to insert, to delete, to replace, and neighbours to swap, none of them twice."""
     rows = [list(range(len(right) + 1))]
