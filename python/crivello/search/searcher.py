@@ -7,6 +7,7 @@ from pathlib import Path
 from crivello._core import Ranks, Searcher
 from crivello.index import Segment
 from crivello.search.operators import Query
+from crivello.search.operators.text import sound
 from crivello.search.results import Results, results
 from crivello.settings import Search as SearchSettings
 
@@ -48,7 +49,7 @@ class Search:
     def search(self, query: Query, *, top: int = 10, offset: int = 0) -> Results:
         """The best pages for a query, as a text in the query language or as operators."""
         settings = self._settings
-        text = str(query)
+        text = sound(str(query))
         answer = self._searcher.search(
             text, top, offset, settings.k1, settings.b, settings.rank_weight, settings.language
         )

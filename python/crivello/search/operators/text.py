@@ -8,6 +8,11 @@ from crivello._core import analyze
 from crivello.errors import InvalidArgument
 
 
+def sound(text: str) -> str:
+    """The text without what Unicode has no character for, such as a byte of an argument of the shell that is no text."""
+    return text.encode(errors="replace").decode()
+
+
 def quoted(text: str) -> str:
     """The text between quotes, where no sign and no operator counts."""
     return '"' + text.replace('"', " ") + '"'
@@ -18,7 +23,7 @@ def count_words(text: str) -> int:
     if not isinstance(text, str):
         raise InvalidArgument(f"{text!r} is not a text")
     count = parts = 0
-    for term, _, _, _, its_parts, _ in analyze(text.replace('"', " ")):
+    for term, _, _, _, its_parts, _ in analyze(sound(text.replace('"', " "))):
         if parts:
             parts -= 1
         elif term:
