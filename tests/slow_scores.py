@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise, permutations
 
 from tests.slow_search import Leaf, Page, Scored, SlowSearch
 
@@ -42,20 +43,21 @@ class SlowScores:
             x = 0.0
             for zone in leaf.zones:
                 b = self.zone_b.get(zone, self.b)
-                length = min(page.zones[zone].words, LONGEST) / self._mean((zone,))
-                weight = self.zone_weight.get(zone, 1.0)
+                length = min(page.zones[zone].words, LONGEST) / self.mean((zone,))
+                # A zone that weighs nothing counts where it is asked for by name.
+                weight = self.zone_weight.get(zone, 1.0) or 1.0
                 x += weight * page.count(leaf.terms, zone) / (1 - b + b * length)
             if x:
-                score += boost * self._idf(leaf) * (self.k1 + 1) * x / (self.k1 + x)
+                score += boost * self.idf(leaf) * (self.k1 + 1) * x / (self.k1 + x)
         return score
 
     def _bm25(self, leaves: list[Scored], page: Page) -> float:
         score = 0.0
         for leaf, boost in leaves:
-            length = words(page, leaf.zones) / self._mean(leaf.zones)
+            length = words(page, leaf.zones) / self.mean(leaf.zones)
             x = count(leaf, page) / (1 - self.b + self.b * length)
             if x:
-                score += boost * self._idf(leaf) * (self.k1 + 1) * x / (self.k1 + x)
+                score += boost * self.idf(leaf) * (self.k1 + 1) * x / (self.k1 + x)
         return score
 
     def _tfidf(self, leaves: list[Scored], page: Page) -> float:
@@ -63,7 +65,7 @@ class SlowScores:
         for leaf, boost in leaves:
             if occurrences := count(leaf, page):
                 rarity = math.log((len(self.search.pages) + 1) / self._frequency(leaf))
-                length = words(page, leaf.zones) / self._mean(leaf.zones)
+                length = words(page, leaf.zones) / self.mean(leaf.zones)
                 norm = 1 - self.slope + self.slope * length
                 score += boost * rarity * (1 + math.log(1 + math.log(occurrences))) / norm
         return score
@@ -78,7 +80,8 @@ class SlowScores:
         length = words(page, self.search.zones)
         return score + sum(boost for _, boost in leaves) * math.log(self.mu / (self.mu + length))
 
-    def _idf(self, leaf: Leaf) -> float:
+    def idf(self, leaf: Leaf) -> float:
+        """How rare a leaf is."""
         frequency = self._frequency(leaf)
         return math.log(1 + (len(self.search.pages) - frequency + 0.5) / (frequency + 0.5))
 
@@ -87,13 +90,16 @@ class SlowScores:
         if leaf not in self._frequencies:
             pages = self.search.pages
             self._frequencies[leaf] = max(
-                sum(term in page.zones[zone].positions for page in pages)
-                for term in leaf.terms
-                for zone in leaf.zones
+                (
+                    sum(term in page.zones[zone].positions for page in pages)
+                    for term in leaf.terms
+                    for zone in leaf.zones
+                ),
+                default=0,
             )
         return self._frequencies[leaf]
 
-    def _mean(self, zones: tuple[str, ...]) -> float:
+    def mean(self, zones: tuple[str, ...]) -> float:
         """The words of these zones of the mean page."""
         return self._total(zones) / len(self.search.pages) or 1.0
 
@@ -102,6 +108,45 @@ class SlowScores:
             if zone not in self._words:
                 self._words[zone] = sum(page.zones[zone].words for page in self.search.pages)
         return sum(self._words[zone] for zone in zones)
+
+
+@dataclass
+class SlowProximity:
+    """What is added where words of the query stand close together, in whatever zone."""
+
+    scores: SlowScores
+    weight: float = 0.5
+
+    def __call__(self, leaves: list[Scored], page: Page) -> float:
+        different = list(dict.fromkeys(leaf for leaf, _ in leaves))
+        return self.weight * sum(self._in_zone(different, page, zone) for zone in page.written)
+
+    def _in_zone(self, leaves: list[Leaf], page: Page, zone: str) -> float:
+        scores = self.scores
+        b = scores.zone_b.get(zone, scores.b) if scores.scorer == "bm25f" else scores.b
+        length = min(page.zones[zone].words, LONGEST) / scores.mean((zone,))
+        k = scores.k1 * (1 - b + b * length)
+        places = [set(page.holds(leaf.terms, zone)) if zone in leaf.zones else set() for leaf in leaves]
+        idfs = [scores.idf(leaf) for leaf in leaves]
+        sums = nearness(places, idfs)
+        return sum(
+            min(1.0, idf) * (scores.k1 + 1) * near / (k + near)
+            for near, idf in zip(sums, idfs, strict=True)
+            if near
+        )
+
+
+def nearness(places: list[set[int]], weights: list[float]) -> list[float]:
+    """For each leaf, what the others weigh over the squares of their distances, for every two occurrences with none
+    between them."""
+    everywhere = sorted(set().union(*places))
+    sums = [0.0] * len(places)
+    for before, after in pairwise(everywhere):
+        for first, second in permutations(range(len(places)), 2):
+            if before in places[first] and after in places[second]:
+                sums[first] += weights[second] / (after - before) ** 2
+                sums[second] += weights[first] / (after - before) ** 2
+    return sums
 
 
 def count(leaf: Leaf, page: Page) -> int:

@@ -125,10 +125,11 @@ class SlowIndex:
 
 @dataclass(frozen=True)
 class Leaf:
-    """Terms that count as one, in some zones."""
+    """Terms that count as one, in some zones. Two are the same where what was said is the same."""
 
-    terms: frozenset[str]
+    said: tuple[str | int, ...]
     zones: Zones
+    terms: frozenset[str] = field(compare=False)
 
 
 Scored = tuple[Leaf, float]
@@ -264,27 +265,28 @@ class SlowSearch:
         known = self._leaves.get((query, where))
         if known is None:
             known = self._leaves[query, where] = [
-                (distance, Leaf(terms, where)) for distance, terms in self._analysed(query)
+                (distance, Leaf(said, where, terms)) for distance, said, terms in self._analysed(query)
             ]
         return known
 
-    def _analysed(self, query: Operator) -> list[tuple[int, frozenset[str]]]:
+    def _analysed(self, query: Operator) -> list[tuple[int, tuple[str | int, ...], frozenset[str]]]:
         match query:
             case Term(text):
-                return [(distance, frozenset([term])) for distance, term in analysed(text, self.language)]
+                terms = analysed(text, self.language)
             case Phrase(words) | Window(_, words):
-                text = " ".join(words)
-                return [(distance, frozenset([term])) for distance, term in analysed(text, self.language)]
+                terms = analysed(" ".join(words), self.language)
             case Prefix(text):
                 [(_, start)] = analysed(text, UNSTEMMED)
                 [(_, whole)] = analysed(text, self.language)
                 begun = {term for term in self.all_terms if term.startswith(start)}
-                return [(0, frozenset(begun | {whole}))]
+                return [(0, ("prefix", start, whole), frozenset(begun | {whole}))]
             case Fuzzy(text, changes):
                 [(_, whole)] = analysed(text, self.language)
-                return [(0, frozenset(term for term in self.all_terms if distance(term, whole) <= changes))]
+                near = frozenset(term for term in self.all_terms if distance(term, whole) <= changes)
+                return [(0, ("fuzzy", whole, changes), near)]
             case _:
                 raise TypeError(f"{query} has no words of its own")
+        return [(before, ("term", term), frozenset([term])) for before, term in terms]
 
     def _phrase(self, words: list[tuple[int, Leaf]], page: Page, zone: str) -> set[Span]:
         places = [

@@ -39,6 +39,7 @@ from crivello.search import (
     Type,
     Window,
 )
+from tests.slow_scores import nearness
 from tests.slow_search import SlowIndex, SlowSearch, distance
 
 
@@ -59,7 +60,8 @@ from tests.slow_search import SlowIndex, SlowSearch, distance
         (Not(Not("a")), 'NOT (NOT "a")'),
         (Group(["a"], ["b", "c"], ["d"]), '+"a" "b" "c" -"d"'),
         (Group(["a", Not("k")], [], [Lang("it")]), '+"a" +(NOT "k") -lang:it'),
-        (Group([Site("x.org")], [And(Type("pdf"))]), "+(site:x.org AND (*)) (type:pdf AND (*))"),
+        (Group([Site("x.org")], [And(Type("pdf"))]), "+(site:x.org AND (*)) ((type:pdf) AND (*))"),
+        (Group([Not(Lang("it"))], ["a"]), '+((NOT lang:it) AND (*)) "a"'),
         (In("title", "a"), 'title:"a"'),
         (In("title", Or("a", "b")), 'title:("a" OR "b")'),
         (In("url", Prefix("comp")), "url:(comp*)"),
@@ -93,6 +95,8 @@ def test_the_text_of_an_operator(query: Operator, text: str) -> None:
         (lambda: Prefix("c"), "two letters"),
         (lambda: Prefix("a b"), "one word"),
         (lambda: Fuzzy("title:a"), "one word"),
+        (lambda: Fuzzy("v12"), "ends in a letter"),
+        (lambda: Window(10**9, "a", "b"), "at most 1,000,000"),
         (lambda: Fuzzy("word", 3), "1 or 2 changes"),
         (lambda: And(), "at least one"),
         (lambda: Group(), "at least one"),
@@ -176,3 +180,8 @@ def test_intervals_by_their_definition(query: Operator, spans: set[tuple[int, in
 def test_distances() -> None:
     pairs = {("abcd", "abcd"): 0, ("abcd", "abdc"): 1, ("ca", "abc"): 3, ("à", "a"): 1, ("", "ab"): 2}
     assert {pair: distance(*pair) for pair in pairs} == pairs
+
+
+def test_nearness_is_between_neighbours() -> None:
+    assert nearness([{0, 4}, {2}], [1.0, 3.0]) == [3 / 4 + 3 / 4, 1 / 4 + 1 / 4]
+    assert nearness([{0, 1}, {1}, {3}], [1.0, 2.0, 4.0]) == [2.0 + 1.0, 1.0 + 1.0, 1 / 4 + 2 / 4]

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from crivello.errors import InvalidArgument
 from crivello.search.operators.base import Interval, Operator, Query, inside, query
-from crivello.search.operators.text import is_whole
+from crivello.search.operators.text import WIDEST, is_whole
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -39,8 +39,8 @@ class Relation(Interval):
 
     def __init__(self, of: Query, with_: Query, margins: tuple[int, int] = (0, 0)) -> None:
         two = isinstance(margins, tuple) and len(margins) == 2
-        if not two or not all(is_whole(margin) and margin >= 0 for margin in margins):
-            raise InvalidArgument(f"margins are two whole numbers from 0 up, not {margins!r}")
+        if not two or not all(is_whole(margin) and 0 <= margin <= WIDEST for margin in margins):
+            raise InvalidArgument(f"margins are two whole numbers from 0 to {WIDEST:,}, not {margins!r}")
         object.__setattr__(self, "of", _interval(self._sign, of))
         object.__setattr__(self, "with_", _interval(self._sign, with_))
         object.__setattr__(self, "margins", margins)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from crivello.errors import InvalidArgument
-from crivello.search.operators.base import And, Everything, Operator, Or, Query, Term, inside, query
+from crivello.search.operators.base import And, Everything, Not, Operator, Or, Query, Term, inside, query
 from crivello.search.operators.filters import Filter
 from crivello.search.operators.words import Phrase, Window
 
@@ -86,10 +86,20 @@ class Boost(Operator):
 
 
 def _member(part: Operator) -> str:
-    """A member of a group. A filter there would be required whatever its sign; in a conjunction it is not."""
-    return f"({part} AND (*))" if _is_filter(part) else inside(part)
+    """A member of a group. Filters alone would be required there whatever their sign; beside everything they are not."""
+    return f"({inside(part)} AND (*))" if _is_filter(part) else inside(part)
 
 
 def _is_filter(part: Operator) -> bool:
-    alone = isinstance(part, And | Or) and len(part.parts) == 1 and _is_filter(part.parts[0])
-    return isinstance(part, Filter) or alone
+    """Whether it is made of filters alone."""
+    match part:
+        case Filter():
+            return True
+        case And(parts) | Or(parts):
+            return all(map(_is_filter, parts))
+        case Group(required, optional, excluded):
+            return all(map(_is_filter, required + optional + excluded))
+        case Not(what) | Boost(what) | In(_, what):
+            return _is_filter(what)
+        case _:
+            return False

@@ -7,6 +7,9 @@ import unicodedata
 from crivello._core import analyze
 from crivello.errors import InvalidArgument
 
+WIDEST = 1_000_000
+"""The most positions of a window, and the widest margin."""
+
 
 def sound(text: str) -> str:
     """The text without what Unicode has no character for, such as a byte of an argument of the shell that is no text."""

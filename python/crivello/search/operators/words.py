@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from crivello.errors import InvalidArgument
 from crivello.search.operators.base import Interval
-from crivello.search.operators.text import check_plain_word, count_words, is_whole, quoted, words_of
+from crivello.search.operators.text import WIDEST, check_plain_word, count_words, is_whole, quoted, words_of
 
 MOST_CHANGES = 2
 
@@ -37,6 +37,8 @@ class Window(Interval):
         count = sum(count_words(word) for word in words_of("a window", words))
         if not is_whole(size) or size < count:
             raise InvalidArgument(f"a window of {size!r} positions has no room for {count} words")
+        if size > WIDEST:
+            raise InvalidArgument(f"a window has at most {WIDEST:,} positions, not {size:,}")
         object.__setattr__(self, "size", size)
         object.__setattr__(self, "words", words)
 
@@ -53,6 +55,8 @@ class Prefix(Interval):
 
     def __post_init__(self) -> None:
         check_plain_word("a prefix", self.start)
+        if not self.start[-1].isalnum():
+            raise InvalidArgument(f"a prefix ends in a letter or a digit, unlike {self.start!r}")
         if len(self.start) < 2:
             raise InvalidArgument("a prefix needs at least two letters")
 
@@ -70,6 +74,8 @@ class Fuzzy(Interval):
 
     def __post_init__(self) -> None:
         check_plain_word("a fuzzy word", self.word)
+        if not self.word[-1].isalpha():
+            raise InvalidArgument(f"a fuzzy word ends in a letter, unlike {self.word!r}")
         if not is_whole(self.changes) or not 1 <= self.changes <= MOST_CHANGES:
             raise InvalidArgument(f"a fuzzy word has 1 or 2 changes, not {self.changes!r}")
 
