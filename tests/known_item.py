@@ -1,4 +1,4 @@
-"""Known items: a page that somebody has seen, looked for by its title and a rare word of its text.
+"""Known items: a page that somebody has seen, looked for by its title and the rarest other word of its text.
 
     CRIVELLO_REALWEB_PAGES=pages.jsonl
 
@@ -12,6 +12,7 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -23,7 +24,7 @@ from crivello.index.jsonl import JsonLines
 from crivello.search import Group, Operator, Term
 
 ITEMS = 500
-SAMPLE = 2_000
+SAMPLE = 5_000
 FIRST = 3
 LEAST_WORDS = 20
 MOST_TITLE_WORDS = 30
@@ -31,10 +32,14 @@ MOST_TITLE_WORDS = 30
 
 @dataclass(frozen=True)
 class KnownItem:
-    """What is looked for, and the pages that will do."""
+    """What is looked for, in which language, and the pages that will do."""
 
     query: Operator
+    language: str
     urls: frozenset[str]
+
+
+Search = Callable[[KnownItem], list[str]]
 
 
 def pages() -> list[Document]:
@@ -54,22 +59,31 @@ def known_items(documents: list[Document], seed: int = 1) -> list[KnownItem]:
     same_text = defaultdict(set)
     for document in documents:
         same_text[document.body].add(document.url)
-    chosen = (_query(document, frequencies) for document in random.sample(documents, len(documents)))
-    items = (KnownItem(query, frozenset(same_text[body])) for query, body in filter(None, chosen))
-    return [item for item, _ in zip(items, range(ITEMS), strict=False)]
+    items: list[KnownItem] = []
+    for document in random.sample(documents, len(documents)):
+        if len(items) == ITEMS:
+            break
+        if (query := _query(document, frequencies)) is not None:
+            items.append(KnownItem(query, document.language or "en", frozenset(same_text[document.body])))
+    return items
 
 
-def found(items: Iterable[KnownItem], search: Callable[[str], list[str]]) -> float:
+def found(items: Iterable[KnownItem], search: Search) -> float:
     """The share of items that are among the first URLs that a search gives."""
-    hits = [not item.urls.isdisjoint(search(str(item.query))[:FIRST]) for item in items]
+    hits = [not item.urls.isdisjoint(search(item)[:FIRST]) for item in items]
     return sum(hits) / len(hits)
 
 
-def index(folder: Path, documents: Iterable[Document]) -> Callable[[str], list[str]]:
+def index(folder: Path, documents: Iterable[Document]) -> Search:
     """Indexes documents; returns what searches them."""
     segments = Index(folder, options=IndexOptions(threads=2)).add(documents)
     searcher = Searcher(folder, segments)
-    return lambda query: [url for _, url, *_ in searcher.search(query, top=FIRST)[2]]
+
+    def search(item: KnownItem) -> list[str]:
+        hits = searcher.search(str(item.query), top=FIRST, language=item.language)[2]
+        return [url for _, url, *_ in hits]
+
+    return search
 
 
 def words(text: str, language: str | None) -> Iterator[tuple[str, str]]:
@@ -84,11 +98,11 @@ def words(text: str, language: str | None) -> Iterator[tuple[str, str]]:
             yield term, text[start:end]
 
 
-def _query(document: Document, frequencies: Counter[str]) -> tuple[Operator, str] | None:
-    title = [written for _, written in words(document.title, document.language)][:MOST_TITLE_WORDS]
-    text = list(words(document.body, document.language))
-    known = [(frequencies[term], written) for term, written in text if frequencies[term]]
-    if not title or not known or len(text) < LEAST_WORDS:
+def _query(document: Document, frequencies: Counter[str]) -> Operator | None:
+    title = dict(islice(words(document.title, document.language), MOST_TITLE_WORDS))
+    text = dict(words(document.body, document.language))
+    others = [term for term in text if frequencies[term] and term not in title]
+    if not title or not others or len(text) < LEAST_WORDS:
         return None
-    _, rare = min(known)
-    return Group(optional=[Term(word) for word in [*title, rare]]), document.body
+    rare = min(others, key=frequencies.__getitem__)
+    return Group(optional=[Term(word) for word in [*title.values(), text[rare]]])

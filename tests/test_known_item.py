@@ -27,4 +27,4 @@ def test_an_item_is_a_title_and_a_rare_word_of_its_page() -> None:
     items = known_item.known_items([first, twin, other])
     assert [len(item.urls) for item in items].count(2) == 2
     assert '"wind" "zephyr"' in {str(item.query) for item in items}
-    assert known_item.found(items, lambda query: [first.url] if "zephyr" in query else []) == 2 / 3
+    assert known_item.found(items, lambda item: [first.url] if "zephyr" in str(item.query) else []) == 2 / 3
