@@ -152,9 +152,9 @@ class Queries:
     def interval(self, depth: int) -> Operator:
         if depth == 0 or self.random.random() < 0.2:
             return self.random.choice((phrase, window, prefix, fuzzy, words, words, words))(self, 0)
-        return self.random.choice((ordered, relation, aligned, in_zone_interval, all_of, any_of))(
-            self, depth - 1
-        )
+        return self.random.choice(
+            (ordered, relation, aligned, window_of_intervals, in_zone_interval, all_of, any_of)
+        )(self, depth - 1)
 
     def margins(self) -> tuple[int, int]:
         return self.random.choice(((0, 0), (0, 0), (1, 0), (0, 2), (3, 3)))
@@ -174,6 +174,10 @@ def phrase(queries: Queries, _depth: int) -> Operator:
 def window(queries: Queries, _depth: int) -> Operator:
     chosen = [queries.word() for _ in range(queries.random.randint(2, 3))]
     return Window(queries.random.choice((6, 8, 20)), *chosen)
+
+
+def window_of_intervals(queries: Queries, depth: int) -> Operator:
+    return Window(queries.random.choice((2, 4, 9)), queries.interval(depth), queries.interval(depth))
 
 
 def prefix(queries: Queries, _depth: int) -> Operator:
@@ -252,6 +256,7 @@ EVERY = Grammar(
         ordered,
         relation,
         aligned,
+        window_of_intervals,
         lambda queries, depth: In(queries.random.choice(ZONES), And(*queries.some(depth))),
         lambda queries, depth: Boost(queries.tree(depth), queries.random.choice((0.5, 2, 3.25))),
     ),

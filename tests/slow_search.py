@@ -43,6 +43,7 @@ from crivello.search import (
     Type,
     Window,
 )
+from crivello.search.operators.base import query as as_operator
 from crivello.search.operators.filters import FIRST_DAY
 from crivello.search.operators.modifiers import ZONES
 
@@ -208,10 +209,14 @@ class SlowSearch:
                 return self.spans(what, page, zone, (inner,))
             case Term() | Phrase() | Prefix() | Fuzzy():
                 return self._phrase(self.words(query, zones), page, zone)
-            case Window(size):
-                words = [self._phrase([(0, leaf)], page, zone) for _, leaf in self.words(query, zones)]
+            case Window(size, parts):
+                places = (
+                    map(of, map(as_operator, parts))
+                    if query.words is None
+                    else self._places(query, page, zone, zones)
+                )
                 return {
-                    span for span in minimal(map(hull, itertools.product(*words))) if length(span) <= size
+                    span for span in minimal(map(hull, itertools.product(*places))) if length(span) <= size
                 }
             case Or(parts):
                 return minimal(itertools.chain.from_iterable(map(of, parts)))
@@ -245,6 +250,8 @@ class SlowSearch:
                 yield from self.scoring_leaves(what, boost * factor, zones)
             case In(zone, what):
                 yield from self.scoring_leaves(what, boost, (zone,))
+            case Window(_, parts) if query.words is None:
+                yield from self.scoring_leaves(And(*parts), boost, zones)
             case Term() | Phrase() | Window() | Prefix() | Fuzzy():
                 yield from ((leaf, boost) for _, leaf in self.words(query, zones))
             case And(parts) | Or(parts) | Ordered(parts):
@@ -273,8 +280,10 @@ class SlowSearch:
         match query:
             case Term(text):
                 terms = analysed(text, self.language)
-            case Phrase(words) | Window(_, words):
+            case Phrase(words):
                 terms = analysed(" ".join(words), self.language)
+            case Window(words=str(text)):
+                terms = analysed(text, self.language)
             case Prefix(text):
                 [(_, start)] = analysed(text, UNSTEMMED)
                 [(_, whole)] = analysed(text, self.language)
@@ -287,6 +296,9 @@ class SlowSearch:
             case _:
                 raise TypeError(f"{query} has no words of its own")
         return [(before, ("term", term), frozenset([term])) for before, term in terms]
+
+    def _places(self, window: Window, page: Page, zone: str, zones: Zones | None) -> list[set[Span]]:
+        return [self._phrase([(0, leaf)], page, zone) for _, leaf in self.words(window, zones)]
 
     def _phrase(self, words: list[tuple[int, Leaf]], page: Page, zone: str) -> set[Span]:
         places = [

@@ -13,9 +13,17 @@ from __future__ import annotations
 
 from crivello.search.operators.base import And, Everything, Not, Operator, Or, Query, Term
 from crivello.search.operators.filters import After, Before, Filter, Lang, Site, Type
-from crivello.search.operators.intervals import Aligned, Containing, Inside, NotContaining, NotInside, Ordered
+from crivello.search.operators.intervals import (
+    Aligned,
+    Containing,
+    Inside,
+    NotContaining,
+    NotInside,
+    Ordered,
+    Window,
+)
 from crivello.search.operators.modifiers import Boost, Group, In
-from crivello.search.operators.words import Fuzzy, Phrase, Prefix, Window
+from crivello.search.operators.words import Fuzzy, Phrase, Prefix
 
 __all__ = [
     "After",

@@ -1,4 +1,4 @@
-"""Where in a text: orders, and relations between two places."""
+"""Where in a text: windows, orders, and relations between two places."""
 
 from __future__ import annotations
 
@@ -6,8 +6,41 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from crivello.errors import InvalidArgument
-from crivello.search.operators.base import Interval, Operator, Query, inside, query
-from crivello.search.operators.text import WIDEST, is_whole
+from crivello.search.operators.base import And, Interval, Operator, Query, inside, query
+from crivello.search.operators.text import WIDEST, count_words, is_whole, quoted
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Window(Interval):
+    """All parts within so many positions, in any order."""
+
+    size: int
+    parts: tuple[Query, ...]
+    stands_alone = True
+
+    def __init__(self, size: int, *parts: Query) -> None:
+        if not parts:
+            raise InvalidArgument("a window needs at least one part")
+        least = sum(count_words(part) if isinstance(part, str) else 1 for part in parts)
+        if not is_whole(size) or size < least:
+            raise InvalidArgument(f"a window of {size!r} positions has no room for {least} words")
+        if size > WIDEST:
+            raise InvalidArgument(f"a window has at most {WIDEST:,} positions, not {size:,}")
+        for part in parts:
+            _interval("a window", part)
+        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "parts", parts)
+
+    @property
+    def words(self) -> str | None:
+        """The text of a window of words; ``None`` where a part is an operator."""
+        words = [part for part in self.parts if isinstance(part, str)]
+        return " ".join(words) if len(words) == len(self.parts) else None
+
+    def __str__(self) -> str:
+        if self.words is not None:
+            return f"{quoted(self.words)}~{self.size}"
+        return f"({And(*self.parts)})~{self.size}"
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -9,7 +9,8 @@ from decimal import Decimal
 from crivello.errors import InvalidArgument
 from crivello.search.operators.base import And, Everything, Not, Operator, Or, Query, Term, inside, query
 from crivello.search.operators.filters import Filter
-from crivello.search.operators.words import Phrase, Window
+from crivello.search.operators.intervals import Window
+from crivello.search.operators.words import Phrase
 
 ZONES = ("body", "title", "headings", "anchors", "url")
 LARGEST_BOOST = 1000

@@ -1,4 +1,4 @@
-"""Several words, or many at once: phrases, windows, prefixes and misspellings."""
+"""Several words, or many at once: phrases, prefixes and misspellings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from crivello.errors import InvalidArgument
 from crivello.search.operators.base import Interval
-from crivello.search.operators.text import WIDEST, check_plain_word, count_words, is_whole, quoted, words_of
+from crivello.search.operators.text import check_plain_word, is_whole, quoted, words_of
 
 MOST_CHANGES = 2
 
@@ -23,27 +23,6 @@ class Phrase(Interval):
 
     def __str__(self) -> str:
         return quoted(" ".join(self.words))
-
-
-@dataclass(frozen=True, slots=True, init=False)
-class Window(Interval):
-    """Words within so many positions, in any order."""
-
-    size: int
-    words: tuple[str, ...]
-    stands_alone = True
-
-    def __init__(self, size: int, *words: str) -> None:
-        count = sum(count_words(word) for word in words_of("a window", words))
-        if not is_whole(size) or size < count:
-            raise InvalidArgument(f"a window of {size!r} positions has no room for {count} words")
-        if size > WIDEST:
-            raise InvalidArgument(f"a window has at most {WIDEST:,} positions, not {size:,}")
-        object.__setattr__(self, "size", size)
-        object.__setattr__(self, "words", words)
-
-    def __str__(self) -> str:
-        return f"{quoted(' '.join(self.words))}~{self.size}"
 
 
 @dataclass(frozen=True, slots=True)
