@@ -144,13 +144,13 @@ class Queries:
         return self.random.choice(PLAIN_WORDS)
 
     def words(self) -> Operator:
-        if self.random.random() < 0.1:
+        if self.random.random() < 0.05:
             return Term(self.random.choice(ODD_TEXTS))
         word = self.word()
         return Term(self.random.choice((word, word, word.upper())))
 
     def interval(self, depth: int) -> Operator:
-        if depth == 0 or self.random.random() < 0.2:
+        if depth == 0 or self.random.random() < 0.4:
             return self.random.choice((phrase, window, prefix, fuzzy, words, words, words))(self, 0)
         return self.random.choice(
             (ordered, relation, aligned, window_of_intervals, in_zone_interval, all_of, any_of)
@@ -168,7 +168,7 @@ def words(queries: Queries, _depth: int) -> Operator:
 
 
 def phrase(queries: Queries, _depth: int) -> Operator:
-    return Phrase(*(queries.word() for _ in range(queries.random.randint(1, 3))))
+    return Phrase(*(queries.word() for _ in range(queries.random.choice((1, 2, 2, 3)))))
 
 
 def window(queries: Queries, _depth: int) -> Operator:

@@ -31,6 +31,7 @@ class SlowScores:
     mu: float = 1000.0
     added: Callable[[list[Scored], Page], float] = nothing
     _frequencies: dict[Leaf, int] = field(default_factory=dict)
+    _counts: dict[Leaf, int] = field(default_factory=dict)
     _words: dict[str, int] = field(default_factory=dict)
 
     def __call__(self, leaves: list[Scored], page: Page) -> float:
@@ -74,8 +75,7 @@ class SlowScores:
         score = 0.0
         for leaf, boost in leaves:
             if occurrences := count(leaf, page):
-                everywhere = sum(count(leaf, other) for other in self.search.pages)
-                probability = everywhere / self._total(leaf.zones)
+                probability = self._occurrences(leaf) / self._total(leaf.zones)
                 score += boost * math.log(1 + occurrences / (self.mu * probability))
         length = words(page, self.search.zones)
         return score + sum(boost for _, boost in leaves) * math.log(self.mu / (self.mu + length))
@@ -98,6 +98,11 @@ class SlowScores:
                 default=0,
             )
         return self._frequencies[leaf]
+
+    def _occurrences(self, leaf: Leaf) -> int:
+        if leaf not in self._counts:
+            self._counts[leaf] = sum(count(leaf, page) for page in self.search.pages)
+        return self._counts[leaf]
 
     def mean(self, zones: tuple[str, ...]) -> float:
         """The words of these zones of the mean page."""
