@@ -286,6 +286,44 @@ def join_segments(
     cancel: Cancel | None = None,
 ) -> tuple[str, int] | None: ...
 
+class SearchOptions:
+    def __init__(
+        self,
+        *,
+        language: str = "en",
+        scorer: str = "bm25f",
+        k1: float = 1.5,
+        b: float = 0.75,
+        zones: tuple[float, float, float, float, float] = ...,
+        slope: float = 0.2,
+        mu: float = 1000.0,
+        proximity: float = 0.5,
+        proximity_depth: int = 100,
+        rank_weight: float = 0.0,
+        method: str = "auto",
+        intersection: str = "greedy",
+        time_limit: float = 0.0,
+        threads: int = 1,
+        collapse: int | None = None,
+        per_site: int = 0,
+    ) -> None: ...
+
+class Ranking:
+    def __len__(self) -> int: ...
+    def places(self) -> list[tuple[int, int, float]]: ...
+    @property
+    def matches(self) -> int: ...
+    @property
+    def exact(self) -> bool: ...
+    @property
+    def partial(self) -> bool: ...
+    @property
+    def microseconds(self) -> int: ...
+    @property
+    def facets(self) -> dict[str, list[tuple[str, int]]] | None: ...
+
+_Explained = tuple[str, float, str, list["_Explained"]]
+
 class Searcher:
     def __init__(
         self,
@@ -293,16 +331,19 @@ class Searcher:
         segments: list[tuple[str, int]],
         ranks: Ranks | None = None,
     ) -> None: ...
-    def search(
-        self,
-        query: str,
-        top: int = 10,
-        offset: int = 0,
-        k1: float = 1.2,
-        b: float = 0.75,
-        rank_weight: float = 0.0,
-        language: str = "en",
-    ) -> tuple[int, int, list[tuple[float, str, str, list[tuple[str, bool]]]]]: ...
+    def rank(
+        self, query: str, options: SearchOptions, depth: int = 10, count: int = 0, facets: int = 0
+    ) -> Ranking: ...
+    def count(self, query: str, options: SearchOptions, limit: int) -> tuple[int, bool]: ...
+    def show(
+        self, ranking: Ranking, start: int, end: int, passages: bool = True
+    ) -> list[
+        tuple[float, str, str, str, list[tuple[str, bool]], str, str, str, int, int, int]
+    ]: ...
+    def explain(
+        self, query: str, options: SearchOptions, ranking: Ranking, place: int
+    ) -> _Explained: ...
+    def suggest(self, query: str, options: SearchOptions) -> str | None: ...
     def stale_anchors(self, path: str | PathLike[str], committed: int) -> list[int]: ...
     def verify(self) -> None: ...
     @property

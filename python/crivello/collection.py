@@ -21,7 +21,7 @@ from crivello.index import Segment
 from crivello.lock import Lock, is_held
 from crivello.manifest import Manifest
 from crivello.parse import HTML, media_type, parse
-from crivello.search import Results
+from crivello.search import Query, Results
 from crivello.search.searcher import Search
 from crivello.settings import Settings
 from crivello.store import Archive, CachedPage, Record, Row, Table
@@ -196,9 +196,17 @@ class Collection:
         """The committed segments of the index, from the oldest to the newest."""
         return [(name, self.length(f"index/{name}")) for name in self.state("index").get("segments", [])]
 
-    def search(self, query: str, *, top: int = 10, offset: int = 0, facets: bool = False) -> Results:
-        """The best pages for a query: words, ``AND``, ``OR``, ``NOT``, ``+``, ``-``, "phrases", parentheses."""
-        return self.searcher().search(query, top=top, offset=offset, facets=facets)
+    def search(
+        self,
+        query: Query,
+        *,
+        top: int = 10,
+        offset: int = 0,
+        facets: bool = False,
+        explain: bool = False,
+    ) -> Results:
+        """The best pages for a query: a text in the language of docs/search.md, or operators of ``crivello.search``."""
+        return self.searcher().search(query, top=top, offset=offset, facets=facets, explain=explain)
 
     def summary(self) -> Summary:
         """How the collection stands, in a few numbers."""

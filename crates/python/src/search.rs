@@ -247,6 +247,11 @@ impl Searcher {
         enter(py, |pulse| self.0.explain(&request, &hit.ranked, pulse)).map(Explanation::from)
     }
 
+    /// The query with its misspelt words corrected, if there are any.
+    fn suggest(&self, py: Python<'_>, query: &str, options: &SearchOptions) -> PyResult<Option<String>> {
+        enter(py, |_| self.0.suggest(query, &options.language))
+    }
+
     /// The signatures of pages for which the log of anchors has twice as much text as they are indexed with.
     fn stale_anchors(&self, py: Python<'_>, path: PathBuf, committed: u64) -> PyResult<Vec<u64>> {
         let stale = enter(py, |pulse| {

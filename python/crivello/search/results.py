@@ -29,12 +29,36 @@ class Snippet:
 
 
 @dataclass(frozen=True, slots=True)
+class Explanation:
+    """A part of a score: what it is for, what it adds, how it came about, and the parts that it is the sum of."""
+
+    label: str
+    value: float
+    detail: str
+    parts: tuple[Explanation, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines(0))
+
+    def _lines(self, depth: int) -> Iterator[str]:
+        yield f"{'  ' * depth}{self.value:10.4f}  {self.label}{f'  ({self.detail})' if self.detail else ''}"
+        for part in self.parts:
+            yield from part._lines(depth + 1)  # noqa: SLF001 - of the same class
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as JSON has it."""
+        parts = [part.to_dict() for part in self.parts]
+        return {"label": self.label, "value": self.value, "detail": self.detail, "parts": parts}
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One page among the results.
 
     ``id`` is what its owner calls it. ``kind`` is html, text, pdf, feed, office or other. ``similar`` counts
     the near-duplicates that are folded under it, and ``more_from_site`` the further pages of its site that
-    would have come before later hits. What is not known is empty.
+    would have come before later hits. ``explanation`` says what its score is made of, where asked for. What is not
+    known is empty.
     """
 
     rank: int
@@ -49,6 +73,7 @@ class Hit:
     date: datetime.date | None = None
     similar: int = 0
     more_from_site: int = 0
+    explanation: Explanation | None = None
 
     def __str__(self) -> str:
         return (
@@ -57,6 +82,7 @@ class Hit:
 
     def to_dict(self) -> dict[str, Any]:
         """The hit as JSON has it; the snippet is HTML."""
+        explained = {"explanation": self.explanation.to_dict()} if self.explanation else {}
         return {
             "rank": self.rank,
             "score": self.score,
@@ -70,6 +96,7 @@ class Hit:
             "date": self.date.isoformat() if self.date else None,
             "similar": self.similar,
             "more_from_site": self.more_from_site,
+            **explained,
         }
 
 
@@ -114,7 +141,17 @@ class Results:
         pages = "1 page" if self.matches == 1 else f"{self.matches:,} pages"
         bound = "" if self.exact else "more than "
         head = f"{bound}{pages} for {self.query!r} in {self.microseconds / 1000:.1f} ms"
-        return "\n".join([head, *map(str, self.hits)])
+        meant = [f"did you mean: {self.suggestion}"] if self.suggestion else []
+        return "\n".join([head, *meant, *map(str, self.hits)])
+
+    def _repr_html_(self) -> str:
+        """The results as a notebook shows them."""
+        hits = "".join(
+            f'<li value="{hit.rank}"><a href="{html.escape(hit.url)}">{html.escape(hit.title or hit.url)}</a> '
+            f"<small>{hit.score:.3f}</small><br><small>{html.escape(hit.url)}</small><br>{hit.snippet.html()}</li>"
+            for hit in self.hits
+        )
+        return f"<p>{html.escape(str(self).splitlines()[0])}</p><ol>{hits}</ol>"
 
     def to_dict(self) -> dict[str, Any]:
         """The form of ``crivello search --json`` and of the HTTP API; facets only where asked for."""
@@ -132,15 +169,3 @@ class Results:
                 name: [value.to_dict() for value in values] for name, values in self.facets.items()
             }
         return answer
-
-
-def results(
-    query: str, answer: tuple[int, int, list[tuple[float, str, str, list[tuple[str, bool]]]]], offset: int = 0
-) -> Results:
-    """What the core's ``Searcher`` answered, as results; the first hit is the one after ``offset``."""
-    matches, microseconds, hits = answer
-    ranked = (
-        Hit(rank, score, url, title, Snippet(tuple(fragments)))
-        for rank, (score, url, title, fragments) in enumerate(hits, start=offset + 1)
-    )
-    return Results(query, matches, microseconds, tuple(ranked))

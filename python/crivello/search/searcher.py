@@ -2,16 +2,61 @@
 
 from __future__ import annotations
 
+import datetime
+import os
+import threading
+import time
+from collections import OrderedDict
 from pathlib import Path
 
-from crivello._core import Ranks, Searcher
+from crivello._core import Ranking, Ranks, Searcher, SearchOptions
 from crivello.index import Segment
-from crivello.search.results import Results, results
+from crivello.search.filters import narrowed
+from crivello.search.operators import Query
+from crivello.search.operators.text import sound
+from crivello.search.results import Explanation, FacetValue, Hit, Results, Snippet
 from crivello.settings import Search as SearchSettings
+
+_FACET_VALUES = 10
+_KEPT_RANKINGS = 64
+_LEAST_DEPTH = 100
+_EPOCH = datetime.date(1970, 1, 1)
+_FILTER_OF = {"site": "site:{}", "language": "lang:{}", "type": "type:{}"}
+
+
+def options_of(settings: SearchSettings) -> SearchOptions:
+    """How the settings say that queries are read, scored and shown."""
+    return SearchOptions(
+        language=settings.language,
+        scorer=settings.scorer,
+        k1=settings.k1,
+        b=settings.b,
+        zones=(
+            settings.body_weight,
+            settings.title_weight,
+            settings.headings_weight,
+            settings.anchors_weight,
+            settings.url_weight,
+        ),
+        slope=settings.slope,
+        mu=settings.mu,
+        proximity=settings.proximity,
+        proximity_depth=settings.proximity_depth,
+        rank_weight=settings.rank_weight,
+        method=settings.method,
+        intersection=settings.intersection,
+        time_limit=settings.time_limit,
+        threads=settings.threads or os.cpu_count() or 1,
+        collapse=settings.collapse if settings.collapse >= 0 else None,
+        per_site=settings.per_site,
+    )
 
 
 class Search:
-    """Answers queries over the segments and ranks of one commit."""
+    """Answers queries over the segments and ranks of one commit; any number of threads may ask.
+
+    Rankings are kept for a while, so that the next page of the same query is not ranked again.
+    """
 
     def __init__(
         self, folder: Path, segments: list[Segment], ranks: tuple[Path, int] | None, settings: SearchSettings
@@ -19,6 +64,9 @@ class Search:
         self.snapshot = (segments, ranks)
         self._settings = settings
         self._searcher = Searcher(folder, segments, Ranks(*ranks) if ranks else None)
+        self._options: OrderedDict[SearchSettings, SearchOptions] = OrderedDict()
+        self._rankings: OrderedDict[tuple[str, SearchSettings, bool], tuple[int, Ranking]] = OrderedDict()
+        self._lock = threading.Lock()
 
     @property
     def documents(self) -> int:
@@ -45,15 +93,126 @@ class Search:
         return self._searcher.stale_anchors(path, committed)
 
     def search(
-        self, query: str, *, top: int = 10, offset: int = 0, settings: SearchSettings | None = None
+        self,
+        query: Query,
+        *,
+        top: int = 10,
+        offset: int = 0,
+        facets: bool = False,
+        explain: bool = False,
+        passages: bool = True,
+        settings: SearchSettings | None = None,
     ) -> Results:
-        """The best pages for a query; ``settings`` replaces those of the collection for this one."""
+        """The best pages for a query, as a text in the query language or as operators.
+
+        ``passages`` says whether hits have snippets; ``settings`` replaces those of the collection for this one.
+        """
+        began = time.perf_counter_ns()
         settings = settings or self._settings
-        answer = self._searcher.search(
-            query, top, offset, settings.k1, settings.b, settings.rank_weight, settings.language
+        text = sound(str(query))
+        options = self._options_of(settings)
+        ranking = self._ranking(text, settings, options, offset + top, facets)
+        shown = self._searcher.show(ranking, offset, offset + top, passages)
+        suggestion = self._searcher.suggest(text, options) if settings.suggest and not offset else None
+        hits = tuple(
+            _hit(rank, values, self._explanation(text, options, ranking, rank - 1) if explain else None)
+            for rank, values in enumerate(shown, start=offset + 1)
         )
-        return results(query, answer, offset)
+        return Results(
+            text,
+            ranking.matches,
+            (time.perf_counter_ns() - began) // 1000,
+            hits,
+            exact=ranking.exact,
+            partial=ranking.partial,
+            suggestion=suggestion,
+            facets=_facets(text, ranking) if facets else None,
+        )
+
+    def count(self, query: Query, *, limit: int = 1 << 62, settings: SearchSettings | None = None) -> int:
+        """How many pages match a query, at most ``limit``."""
+        options = self._options_of(settings or self._settings)
+        return min(self._searcher.count(sound(str(query)), options, limit)[0], limit)
 
     def verify(self) -> None:
         """Reads everything and checks every checksum."""
         self._searcher.verify()
+
+    def _options_of(self, settings: SearchSettings) -> SearchOptions:
+        with self._lock:
+            known = self._options.get(settings)
+        if known is None:
+            known = options_of(settings)
+            with self._lock:
+                self._options[settings] = known
+                while len(self._options) > _KEPT_RANKINGS:
+                    self._options.popitem(last=False)
+        return known
+
+    def _ranking(
+        self, text: str, settings: SearchSettings, options: SearchOptions, wanted: int, facets: bool
+    ) -> Ranking:
+        key = (text, settings, facets)
+        with self._lock:
+            depth, known = self._rankings.get(key, (0, None))
+            if known is not None and (wanted <= depth or len(known) < depth):
+                self._rankings.move_to_end(key)
+                return known
+        # Folding and mixing need more than they show, and the next page is likely to be asked for.
+        arranged = settings.collapse >= 0 or settings.per_site
+        depth = max(_LEAST_DEPTH, wanted * 2) if arranged else wanted
+        ranking = self._searcher.rank(
+            text, options, depth, settings.count_limit, _FACET_VALUES if facets else 0
+        )
+        if not ranking.partial:
+            with self._lock:
+                self._rankings[key] = (depth, ranking)
+                while len(self._rankings) > _KEPT_RANKINGS:
+                    self._rankings.popitem(last=False)
+        return ranking
+
+    def _explanation(self, text: str, options: SearchOptions, ranking: Ranking, place: int) -> Explanation:
+        return _explanation(self._searcher.explain(text, options, ranking, place))
+
+
+_Explained = tuple[str, float, str, "list[_Explained]"]
+
+
+def _explanation(explained: _Explained) -> Explanation:
+    label, value, detail, parts = explained
+    return Explanation(label, value, detail, tuple(map(_explanation, parts)))
+
+
+def _hit(
+    rank: int,
+    values: tuple[float, str, str, str, list[tuple[str, bool]], str, str, str, int, int, int],
+    explanation: Explanation | None,
+) -> Hit:
+    score, url, identity, title, fragments, site, language, kind, day, similar, more = values
+    date = _EPOCH + datetime.timedelta(days=day) if day else None
+    return Hit(
+        rank,
+        score,
+        url,
+        title,
+        Snippet(tuple(fragments)),
+        id=identity,
+        site=site,
+        language=language,
+        kind=kind,
+        date=date,
+        similar=similar,
+        more_from_site=more,
+        explanation=explanation,
+    )
+
+
+def _facets(query: str, ranking: Ranking) -> dict[str, tuple[FacetValue, ...]]:
+    def value(name: str, value: str, count: int) -> FacetValue:
+        clause = (
+            f"after:{value} before:{int(value) + 1}" if name == "year" else _FILTER_OF[name].format(value)
+        )
+        return FacetValue(value, count, narrowed(query, clause))
+
+    found = ranking.facets or {}
+    return {name: tuple(value(name, *one) for one in values) for name, values in found.items()}

@@ -320,10 +320,43 @@ class IndexCodes(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Search(msgspec.Struct, kw_only=True, frozen=True):
-    """How answers are ranked."""
+    """How queries are answered."""
 
-    k1: Annotated[float, Meta(ge=0, le=10, description="BM25: how much repeated words count")] = 1.2
+    scorer: Annotated[
+        Literal["bm25f", "bm25", "tfidf", "ql"],
+        Meta(
+            description="how words score: BM25 over weighted zones or over one bag of words, TF-IDF, or query likelihood"
+        ),
+    ] = "bm25f"
+    k1: Annotated[float, Meta(ge=0, le=10, description="BM25: how much repeated words count")] = 1.5
     b: Annotated[float, Meta(ge=0, le=1, description="BM25: how much long pages are held back")] = 0.75
+    body_weight: Annotated[
+        float, Meta(ge=0, le=100, description="what a word in the text weighs; 0: it is not looked for there")
+    ] = 1.0
+    title_weight: Annotated[
+        float, Meta(ge=0, le=100, description="what a word in the title weighs; 0: it is not looked for there")
+    ] = 3.0
+    headings_weight: Annotated[
+        float,
+        Meta(
+            ge=0, le=100, description="what a word in the headings weighs beside the text; 0: it is not looked for there"
+        ),
+    ] = 0.5
+    anchors_weight: Annotated[
+        float,
+        Meta(ge=0, le=100, description="what a word in links to the page weighs; 0: it is not looked for there"),
+    ] = 1.0
+    url_weight: Annotated[
+        float, Meta(ge=0, le=100, description="what a word in the URL weighs; 0: only url: looks there")
+    ] = 0.0
+    slope: Annotated[float, Meta(ge=0, le=1, description="TF-IDF: how much long pages are held back")] = 0.2
+    mu: Annotated[float, Meta(gt=0, le=1e6, description="query likelihood: how many words smooth a page")] = 1000.0
+    proximity: Annotated[
+        float, Meta(ge=0, le=100, description="how much it adds that words stand close together; 0: nothing")
+    ] = 0.5
+    proximity_depth: Annotated[
+        int, Meta(ge=0, le=10_000, description="for how many of the best pages closeness counts")
+    ] = 100
     rank_weight: Annotated[
         float, Meta(ge=0, le=100, description="how much the page's PageRank adds; 0: ranking by text alone")
     ] = 0.5
@@ -331,6 +364,36 @@ class Search(msgspec.Struct, kw_only=True, frozen=True):
         str,
         Meta(pattern=r"^[a-z]{2}$", description="the language in which queries are stemmed, as two letters"),
     ] = "en"
+    collapse: Annotated[
+        int,
+        Meta(
+            ge=-1,
+            le=16,
+            description="pages whose SimHashes differ in at most so many bits of a better one's are folded; -1: none",
+        ),
+    ] = 3
+    per_site: Annotated[
+        int,
+        Meta(ge=0, le=10, description="how many of ten results are of one site, while others have any; 0: all may be"),
+    ] = 2
+    count_limit: Annotated[
+        int, Meta(ge=0, le=1_000_000_000, description="how many matches are counted before it is enough")
+    ] = 10_000
+    suggest: Annotated[bool, Meta(description="whether to look for a better spelling of rare words")] = True
+    time_limit: Annotated[
+        float, Meta(ge=0, le=3600, description="seconds after which a search returns what it has; 0: never")
+    ] = 2.0
+    threads: Annotated[
+        int, Meta(ge=0, le=256, description="how many threads a long search may take; 0: one a core")
+    ] = 0
+    method: Annotated[
+        Literal["auto", "exhaustive", "maxscore", "wand", "blockmax-wand", "taat"],
+        Meta(description="how the best pages are found; all give the same answers"),
+    ] = "auto"
+    intersection: Annotated[
+        Literal["greedy", "heap", "adaptive"],
+        Meta(description="how lists are intersected; all give the same answers"),
+    ] = "greedy"
 
 
 class Serve(msgspec.Struct, kw_only=True, frozen=True):

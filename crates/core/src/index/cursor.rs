@@ -189,13 +189,15 @@ impl<'a> Cursor<'a> {
         if self.firsts.is_empty() {
             self.load_positions()?;
         }
-        let mut position = self.firsts[self.at];
-        positions.push(position);
+        let mut position = u64::from(self.firsts[self.at]);
+        positions.push(position as u32);
         let start = self.starts[self.at];
-        for gap in &self.gaps[start..start + count - 1] {
-            let next = position.checked_add(*gap).and_then(|position| position.checked_add(1));
-            position = next.ok_or_else(|| self.damage("a position is past all words"))?;
-            positions.push(position);
+        positions.extend(self.gaps[start..start + count - 1].iter().map(|gap| {
+            position += u64::from(*gap) + 1;
+            position as u32
+        }));
+        if position > u64::from(u32::MAX) {
+            return Err(self.damage("a position is past all words"));
         }
         Ok(())
     }

@@ -14,6 +14,7 @@
 mod arrange;
 mod explain;
 mod facets;
+mod meant;
 mod part;
 mod request;
 mod resolve;

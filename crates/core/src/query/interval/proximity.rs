@@ -23,7 +23,7 @@ pub const FEW: usize = 16;
 /// Adds, for each leaf, what its neighbours weigh over the squares of their distances. `positions` has a
 /// list for each leaf, rising without repetition, and `weights` a weight. What `accumulators` has is kept, so
 /// that the zones of a document can be summed; those that are missing start from 0.
-pub fn accumulate(positions: &[Vec<u32>], weights: &[f32], accumulators: &mut Vec<f32>) {
+pub fn accumulate(positions: &[Vec<u32>], weights: &[f64], accumulators: &mut Vec<f64>) {
     let leaves = positions.len();
     if accumulators.len() < leaves {
         accumulators.resize(leaves, 0.0);
@@ -59,7 +59,7 @@ impl Place {
     }
 }
 
-fn walk(positions: &[Vec<u32>], weights: &[f32], accumulators: &mut [f32], places: &mut [Place]) {
+fn walk(positions: &[Vec<u32>], weights: &[f64], accumulators: &mut [f64], places: &mut [Place]) {
     places.iter_mut().zip(positions).for_each(|(place, list)| place.advance(list));
     let mut last = NOWHERE;
     loop {
@@ -68,7 +68,7 @@ fn walk(positions: &[Vec<u32>], weights: &[f32], accumulators: &mut [f32], place
             return;
         }
         if last != NOWHERE {
-            let distance = (position - last) as f32;
+            let distance = (position - last) as f64;
             let nearness = 1.0 / (distance * distance);
             for (here, _) in places.iter().enumerate().filter(|(_, place)| place.next == position) {
                 for (there, _) in places.iter().enumerate().filter(|(_, place)| place.last == last) {
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     /// By definition: every two occurrences with none strictly between them.
-    fn slow(positions: &[Vec<u32>], weights: &[f32]) -> Vec<f64> {
+    fn slow(positions: &[Vec<u32>], weights: &[f64]) -> Vec<f64> {
         let occurrences: Vec<(u32, usize)> = (positions.iter().enumerate())
             .flat_map(|(leaf, list)| list.iter().map(move |position| (*position, leaf)))
             .collect();
@@ -113,13 +113,13 @@ mod tests {
         sums
     }
 
-    fn some_leaf() -> impl Strategy<Value = (Vec<u32>, f32)> {
+    fn some_leaf() -> impl Strategy<Value = (Vec<u32>, f64)> {
         let positions = prop::collection::btree_set(0..40_u32, 0..8);
-        (positions.prop_map(|positions| positions.into_iter().collect()), 0.1..5.0_f32)
+        (positions.prop_map(|positions| positions.into_iter().collect()), 0.1..5.0_f64)
     }
 
-    fn check(leaves: Vec<(Vec<u32>, f32)>) -> Result<(), TestCaseError> {
-        let (positions, weights): (Vec<Vec<u32>>, Vec<f32>) = leaves.into_iter().unzip();
+    fn check(leaves: Vec<(Vec<u32>, f64)>) -> Result<(), TestCaseError> {
+        let (positions, weights): (Vec<Vec<u32>>, Vec<f64>) = leaves.into_iter().unzip();
         let mut accumulators = Vec::new();
         accumulate(&positions, &weights, &mut accumulators);
         let expected = slow(&positions, &weights);

@@ -15,6 +15,8 @@ use crate::query::matching::Node;
 struct Bounded {
     slot: usize,
     most: f64,
+    /// What it scores at most in its block, and the first document past that.
+    block: (f64, DocId),
 }
 
 /// Offers the documents of any scoring leaf that may be among the best and match `restriction`.
@@ -23,7 +25,7 @@ pub fn wand(task: &mut Task<'_>, mut restriction: Option<Node>, by_blocks: bool)
     for scored in &task.scoring {
         let cursor = &mut task.leaves.cursors[scored.slot];
         cursor.skip_to(DocId(task.range.start))?;
-        lists.push(Bounded { slot: scored.slot, most: cursor.most()? });
+        lists.push(Bounded { slot: scored.slot, most: cursor.most()?, block: (0.0, DocId(0)) });
     }
     let beside = task.prior.most();
     let mut steps = 0u32;
@@ -49,10 +51,12 @@ pub fn wand(task: &mut Task<'_>, mut restriction: Option<Node>, by_blocks: bool)
         if by_blocks {
             let mut bound = beside;
             let mut end = lists.get(held).map_or(DocId::END, |next| document(task, next));
-            for list in &lists[..held] {
-                let (of_block, past) = task.leaves.cursors[list.slot].bound_at(target)?;
-                bound += of_block;
-                end = end.min(past);
+            for list in &mut lists[..held] {
+                if target >= list.block.1 {
+                    list.block = task.leaves.cursors[list.slot].bound_at(target)?;
+                }
+                bound += list.block.0;
+                end = end.min(list.block.1);
             }
             if bound <= threshold {
                 // Whoever may score most leaves first, so that the pivot moves furthest.

@@ -43,9 +43,9 @@ pub struct Nearness {
     lengths: [(f64, f64); ZONES],
     zones: ZoneSet,
     slots: Vec<Slot>,
-    idfs: Vec<f32>,
+    idfs: Vec<f64>,
     positions: Vec<Vec<u32>>,
-    sums: Vec<f32>,
+    sums: Vec<f64>,
 }
 
 impl Nearness {
@@ -73,7 +73,7 @@ impl Nearness {
             lengths,
             zones,
             slots: leaves.iter().map(|(slot, ..)| *slot).collect(),
-            idfs: leaves.iter().map(|(_, score, _)| score.idf as f32).collect(),
+            idfs: leaves.iter().map(|(_, score, _)| score.idf).collect(),
             positions: vec![Vec::new(); leaves.len()],
             sums: Vec::new(),
         })
@@ -110,13 +110,13 @@ impl Nearness {
         for (slot, positions) in self.slots.iter().zip(&mut self.positions) {
             leaves.cursors[*slot].positions(document, zone, positions)?;
         }
+        self.sums.clear();
         accumulate(&self.positions, &self.idfs, &mut self.sums);
         let (base, slope) = self.lengths[zone as usize];
         let words = words_of(leaves.segment, document, zone)?;
         let k = self.k1 * (base + slope * words);
-        let part = |(sum, idf): (&f32, &f32)| {
-            let (sum, idf) = (f64::from(*sum), f64::from(*idf));
-            if sum > 0.0 { idf.min(1.0) * (self.k1 + 1.0) * sum / (k + sum) } else { 0.0 }
+        let part = |(sum, idf): (&f64, &f64)| {
+            if *sum > 0.0 { idf.min(1.0) * (self.k1 + 1.0) * sum / (k + sum) } else { 0.0 }
         };
         Ok(grain(self.weight * self.sums.iter().zip(&self.idfs).map(part).sum::<f64>()))
     }

@@ -1,0 +1,24 @@
+"""Known items of a real web: how often the page that a query was made from is among the first three.
+
+The pages are those of ``bench._pages``; the queries are those of ``tests.known_item``. What is asked for is 95 of 100.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests import known_item
+
+from bench import Measurement
+from bench._pages import documents
+
+
+def measure() -> Iterator[Measurement]:
+    pages = documents()
+    items = known_item.known_items(pages)
+    with tempfile.TemporaryDirectory() as folder:
+        share = known_item.found(items, known_item.index(Path(folder), pages))
+    what = f"found among the first {known_item.FIRST}"
+    yield Measurement(what, 100 * share, f"all {len(items)}", 100.0, "%", 0.95)
