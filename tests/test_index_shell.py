@@ -106,7 +106,7 @@ def test_a_compressed_file_and_one_that_is_cut(folder: Path, tmp_path: Path, fil
         (b"[1]", "line 3: expected `object`"),
         (b'{"body": "\xff"}', "line 3 is not JSON"),
         (b'{"date": "last week"}', "line 3: the date 'last week' is neither a date like 2024-05-01"),
-        (b'{"date": true}', "line 3: expected `str"),
+        (b'{"date": true}', "line 3: expected `int | float | str | null`, got `bool`"),
         (b'{"type": 5}', "line 3: expected `str"),
     ],
 )
