@@ -120,8 +120,8 @@ const SMALL_SAMPLE: usize = 1 << 16;
 
 /// What one nanosecond of decoding weighs in bits, where both count: every query pays for pointers and counts, and
 /// only phrases for positions.
-const OFTEN: f64 = 0.5;
-const SELDOM: f64 = 0.1;
+const OFTEN: f64 = 2.0;
+const SELDOM: f64 = 0.5;
 
 /// What plain blocks take an integer on a machine that does nothing else, in nanoseconds. Times are measured beside
 /// theirs, so that a busy machine chooses like an idle one.
