@@ -8,15 +8,16 @@ from random import Random
 
 import pytest
 
-from crivello._core import Searcher
+from crivello._core import Searcher, SearchOptions
 from crivello.search import Operator
-from tests.random_search import BOOLEAN, Queries, build
-from tests.slow_scores import SlowScores
+from tests.random_search import EVERY, Queries, build
+from tests.slow_scores import SlowProximity, SlowScores
 from tests.slow_search import SlowSearch
 
-OPERATORS = BOOLEAN
-SCORERS = ("bm25",)
-METHODS = ("auto",)
+SCORERS = ("bm25f", "bm25", "tfidf", "ql")
+METHODS = ("auto", "exhaustive", "maxscore", "wand", "blockmax-wand", "taat")
+WEIGHTS = {"body": 1.0, "title": 3.0, "headings": 0.5, "anchors": 1.0, "url": 0.0}
+PROXIMITY = 0.5
 COLLECTIONS = tuple(zip(range(1, 11), (30, 30, 30, 40, 40, 50, 50, 60, 100, 200), strict=True))
 TREES = 500
 LANGUAGES = ("en", "en", "it")
@@ -25,12 +26,21 @@ Ranking = list[tuple[str, float]]
 
 
 def ask(
-    searcher: Searcher, query: Operator, *, top: int, language: str, scorer: str, method: str
+    searcher: Searcher, query: Operator, *, top: int, language: str, scorer: str, method: str, near: bool
 ) -> tuple[int, Ranking]:
     """How many pages match, and the best of them."""
-    assert (scorer, method) == ("bm25", "auto")
-    matches, _, hits = searcher.search(str(query), top=top, language=language)
-    return matches, [(url, score) for score, url, *_ in hits]
+    options = SearchOptions(
+        language=language,
+        scorer=scorer,
+        method=method,
+        zones=tuple(WEIGHTS.values()),
+        proximity=PROXIMITY if near else 0.0,
+        proximity_depth=10_000,
+    )
+    ranking = searcher.rank(str(query), options, top, 10_000)
+    hits = searcher.show(ranking, 0, top, passages=False)
+    assert ranking.exact and not ranking.partial
+    return ranking.matches, [(url, score) for score, url, *_ in hits]
 
 
 def close(left: float, right: float) -> bool:
@@ -42,14 +52,16 @@ def test_every_query_finds_what_its_definition_says(tmp_path: Path, seed: int, p
     index, slow = build(tmp_path, seed, pages)
     searcher = Searcher(tmp_path, index.segments)
     language = LANGUAGES[seed % len(LANGUAGES)]
-    model = SlowSearch(slow, language)
-    scores = {scorer: SlowScores(model, scorer) for scorer in SCORERS}
-    queries = Queries(Random(seed), OPERATORS)
+    model = SlowSearch(slow, language, tuple(zone for zone, weight in WEIGHTS.items() if weight))
+    scores = {
+        (scorer, near): slow_scores(model, scorer, near) for scorer in SCORERS for near in (False, True)
+    }
+    queries = Queries(Random(seed), EVERY)
     for number in range(TREES):
         query = queries.tree()
-        scorer = SCORERS[number % len(SCORERS)]
-        expected = model.search(query, scores[scorer])
-        asked = {"language": language, "scorer": scorer}
+        scorer, near = SCORERS[number % len(SCORERS)], number % 3 == 0
+        expected = model.search(query, scores[scorer, near])
+        asked = {"language": language, "scorer": scorer, "near": near}
         matches, whole = ask(searcher, query, top=10_000, method=METHODS[0], **asked)
         assert matches == len(whole) == len(expected), query
         check_ranking(query, whole, expected)
@@ -57,6 +69,13 @@ def test_every_query_finds_what_its_definition_says(tmp_path: Path, seed: int, p
             _, best = ask(searcher, query, top=10, method=method, **asked)
             assert len(best) == min(10, len(expected)), query
             check_ranking(query, best, expected)
+
+
+def slow_scores(model: SlowSearch, scorer: str, near: bool) -> SlowScores:
+    scores = SlowScores(model, scorer, k1=1.5, zone_weight=WEIGHTS)
+    if near:
+        scores.added = SlowProximity(scores, PROXIMITY)
+    return scores
 
 
 def check_ranking(query: Operator, ranking: Ranking, expected: dict[str, float]) -> None:

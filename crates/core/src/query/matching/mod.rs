@@ -5,8 +5,8 @@
 //! a document that passed everything else. The cursors of the leaves are kept apart, in [`Leaves`], and the nodes refer
 //! to them by number: so whoever scores a document reads what matching decoded already.
 //!
-//! A node never moves a cursor past the document on which the whole tree comes to stand. So a cursor that stands
-//! further on says that its leaf is not in that document.
+//! A cursor that stands past the document of the whole tree says that its leaf is not in it, as long as nobody
+//! [runs ahead](Plan::runs_ahead): else those who score have cursors of their own.
 
 mod and;
 mod filter;

@@ -61,6 +61,12 @@ impl<'q> Plan<'q> {
         required
     }
 
+    /// Whether the nodes may move the cursor of a leaf past a document that holds it: where any of several things may match
+    /// and one of them is more than a leaf, it goes ahead to where all of it matches.
+    pub fn runs_ahead(&self) -> bool {
+        runs_ahead(self.query)
+    }
+
     /// What restricts a disjunction on a segment, where anything does.
     pub fn restriction(&self, leaves: &mut Leaves<'_>) -> Result<Option<Node>> {
         let Some((slots, rest)) = disjunction(self.query) else { return Ok(None) };
@@ -171,6 +177,36 @@ fn required_of_interval(interval: &Interval, next: &mut Slot, must: bool, requir
     }
 }
 
+fn runs_ahead(query: &Query) -> bool {
+    match query {
+        Query::Leaf(_) | Query::Filter(_) | Query::Not(_) => false,
+        Query::Interval(interval) => interval_runs_ahead(interval),
+        Query::Boost(child, _) => runs_ahead(child),
+        Query::And(children) => children.iter().any(runs_ahead),
+        Query::Group { required, optional, .. } if required.is_empty() => {
+            let composed = |child: &Query| !matches!(unboosted(child), Query::Leaf(_));
+            (optional.len() > 1 && optional.iter().any(composed)) || optional.iter().any(runs_ahead)
+        }
+        Query::Group { required, .. } => required.iter().any(runs_ahead),
+    }
+}
+
+fn interval_runs_ahead(interval: &Interval) -> bool {
+    match interval {
+        Interval::Leaf(_) | Interval::Phrase(_) => false,
+        Interval::Any(children) => {
+            let composed = |child: &Interval| !matches!(child, Interval::Leaf(_));
+            (children.len() > 1 && children.iter().any(composed)) || children.iter().any(interval_runs_ahead)
+        }
+        Interval::All(children) | Interval::Ordered(children) => children.iter().any(interval_runs_ahead),
+        Interval::Window(child, _) => interval_runs_ahead(child),
+        Interval::Containing(relation) | Interval::Inside(relation) => {
+            interval_runs_ahead(&relation.of) || interval_runs_ahead(&relation.with)
+        }
+        Interval::Aligned(both) => interval_runs_ahead(&both.0) || interval_runs_ahead(&both.1),
+    }
+}
+
 fn unboosted(query: &Query) -> &Query {
     match query {
         Query::Boost(child, _) => unboosted(child),
@@ -216,39 +252,46 @@ impl Walk<'_, '_, '_> {
                 Ok(self.except(wanted, unwanted))
             }
             Query::Group { required, optional, excluded } => {
-                let must = required.iter().map(|child| self.query(child)).collect::<Result<Vec<Node>>>()?;
-                let may = optional.iter().map(|child| self.query(child)).collect::<Result<Vec<Node>>>()?;
-                let unwanted = excluded.iter().map(|child| self.query(child)).collect::<Result<Vec<Node>>>()?;
-                let nothing_said = must.is_empty() && may.is_empty() && unwanted.is_empty();
-                let wanted = if (must.is_empty() && !may.is_empty()) || nothing_said {
-                    self.any_of(may)
+                let must = self.each(required)?;
+                let nothing_said = required.is_empty() && optional.is_empty() && excluded.is_empty();
+                let wanted = if (required.is_empty() && !optional.is_empty()) || nothing_said {
+                    self.any(optional)?
                 } else {
+                    // What only adds to the score has cursors and no nodes, which would move them.
+                    let mut passed = Vec::new();
+                    optional.iter().for_each(|child| child.leaves(&mut passed));
+                    self.next += passed.len();
                     self.all_of(must)?
                 };
+                let unwanted = self.each(excluded)?;
                 Ok(self.except(wanted, unwanted))
             }
         }
     }
 
+    fn each(&mut self, queries: &[Query]) -> Result<Vec<Node>> {
+        queries.iter().map(|query| self.query(query)).collect()
+    }
+
     fn any(&mut self, queries: &[Query]) -> Result<Node> {
-        let children = queries.iter().map(|query| self.query(query)).collect::<Result<Vec<Node>>>()?;
+        let children = self.each(queries)?;
         Ok(self.any_of(children))
     }
 
     fn interval(&mut self, interval: &Interval) -> Result<Node> {
         let first = self.next;
-        let candidates = self.candidates(interval)?;
-        let zones = self.zones(first);
         match interval {
-            Interval::Leaf(_) => Ok(candidates),
+            Interval::Leaf(_) => Ok(self.leaf()),
             Interval::Phrase(words) => {
-                let children = (first..self.next).map(Node::Leaf).collect();
+                let children = words.iter().map(|_| self.leaf()).collect();
                 let places = words.iter().enumerate().map(|(place, (distance, _))| (first + place, *distance));
                 let and = And::of(children, self.plan.kind, self.leaves)?;
+                let zones = self.zones(first);
                 Ok(Node::Phrase(Box::new(Phrase::of(and, places.collect(), zones, self.leaves))))
             }
             _ => {
-                let expression = Expression::new(interval);
+                let candidates = self.candidates(interval)?;
+                let (zones, expression) = (self.zones(first), Expression::new(interval));
                 Ok(Node::Interval(Box::new(IntervalNode::new(candidates, first, zones, expression))))
             }
         }

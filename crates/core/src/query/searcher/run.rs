@@ -319,6 +319,12 @@ impl<'s> Run<'s> {
             floor: f64::NEG_INFINITY,
         };
         let disjunction = self.plan.is_disjunction();
+        if self.plan.runs_ahead() {
+            for (place, (_, which, _)) in self.scoring.iter().enumerate() {
+                task.scoring[place].slot = task.leaves.cursors.len();
+                task.leaves.cursors.push(self.cursor(number, *which)?);
+            }
+        }
         match self.request.method {
             Method::Exhaustive => {
                 let node = self.plan.node(&mut task.leaves)?;
