@@ -30,6 +30,20 @@ impl Language {
     }
 }
 
+impl Language {
+    /// Whether its stemmer cuts endings only.
+    pub(super) fn keeps_beginnings(&self) -> bool {
+        use Algorithm::*;
+        self.algorithm.is_none_or(|algorithm| {
+            matches!(
+                algorithm,
+                English | Catalan | Danish | German | Spanish | Finnish | French | Hungarian | Italian
+                    | Norwegian | Portuguese | Romanian | Russian | Swedish | Turkish
+            )
+        })
+    }
+}
+
 fn algorithm(primary: &str) -> Option<Algorithm> {
     Some(match primary {
         "" | "und" | "en" => Algorithm::English,

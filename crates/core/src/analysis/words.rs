@@ -62,6 +62,11 @@ impl Analyzer {
         passing_terms(self.language.algorithm, surfaces, visit);
     }
 
+    /// Whether a word and its term always begin alike, but for case and accents: most stemmers cut endings only.
+    pub fn keeps_beginnings(&self) -> bool {
+        self.language.keeps_beginnings()
+    }
+
     /// Whether a word, as it stands in a text, is a stop word of the language.
     pub fn is_stop_word(&self, surface: &str) -> bool {
         self.language.stop_words.is_some_and(|list| {
@@ -85,6 +90,7 @@ impl Analyzer {
 #[cfg(test)]
 mod tests {
     use super::super::term::LONGEST_WORD;
+    use proptest::prelude::*;
     use super::*;
 
     fn terms(language: &str, text: &str) -> Vec<String> {
@@ -99,6 +105,19 @@ mod tests {
         assert_eq!(terms("it", "Città citta CITTA'"), ["citt", "citt", "citt"]);
         assert_eq!(terms("en", "boundary-layer"), ["boundari", "layer"]);
         assert_eq!(terms("ja", "running"), ["running"]);
+    }
+
+    proptest! {
+        #[test]
+        fn words_and_terms_begin_alike_where_they_should(language in 0usize..16, word in "[a-zA-Z][a-z']{0,12}") {
+            let tags = ["en", "ca", "da", "de", "es", "fi", "fr", "hu", "it", "no", "pt", "ro", "ru", "sv", "tr", "xx"];
+            let analyzer = Analyzer::new(Language::of(Some(tags[language])));
+            prop_assert!(analyzer.keeps_beginnings());
+            analyzer.words(&word, |found| {
+                let first = |text: &str| text.chars().next().map(|first| first.to_ascii_lowercase());
+                assert_eq!(first(found.term), first(found.surface), "{}", found.surface);
+            });
+        }
     }
 
     #[test]
