@@ -89,6 +89,7 @@ impl SearchOptions {
             time_limit: self.time_limit,
             threads: self.threads,
             showing: self.showing,
+            ..Request::default()
         }
     }
 }

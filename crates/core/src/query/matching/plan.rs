@@ -44,7 +44,8 @@ impl<'q> Plan<'q> {
 
     /// Whether the query is all of some leaves.
     pub fn is_conjunction(&self) -> bool {
-        let leaves = |children: &[Query]| children.iter().all(|child| matches!(unboosted(child), Query::Leaf(_)));
+        let leaves =
+            |children: &[Query]| children.iter().all(|child| matches!(unboosted(child), Query::Leaf(_)));
         match self.query {
             Query::And(children) => leaves(children),
             Query::Group { required, optional, excluded } => {
@@ -52,6 +53,11 @@ impl<'q> Plan<'q> {
             }
             _ => false,
         }
+    }
+
+    /// Whether every document that holds the required leaves matches.
+    pub fn is_decided(&self) -> bool {
+        decided(self.query)
     }
 
     /// The leaves without which no document matches.
@@ -142,6 +148,23 @@ fn required_of(query: &Query, next: &mut Slot, must: bool, required: &mut Vec<Sl
     }
 }
 
+/// Whether a document matches when it holds all leaves that [`required_of`] finds.
+fn decided(query: &Query) -> bool {
+    match query {
+        Query::Leaf(_) | Query::Interval(Interval::Leaf(_)) => true,
+        Query::Boost(child, _) => decided(child),
+        Query::And(children) => children.iter().all(decided),
+        Query::Group { required, optional, excluded } if excluded.is_empty() => {
+            match (required.as_slice(), optional.as_slice()) {
+                ([], [only]) => decided(only),
+                ([], _) => false,
+                (required, _) => required.iter().all(decided),
+            }
+        }
+        _ => false,
+    }
+}
+
 fn required_of_interval(interval: &Interval, next: &mut Slot, must: bool, required: &mut Vec<Slot>) {
     match interval {
         Interval::Leaf(_) => {
@@ -218,7 +241,8 @@ impl Walk<'_, '_, '_> {
             Query::Group { required, optional, excluded } => {
                 let must = required.iter().map(|child| self.query(child)).collect::<Result<Vec<Node>>>()?;
                 let may = optional.iter().map(|child| self.query(child)).collect::<Result<Vec<Node>>>()?;
-                let unwanted = excluded.iter().map(|child| self.query(child)).collect::<Result<Vec<Node>>>()?;
+                let unwanted =
+                    excluded.iter().map(|child| self.query(child)).collect::<Result<Vec<Node>>>()?;
                 let nothing_said = must.is_empty() && may.is_empty() && unwanted.is_empty();
                 let wanted = if (must.is_empty() && !may.is_empty()) || nothing_said {
                     self.any_of(may)
@@ -243,7 +267,8 @@ impl Walk<'_, '_, '_> {
             Interval::Leaf(_) => Ok(candidates),
             Interval::Phrase(words) => {
                 let children = (first..self.next).map(Node::Leaf).collect();
-                let places = words.iter().enumerate().map(|(place, (distance, _))| (first + place, *distance));
+                let places =
+                    words.iter().enumerate().map(|(place, (distance, _))| (first + place, *distance));
                 let and = And::of(children, self.plan.kind, self.leaves)?;
                 Ok(Node::Phrase(Box::new(Phrase::of(and, places.collect(), zones, self.leaves))))
             }
