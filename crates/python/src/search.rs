@@ -89,6 +89,7 @@ impl SearchOptions {
             time_limit: self.time_limit,
             threads: self.threads,
             showing: self.showing,
+            ..Request::default()
         }
     }
 }
@@ -105,7 +106,9 @@ impl Ranking {
 
     /// The places of the documents, each with its score.
     fn places(&self) -> Vec<(usize, u32, f64)> {
-        let place = |hit: &query::searcher::Arrangement| (hit.ranked.segment, hit.ranked.document.0, hit.ranked.score);
+        let place = |hit: &query::searcher::Arrangement| {
+            (hit.ranked.segment, hit.ranked.document.0, hit.ranked.score)
+        };
         self.0.hits.iter().map(place).collect()
     }
 
@@ -196,7 +199,13 @@ impl Searcher {
     }
 
     /// How many documents match, up to `limit`, and whether that is all.
-    fn count(&self, py: Python<'_>, query: &str, options: &SearchOptions, limit: u64) -> PyResult<(u64, bool)> {
+    fn count(
+        &self,
+        py: Python<'_>,
+        query: &str,
+        options: &SearchOptions,
+        limit: u64,
+    ) -> PyResult<(u64, bool)> {
         let request = options.request(query, 0, limit, 0);
         enter(py, |pulse| self.0.count(&request, pulse))
     }

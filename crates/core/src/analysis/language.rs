@@ -37,8 +37,21 @@ impl Language {
         self.algorithm.is_none_or(|algorithm| {
             matches!(
                 algorithm,
-                English | Catalan | Danish | German | Spanish | Finnish | French | Hungarian | Italian
-                    | Norwegian | Portuguese | Romanian | Russian | Swedish | Turkish
+                English
+                    | Catalan
+                    | Danish
+                    | German
+                    | Spanish
+                    | Finnish
+                    | French
+                    | Hungarian
+                    | Italian
+                    | Norwegian
+                    | Portuguese
+                    | Romanian
+                    | Russian
+                    | Swedish
+                    | Turkish
             )
         })
     }

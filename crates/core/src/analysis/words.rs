@@ -90,8 +90,8 @@ impl Analyzer {
 #[cfg(test)]
 mod tests {
     use super::super::term::LONGEST_WORD;
-    use proptest::prelude::*;
     use super::*;
+    use proptest::prelude::*;
 
     fn terms(language: &str, text: &str) -> Vec<String> {
         let mut terms = Vec::new();

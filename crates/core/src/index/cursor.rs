@@ -208,8 +208,11 @@ impl<'a> Cursor<'a> {
         let range = self.list.ranges[part].clone();
         let start = if self.block > 0 { self.start_of(self.block, part)? } else { range.start };
         // Only at the end of a group does the next block belong to another one.
-        let end =
-            if self.block + 1 < self.skips.blocks() { self.start_of(self.block + 1, part)? } else { range.end };
+        let end = if self.block + 1 < self.skips.blocks() {
+            self.start_of(self.block + 1, part)?
+        } else {
+            range.end
+        };
         self.segment.section(section, start..end)
     }
 
@@ -275,9 +278,10 @@ impl<'a> Cursor<'a> {
         }
         let mut bytes = self.component(Section::Counts, COUNTS)?;
         let decoded = self.codes.counts.read(&mut bytes, postings, &mut self.counts);
-        // More repeats than the dictionary knows of would be damage, not memory to take.
+        // More repeats than the dictionary knows of, or than a count holds, would be damage, not memory to take.
         let repeats = self.counts.iter().map(|count| u64::from(*count)).sum::<u64>();
-        if decoded.is_none() || repeats > self.list.occurrences - u64::from(self.list.frequency) {
+        let most = (self.list.occurrences - u64::from(self.list.frequency)).min(u64::from(u32::MAX) - 1);
+        if decoded.is_none() || repeats > most {
             self.counts.clear();
             return Err(self.damage("the counts do not decode"));
         }

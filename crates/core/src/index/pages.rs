@@ -197,7 +197,7 @@ impl Pages {
 
 /// Makes the checksums of a file of pages right again after its pages were changed.
 #[cfg(test)]
-pub(super) fn reseal(bytes: &mut [u8], directory_length: usize) {
+pub(crate) fn reseal(bytes: &mut [u8], directory_length: usize) {
     let summed = bytes.len() - CHECKSUM;
     let directory = summed - directory_length;
     let body = bytes[..summed].last_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)) as usize;

@@ -221,7 +221,13 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn open(number: usize, blocks: usize, bytes: &'a [u8], before: u64, starts: [u64; 3]) -> Option<Group<'a>> {
+    fn open(
+        number: usize,
+        blocks: usize,
+        bytes: &'a [u8],
+        before: u64,
+        starts: [u64; 3],
+    ) -> Option<Group<'a>> {
         let rows = Rows::<BLOCK_COLUMNS>::open(bytes, blocks)?;
         let mut lasts = [0; GROUP];
         for (block, last) in lasts[..blocks].iter_mut().enumerate() {

@@ -46,7 +46,8 @@ enum Alone {
 impl Alone {
     fn new(part: Part, shape: Shape) -> Alone {
         match shape {
-            Shape::Saturating { weight, k1 } if part.factor > 0.0 => {
+            // A factor of next to nothing would make the scale infinite.
+            Shape::Saturating { weight, k1 } if (k1 / part.factor).is_finite() => {
                 let scale = k1 / part.factor;
                 Alone::Saturating { weight, base: scale * part.base, slope: scale * part.slope }
             }
@@ -340,7 +341,7 @@ impl<'a> LeafCursor<'a> {
             let (count, x) = (stream.cursor.count()?, stream.x(document)?);
             match counts.iter_mut().find(|(zone, ..)| *zone == stream.zone) {
                 Some(known) => {
-                    known.1 += count;
+                    known.1 = known.1.saturating_add(count);
                     known.2 += x;
                 }
                 None => counts.push((stream.zone, count, x)),
@@ -391,7 +392,7 @@ impl<'a> LeafCursor<'a> {
     }
 
     /// What the leaf scores at most from a document on, as long as no list changes its block, and the first document past
-    /// that.
+    /// that, which is always further on.
     pub fn bound_at(&mut self, document: DocId) -> Result<(f64, DocId)> {
         let mut end = DocId::END;
         for stream in &mut self.streams {
@@ -399,6 +400,8 @@ impl<'a> LeafCursor<'a> {
                 end = end.min(DocId(last.0.saturating_add(1)));
             }
         }
+        // Damaged skips may name a block that ends before the document.
+        let end = end.max(DocId(document.0.saturating_add(1)));
         Ok((self.bound(document, end)?, end))
     }
 
@@ -493,7 +496,13 @@ impl<'a> LeafCursor<'a> {
 
     /// Marks every document before `end` that is marked `before` already, counted from `floor`, with one more; moves
     /// past them.
-    pub fn mark(&mut self, floor: DocId, end: DocId, before: u8, marks: &mut [u8; WINDOW as usize]) -> Result<()> {
+    pub fn mark(
+        &mut self,
+        floor: DocId,
+        end: DocId,
+        before: u8,
+        marks: &mut [u8; WINDOW as usize],
+    ) -> Result<()> {
         for stream in &mut self.streams {
             while stream.cursor.document() < end {
                 let documents = stream.cursor.documents_of_block();
@@ -530,3 +539,6 @@ fn within(documents: &[u32], end: DocId) -> usize {
         _ => documents.partition_point(|document| *document < end.0),
     }
 }
+
+#[cfg(test)]
+mod tests;

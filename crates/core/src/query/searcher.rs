@@ -117,23 +117,23 @@ impl Searcher {
         let query = self.parsed(request)?;
         let mut run = run::Run::new(self, &query, request, begun, pulse)?;
         let best = run.best()?;
-        let (matches, exact, facets) = run.count(best.len())?;
+        let (matches, exact, facets) = run.count_past(best.len())?;
         let hits = arrange::arrange(self, best, request);
         let (partial, terms) = (run.partial(), run.terms());
         let microseconds = begun.elapsed().as_micros() as u64;
         Ok(Ranking { hits, matches, exact, partial, facets, terms, microseconds })
     }
 
-    /// How many documents match, at most `limit` of them, and whether that is all.
+    /// How many documents match, at most as many as the request counts, and whether that is all.
     pub fn count(&self, request: &Request<'_>, pulse: &Pulse) -> Result<(u64, bool)> {
         request.check()?;
         let query = self.parsed(request)?;
         let mut run = run::Run::new(self, &query, request, Instant::now(), pulse)?;
-        let (matches, exact, _) = run.count(usize::MAX)?;
+        let (matches, exact, _) = run.count(request.count)?;
         Ok((matches, exact))
     }
 
-    /// What the score of a document is made of; `None` where it does not match.
+    /// What the score of a hit is made of; the request must be the one that found it.
     pub fn explain(&self, request: &Request<'_>, hit: &Ranked, pulse: &Pulse) -> Result<Explanation> {
         request.check()?;
         let query = self.parsed(request)?;

@@ -260,7 +260,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn shown(body: &str, terms: &[&str]) -> String {
-        let terms: Vec<(&str, usize)> = terms.iter().enumerate().map(|(number, term)| (*term, number)).collect();
+        let terms: Vec<(&str, usize)> =
+            terms.iter().enumerate().map(|(number, term)| (*term, number)).collect();
         let fragments = snippet(body, &Analyzer::new(Language::of(Some("it"))), &terms);
         fragments.iter().map(|f| if f.matches { format!("[{}]", f.text) } else { f.text.clone() }).collect()
     }

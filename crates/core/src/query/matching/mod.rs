@@ -64,7 +64,11 @@ impl Node {
         match self {
             Node::Nothing => DocId::END,
             Node::Everything(next, end) | Node::Test(_, next, end) => {
-                if next < end { *next } else { DocId::END }
+                if next < end {
+                    *next
+                } else {
+                    DocId::END
+                }
             }
             Node::Leaf(leaf) => leaves.cursors[*leaf].document(),
             Node::And(and) => and.document(leaves),

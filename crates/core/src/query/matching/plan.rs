@@ -44,7 +44,8 @@ impl<'q> Plan<'q> {
 
     /// Whether the query is all of some leaves.
     pub fn is_conjunction(&self) -> bool {
-        let leaves = |children: &[Query]| children.iter().all(|child| matches!(unboosted(child), Query::Leaf(_)));
+        let leaves =
+            |children: &[Query]| children.iter().all(|child| matches!(unboosted(child), Query::Leaf(_)));
         match self.query {
             Query::And(children) => leaves(children),
             Query::Group { required, optional, excluded } => {
@@ -52,6 +53,11 @@ impl<'q> Plan<'q> {
             }
             _ => false,
         }
+    }
+
+    /// Whether every document that holds the required leaves matches.
+    pub fn is_decided(&self) -> bool {
+        decided(self.query)
     }
 
     /// The leaves without which no document matches.
@@ -145,6 +151,23 @@ fn required_of(query: &Query, next: &mut Slot, must: bool, required: &mut Vec<Sl
             optional.iter().for_each(|child| required_of(child, next, only, required));
             excluded.iter().for_each(|child| required_of(child, next, false, required));
         }
+    }
+}
+
+/// Whether a document matches when it holds all leaves that [`required_of`] finds.
+fn decided(query: &Query) -> bool {
+    match query {
+        Query::Leaf(_) | Query::Interval(Interval::Leaf(_)) => true,
+        Query::Boost(child, _) => decided(child),
+        Query::And(children) => children.iter().all(decided),
+        Query::Group { required, optional, excluded } if excluded.is_empty() => {
+            match (required.as_slice(), optional.as_slice()) {
+                ([], [only]) => decided(only),
+                ([], _) => false,
+                (required, _) => required.iter().all(decided),
+            }
+        }
+        _ => false,
     }
 }
 
@@ -284,7 +307,8 @@ impl Walk<'_, '_, '_> {
             Interval::Leaf(_) => Ok(self.leaf()),
             Interval::Phrase(words) => {
                 let children = words.iter().map(|_| self.leaf()).collect();
-                let places = words.iter().enumerate().map(|(place, (distance, _))| (first + place, *distance));
+                let places =
+                    words.iter().enumerate().map(|(place, (distance, _))| (first + place, *distance));
                 let and = And::of(children, self.plan.kind, self.leaves)?;
                 let zones = self.zones(first);
                 Ok(Node::Phrase(Box::new(Phrase::of(and, places.collect(), zones, self.leaves))))

@@ -30,13 +30,17 @@ pub fn leader(task: &Task<'_>, required: &[Slot]) -> Slot {
     required.iter().copied().min_by_key(|slot| task.leaves.cursors[*slot].estimate()).unwrap_or(0)
 }
 
-/// Offers the documents of a node that may be among the best, given leaves that all of them hold. The last cursor is one
-/// more for the leaf `leads`, the rarest of them, which nobody else reads.
-pub fn conjunction(task: &mut Task<'_>, mut node: Node, required: &[Slot], leads: Slot) -> Result<()> {
-    let certain = node.is_certain() && task.scoring.iter().all(|scored| required.contains(&scored.slot));
+/// Offers the documents that may be among the best, given leaves that all of them hold, and a node where holding them is
+/// not enough to match. `leads` is the rarest of them, and `leader` a cursor for it that the node does not read.
+pub fn conjunction(
+    task: &mut Task<'_>,
+    mut node: Option<Node>,
+    required: &[Slot],
+    leads: Slot,
+    leader: Slot,
+) -> Result<()> {
     let mut others = others(task, required, leads);
     let leader_scores = task.scoring.iter().any(|scored| scored.slot == leads);
-    let leader = task.leaves.cursors.len() - 1;
     let mut block = BlockScores::new();
     let mut document = task.leaves.cursors[leader].skip_to(DocId(task.range.start))?;
     let (mut bound_of_leader, mut end_of_leader) = (0.0, DocId(0));
@@ -89,7 +93,7 @@ pub fn conjunction(task: &mut Task<'_>, mut node: Node, required: &[Slot], leads
             }
             match complete(task, &others, DocId(candidate), score, rest, beside)? {
                 Outcome::Scores(sum) => {
-                    let mut matches = if certain { Matches::All } else { Matches::Elsewhere(&mut node) };
+                    let mut matches = node.as_mut().map_or(Matches::All, Matches::Elsewhere);
                     task.offer(DocId(candidate), sum, &mut matches)?;
                     least = task.threshold() - rest - beside;
                 }

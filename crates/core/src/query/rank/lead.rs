@@ -19,7 +19,7 @@ pub fn lead(task: &mut Task<'_>, mut node: Node) -> Result<()> {
     while document.0 < task.range.end {
         if document >= end {
             if task.is_over()? {
-                    break;
+                break;
             }
             let start = document.0 / WINDOW * WINDOW;
             end = DocId((start.saturating_add(WINDOW)).min(task.range.end));

@@ -23,8 +23,9 @@ pub fn union(task: &mut Task<'_>, mut restriction: Option<Node>) -> Result<()> {
             *sum = if sum.is_nan() { score } else { *sum + score };
             document = task.leaves.cursors[slot].advance()?;
         }
+        // Sums of some of the lists are no scores.
         if task.is_over()? {
-            break;
+            return Ok(());
         }
     }
     for (place, sum) in sums.iter().enumerate().filter(|(_, sum)| !sum.is_nan()) {

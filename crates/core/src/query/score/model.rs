@@ -115,7 +115,10 @@ impl Model {
     /// Where a word without a zone is looked for: in all zones that weigh something.
     pub fn searched(&self) -> ZoneSet {
         let mut zones = ZoneSet::default();
-        Zone::ALL.into_iter().filter(|zone| self.zones[*zone as usize].weight > 0.0).for_each(|zone| zones.insert(zone));
+        Zone::ALL
+            .into_iter()
+            .filter(|zone| self.zones[*zone as usize].weight > 0.0)
+            .for_each(|zone| zones.insert(zone));
         zones
     }
 
@@ -252,3 +255,6 @@ impl Shape {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,9 +33,8 @@ pub fn arrange(searcher: &Searcher, best: Vec<Ranked>, request: &Request<'_>) ->
     let (arranged, rest) = best.split_at(best.len().min(ARRANGED));
     let mut hits: Vec<Arrangement> = arranged.iter().map(plain).collect();
     if let Some(distance) = request.showing.collapse {
-        let fingerprint = |hit: &Arrangement| {
-            searcher.parts[hit.ranked.segment].segment.simhash_of(hit.ranked.document)
-        };
+        let fingerprint =
+            |hit: &Arrangement| searcher.parts[hit.ranked.segment].segment.simhash_of(hit.ranked.document);
         hits = collapse(hits, distance, fingerprint);
     }
     if request.showing.per_site > 0 {
@@ -122,7 +121,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn hits(count: u32) -> Vec<Arrangement> {
-        let ranked = |number| Ranked { score: 100.0 - f64::from(number), segment: 0, document: DocId(number) };
+        let ranked =
+            |number| Ranked { score: 100.0 - f64::from(number), segment: 0, document: DocId(number) };
         (0..count)
             .map(|number| Arrangement { ranked: ranked(number), similar: 0, more_from_site: 0 })
             .collect()

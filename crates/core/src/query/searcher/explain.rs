@@ -60,7 +60,11 @@ pub fn explain(run: &Run<'_>, hit: &Ranked) -> Result<Explanation> {
     let of_rank = run.request.rank_weight * f64::from(part.ranks[document.0 as usize]);
     if of_rank != 0.0 {
         let value = crate::query::score::grain(of_rank);
-        let detail = format!("{} · ln(1 + {:.4})", run.request.rank_weight, f64::from(part.ranks[document.0 as usize]).exp_m1());
+        let detail = format!(
+            "{} · ln(1 + {:.4})",
+            run.request.rank_weight,
+            f64::from(part.ranks[document.0 as usize]).exp_m1()
+        );
         parts.push(Explanation { label: "static rank".into(), value, detail, parts: Vec::new() });
     }
     if run.request.model.scorer == Scorer::QueryLikelihood {
@@ -92,7 +96,8 @@ pub fn explain(run: &Run<'_>, hit: &Ranked) -> Result<Explanation> {
 
 /// A leaf as one would type it.
 fn name(leaf: &Leaf) -> String {
-    let zones = leaf.zones.map(|zones| zones.zones().map(|zone| format!("{}:", zone.name())).collect::<String>());
+    let zones =
+        leaf.zones.map(|zones| zones.zones().map(|zone| format!("{}:", zone.name())).collect::<String>());
     let pattern = match &leaf.pattern {
         Pattern::Term(term) => term.clone(),
         Pattern::Prefix { start, .. } => format!("{start}*"),

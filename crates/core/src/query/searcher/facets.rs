@@ -74,7 +74,12 @@ impl Tally {
             sites: commonest(self.sites.into_iter(), most),
             languages: commonest(self.languages.into_iter().map(named), most),
             kinds: commonest(self.kinds.into_iter().map(|(kind, count)| (kind.to_owned(), count)), most),
-            years: years.into_iter().rev().take(most).map(|(year, count)| (year.to_string(), count)).collect(),
+            years: years
+                .into_iter()
+                .rev()
+                .take(most)
+                .map(|(year, count)| (year.to_string(), count))
+                .collect(),
         }
     }
 }
@@ -105,7 +110,15 @@ mod tests {
 
     #[test]
     fn years_begin_in_january() {
-        let days = [(0, 1970), (364, 1970), (365, 1971), (11_016, 2000), (11_017, 2000), (19_722, 2023), (19_723, 2024)];
+        let days = [
+            (0, 1970),
+            (364, 1970),
+            (365, 1971),
+            (11_016, 2000),
+            (11_017, 2000),
+            (19_722, 2023),
+            (19_723, 2024),
+        ];
         for (day, year) in days {
             assert_eq!(year_of(day), year, "{day}");
         }

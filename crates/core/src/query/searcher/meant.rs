@@ -8,16 +8,19 @@ use crate::query::suggest::{Speller, plain_words, rewrite};
 /// A word in as many documents is taken to be meant as it is written.
 const COMMON: u64 = 20;
 
+/// How many words are corrected: each takes some milliseconds.
+const CORRECTED: usize = 16;
+
 impl Searcher {
     /// The query with its misspelt words corrected; `None` where there are none, or no word is convincing. Only words that
-    /// few documents hold are looked at.
+    /// few documents hold are looked at, and the first [`CORRECTED`] of them.
     pub fn suggest(&self, query: &str, language: &str) -> Result<Option<String>> {
         let analyzer = Analyzer::new(Language::of(Some(language)));
         let mut rare = Vec::new();
         let mut term = String::new();
         for range in plain_words(query) {
             analyzer.term(&query[range.clone()], &mut term);
-            if self.documents_with(&term)? < COMMON {
+            if rare.len() < CORRECTED && self.documents_with(&term)? < COMMON {
                 rare.push(range);
             }
         }

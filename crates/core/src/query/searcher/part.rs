@@ -28,8 +28,8 @@ impl Part {
         replaced: Replaced,
         rank_of: &impl Fn(Signature) -> Result<f32>,
     ) -> Result<Part> {
-        // `max` turns a rank that is no number into none, too.
-        let rank = |document| Ok(rank_of(segment.signature(document)?)?.max(0.0).ln_1p());
+        // `max` turns a rank that is no number into none, and `min` keeps an infinite one from making every sum so.
+        let rank = |document| Ok(rank_of(segment.signature(document)?)?.max(0.0).min(f32::MAX).ln_1p());
         let ranks = segment.documents().map(rank).collect::<Result<Vec<f32>>>()?;
         let greatest = |window: &[f32]| window.iter().copied().fold(0.0, f32::max);
         let rank_maxima = ranks.chunks(WINDOW as usize).map(greatest).collect();

@@ -26,7 +26,7 @@ pub struct Request<'a> {
     pub method: Method,
     /// How lists are intersected.
     pub intersection: Intersection,
-    /// How many matches are counted before it is enough; 0: as many as were ranked.
+    /// How many matches are counted before it is enough, beside those that were ranked.
     pub count: u64,
     /// How many values of each facet to give; 0: no facets.
     pub facets: usize,
@@ -34,6 +34,8 @@ pub struct Request<'a> {
     pub time_limit: Option<Duration>,
     /// How many threads may search.
     pub threads: usize,
+    /// How many postings are worth a thread: for fewer, fewer search.
+    pub worth_a_thread: u64,
     /// How the hits are shown.
     pub showing: Showing,
 }
@@ -62,6 +64,7 @@ impl Default for Request<'_> {
             facets: 0,
             time_limit: None,
             threads: 1,
+            worth_a_thread: 1 << 20,
             showing: Showing::default(),
         }
     }

@@ -20,8 +20,8 @@ use crate::query::score::{LeafScore, Nearness};
 use crate::query::tree::{Leaf, Query};
 use crate::{Pulse, Result};
 
-/// How many postings are worth a thread.
-const WORTH_A_THREAD: u64 = 1 << 20;
+/// The most that a leaf is boosted, however often it is said: keeps every score finite.
+const HIGHEST_BOOST: f64 = 1e6;
 
 /// One search.
 pub struct Run<'s> {
@@ -75,8 +75,8 @@ impl<'s> Run<'s> {
                 slot += 1;
             }
             match scoring.iter_mut().find(|(_, number, _)| *number == which[slot]) {
-                Some(known) => known.2 += f64::from(boost),
-                None => scoring.push((slot, which[slot], f64::from(boost))),
+                Some(known) => known.2 = (known.2 + f64::from(boost)).min(HIGHEST_BOOST),
+                None => scoring.push((slot, which[slot], f64::from(boost).min(HIGHEST_BOOST))),
             }
         }
         let statistics = searcher.statistics();
@@ -84,7 +84,7 @@ impl<'s> Run<'s> {
         scoring.iter().for_each(|(_, number, boost)| boosts[*number] = *boost);
         let score = |(leaf, boost): (&Resolved, &f64)| request.model.leaf(&statistics, &leaf.found, *boost);
         let scores = resolved.iter().zip(&boosts).map(score).collect();
-        let deadline = request.time_limit.map(|limit| begun + limit);
+        let deadline = request.time_limit.and_then(|limit| begun.checked_add(limit));
         Ok(Run {
             searcher,
             request,
@@ -145,21 +145,28 @@ impl<'s> Run<'s> {
         Ok(best)
     }
 
-    /// How many documents match, whether that is all, and the facets that were asked for.
-    pub fn count(&mut self, ranked: usize) -> Result<(u64, bool, Option<Facets>)> {
-        if self.request.facets == 0 && ranked < self.request.depth && !self.partial {
-            return Ok((ranked as u64, true, None));
+    /// How many documents match, given how many were ranked, whether that is all, and the facets that were asked for.
+    pub fn count_past(&mut self, ranked: usize) -> Result<(u64, bool, Option<Facets>)> {
+        let all_ranked = ranked < self.request.depth && !self.partial;
+        let ranked = ranked as u64;
+        if self.request.facets == 0 && (all_ranked || self.request.count <= ranked) {
+            return Ok((ranked, all_ranked, None));
         }
-        let limit = self.request.count;
+        let (matches, whole, facets) = self.count(self.request.count.max(ranked))?;
+        Ok((matches.max(ranked), whole || all_ranked, facets))
+    }
+
+    /// How many documents match, at most `limit` of them, whether that is all, and the facets that were asked for.
+    pub fn count(&mut self, limit: u64) -> Result<(u64, bool, Option<Facets>)> {
         let mut tally = (self.request.facets > 0).then(Tally::default);
-        if limit == 0 && tally.is_none() {
-            return Ok((ranked as u64, false, None));
-        }
         let floor = AtomicU64::new(0);
         let limits = Limits { deadline: self.deadline, pulse: self.pulse, floor: &floor };
         let mut matches = 0u64;
-        let mut whole = true;
+        let mut whole = limit > 0;
         for (number, part) in self.searcher.parts.iter().enumerate() {
+            if !whole {
+                break;
+            }
             let mut leaves = self.leaves(number)?;
             let range = 0..part.documents();
             let mut of_part = tally.as_ref().map(|_| Tally::of_segment(&part.segment));
@@ -167,30 +174,30 @@ impl<'s> Run<'s> {
             let any = self.plan.is_disjunction() && self.plan.restriction(&mut leaves)?.is_none();
             let all = self.plan.is_conjunction() && count::is_dense(&leaves, &slots);
             if (any || all) && of_part.is_none() {
-                whole &= count::by_windows(&mut leaves, &slots, all, range, &part.replaced, &limits, |found| {
-                    matches += found;
-                    matches < limit
-                })?;
+                whole &=
+                    count::by_windows(&mut leaves, &slots, all, range, &part.replaced, &limits, |found| {
+                        matches += found;
+                        matches < limit
+                    })?;
             } else {
                 let mut leaves = self.leaves(number)?;
                 let mut node = self.plan.node(&mut leaves)?;
-                whole &= count::matches(&mut leaves, &mut node, range, &part.replaced, &limits, |document| {
-                    matches += 1;
-                    if let Some(tally) = &mut of_part {
-                        tally.add(&part.segment, document);
-                    }
-                    matches < limit.max(1)
-                })?;
+                whole &=
+                    count::matches(&mut leaves, &mut node, range, &part.replaced, &limits, |document| {
+                        matches += 1;
+                        if let Some(tally) = &mut of_part {
+                            tally.add(&part.segment, document);
+                        }
+                        matches < limit
+                    })?;
             }
             if let (Some(tally), Some(of_part)) = (&mut tally, of_part) {
                 tally.absorb(of_part, &part.segment);
             }
-            if !whole {
-                break;
-            }
         }
         self.partial |= !whole && matches < limit;
-        Ok((matches, whole, tally.map(|tally| tally.facets(self.request.facets))))
+        // A window may have brought more than was asked for.
+        Ok((matches.min(limit), whole, tally.map(|tally| tally.facets(self.request.facets))))
     }
 
     /// The cursors of the leaves on a segment.
@@ -229,7 +236,11 @@ impl<'s> Run<'s> {
     }
 
     /// What each leaf and each part of the prior say on a segment.
-    pub fn prior<'a>(&'a self, part: &'a Part, of_length: &'a (dyn Fn(f64) -> f64 + Sync)) -> Result<Prior<'a>> {
+    pub fn prior<'a>(
+        &'a self,
+        part: &'a Part,
+        of_length: &'a (dyn Fn(f64) -> f64 + Sync),
+    ) -> Result<Prior<'a>> {
         let model = &self.request.model;
         let counts = model.of_length(1.0, 1.0) != 0.0;
         let length = if counts { Some((part.lengths(model.searched())?, of_length)) } else { None };
@@ -270,7 +281,7 @@ impl<'s> Run<'s> {
     fn threads(&self) -> usize {
         let lists = self.resolved.iter().flat_map(|leaf| &leaf.lists).flatten();
         let postings = lists.map(|(_, list)| u64::from(list.frequency)).sum::<u64>();
-        self.request.threads.min((postings / WORTH_A_THREAD) as usize + 1).max(1)
+        self.request.threads.min((postings / self.request.worth_a_thread.max(1)) as usize + 1).max(1)
     }
 
     fn search_together(
@@ -291,7 +302,9 @@ impl<'s> Run<'s> {
         let found = std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
             let mut found = vec![work()];
-            found.extend(others.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))));
+            found.extend(
+                others.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))),
+            );
             found
         });
         Ok(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
@@ -343,19 +356,23 @@ impl<'s> Run<'s> {
                 let restriction = self.plan.restriction(&mut task.leaves)?;
                 maxscore::maxscore(&mut task, restriction)?;
             }
-            _ => {
-                let node = self.plan.node(&mut task.leaves)?;
-                match self.plan.required().as_slice() {
-                    [] => lead::lead(&mut task, node)?,
-                    required => {
-                        let leader = conjunction::leader(&task, required);
-                        // The node reads what the leader passed already, so it needs a cursor of its own.
-                        let scout = self.cursor(number, self.which[leader])?;
-                        task.leaves.cursors.push(scout);
-                        conjunction::conjunction(&mut task, node, required, leader)?;
-                    }
+            _ => match self.plan.required().as_slice() {
+                [] => {
+                    let node = self.plan.node(&mut task.leaves)?;
+                    lead::lead(&mut task, node)?;
                 }
-            }
+                required => {
+                    let leads = conjunction::leader(&task, required);
+                    let (mut node, mut leader) = (None, leads);
+                    if !self.plan.is_decided() {
+                        node = Some(self.plan.node(&mut task.leaves)?);
+                        // The node reads what the leader passed already, so the leader needs a cursor of its own.
+                        leader = task.leaves.cursors.len();
+                        task.leaves.cursors.push(self.cursor(number, self.which[leads])?);
+                    }
+                    conjunction::conjunction(&mut task, node, required, leads, leader)?;
+                }
+            },
         }
         Ok((task.top, task.partial))
     }

@@ -58,7 +58,11 @@ impl Searcher {
                     snippet: if passages { passage() } else { Vec::new() },
                     site: segment.site_name(facts.site).to_owned(),
                     language: language_tag(facts.language),
-                    kind: if facts.kind == crate::index::facts::Kind::Unknown { "" } else { facts.kind.name() },
+                    kind: if facts.kind == crate::index::facts::Kind::Unknown {
+                        ""
+                    } else {
+                        facts.kind.name()
+                    },
                     day: facts.day,
                     similar: hit.similar,
                     more_from_site: hit.more_from_site,

@@ -13,8 +13,8 @@
 //! and c is convincing when that is more than [`RATIO`] times the documents which hold w as it stands; of a word that
 //! none holds, when it is more than [`LEAST`]. (Kernighan, Church and Gale, *A spelling correction program based
 //! on a noisy channel model*, 1990.) Words of fewer than four letters are left alone, as every one has a common
-//! neighbour; so is what has a digit or a joint; words of four to seven letters may have one slip, longer ones
-//! two.
+//! neighbour; so is what has a digit or a joint, and what is longer than any word; words of four to seven letters may
+//! have one slip, longer ones two.
 
 use crate::query::expand::distance;
 
@@ -22,6 +22,9 @@ use crate::query::expand::distance;
 pub const RATIO: f64 = 15.0;
 /// How likely a correction must be of a word that no document holds.
 pub const LEAST: f64 = 0.4;
+
+/// The most letters of a word that is corrected.
+const LONGEST: usize = 40;
 
 /// How likely two slips are.
 const TWO: f64 = 1.0 / 30.0;
@@ -45,7 +48,9 @@ pub fn reach(word: &str) -> u8 {
     match word.chars().filter(|letter| letter.is_alphabetic()).count() {
         0..4 => 0,
         4..8 => 1,
-        _ => 2,
+        8..=LONGEST => 2,
+        // Whatever one change makes of it would fill the memory.
+        _ => 0,
     }
 }
 
@@ -158,6 +163,7 @@ mod tests {
         assert_eq!(chosen("git", 0, &[("get", 100_000)]), None);
         assert_eq!(chosen("sieve", 30, &[("serve", 3000), ("sieves", 4)]), None);
         assert_eq!(chosen("utf8", 0, &[("utf", 9000)]), None);
+        assert_eq!(chosen(&"a".repeat(41), 0, &[(&"a".repeat(40), 9000)]), None);
         assert_eq!(chosen("a_bcdef", 0, &[("abcdef", 9000)]), None);
         assert_eq!(chosen("table", 0, &[("bottles", 9000)]), None);
         assert_eq!(chosen("python", 0, &[("python", 9000)]), None);

@@ -28,7 +28,8 @@ pub fn side_by_side(segment: &Segment, first: &str, second: &str) -> Result<u64>
         }
         first.positions(&mut left)?;
         second.positions(&mut right)?;
-        found += u64::from(left.iter().any(|position| right.binary_search(&(position + 1)).is_ok()));
+        found +=
+            u64::from(left.iter().any(|position| right.binary_search(&position.saturating_add(1)).is_ok()));
         examined += 1;
         if examined == EXAMINED {
             return Ok(found * segment.totals().documents / (u64::from(document.0) + 1));

@@ -42,7 +42,10 @@ mod tests {
 
     #[test]
     fn only_what_is_looked_for_may_be_misspelt() {
-        assert_eq!(found("pyhton AND \"città è\" site:a.b x* y~1 -no NOT never (ok)"), ["pyhton", "città", "è", "ok"]);
+        assert_eq!(
+            found("pyhton AND \"città è\" site:a.b x* y~1 -no NOT never (ok)"),
+            ["pyhton", "città", "è", "ok"]
+        );
         assert_eq!(found("a -(b c)"), Vec::<&str>::new());
         assert_eq!(found("  "), Vec::<&str>::new());
     }
