@@ -5,8 +5,9 @@
 //! a document that passed everything else. The cursors of the leaves are kept apart, in [`Leaves`], and the nodes refer
 //! to them by number: so whoever scores a document reads what matching decoded already.
 //!
-//! A cursor that stands past the document of the whole tree says that its leaf is not in it, as long as nobody
-//! [runs ahead](Plan::runs_ahead): else those who score have cursors of their own.
+//! A node seldom moves a cursor past the document on which the whole tree comes to stand: then a cursor that stands
+//! further on says that its leaf is not in that document. Leaves for which this does not hold ([`Plan::ahead`]) need one
+//! more cursor to be scored.
 
 mod and;
 mod filter;
@@ -14,6 +15,7 @@ mod interval;
 mod or;
 mod phrase;
 mod plan;
+mod shape;
 
 pub use and::{And, Intersection};
 pub use filter::Test;

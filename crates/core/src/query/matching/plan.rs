@@ -3,6 +3,7 @@
 use super::interval::IntervalNode;
 use super::or::Or;
 use super::phrase::Phrase;
+use super::shape::{self, Restriction};
 use super::{And, Intersection, Leaves, Node, Test};
 use crate::Result;
 use crate::index::DocId;
@@ -39,43 +40,32 @@ impl<'q> Plan<'q> {
     /// Whether the query is any of some leaves, and perhaps a restriction of those: documents that match what does not
     /// score, such as filters and words that are excluded.
     pub fn is_disjunction(&self) -> bool {
-        disjunction(self.query).is_some()
+        shape::disjunction(self.query).is_some()
     }
 
     /// Whether the query is all of some leaves.
     pub fn is_conjunction(&self) -> bool {
-        let leaves =
-            |children: &[Query]| children.iter().all(|child| matches!(unboosted(child), Query::Leaf(_)));
-        match self.query {
-            Query::And(children) => leaves(children),
-            Query::Group { required, optional, excluded } => {
-                optional.is_empty() && excluded.is_empty() && leaves(required)
-            }
-            _ => false,
-        }
+        shape::is_conjunction(self.query)
     }
 
     /// Whether every document that holds the required leaves matches.
     pub fn is_decided(&self) -> bool {
-        decided(self.query)
+        shape::is_decided(self.query)
     }
 
     /// The leaves without which no document matches.
     pub fn required(&self) -> Vec<Slot> {
-        let mut required = Vec::new();
-        required_of(self.query, &mut 0, true, &mut required);
-        required
+        shape::required(self.query)
     }
 
-    /// Whether the nodes may move the cursor of a leaf past a document that holds it: where any of several things may match
-    /// and one of them is more than a leaf, it goes ahead to where all of it matches.
-    pub fn runs_ahead(&self) -> bool {
-        runs_ahead(self.query)
+    /// The leaves that score and whose cursors the nodes may move past the document that they stand on.
+    pub fn ahead(&self) -> Vec<Slot> {
+        shape::ahead(self.query)
     }
 
     /// What restricts a disjunction on a segment, where anything does.
     pub fn restriction(&self, leaves: &mut Leaves<'_>) -> Result<Option<Node>> {
-        let Some((slots, rest)) = disjunction(self.query) else { return Ok(None) };
+        let Some((slots, rest)) = shape::disjunction(self.query) else { return Ok(None) };
         let mut walk = Walk { plan: self, leaves, next: 0 };
         let mut children = Vec::new();
         for restriction in rest {
@@ -83,162 +73,14 @@ impl<'q> Plan<'q> {
                 Restriction::Leaves => walk.next += slots,
                 Restriction::Must(query) => children.push(walk.query(query)?),
                 Restriction::MustNot(queries) => {
-                    let unwanted = walk.any(queries)?;
+                    let unwanted = walk.each(queries)?;
+                    let unwanted = walk.any_of(unwanted);
                     children.push(Node::Except(Box::new((walk.everything(), unwanted))));
                 }
             }
         }
         if children.is_empty() { Ok(None) } else { walk.all_of(children).map(Some) }
     }
-}
-
-/// A part of a disjunction, in the order of a walk.
-enum Restriction<'q> {
-    /// The leaves themselves.
-    Leaves,
-    Must(&'q Query),
-    MustNot(&'q [Query]),
-}
-
-/// How many leaves the disjunction has, and its parts.
-fn disjunction(query: &Query) -> Option<(usize, Vec<Restriction<'_>>)> {
-    match query {
-        Query::Leaf(_) => Some((1, vec![Restriction::Leaves])),
-        Query::Boost(child, _) => disjunction(child),
-        Query::Group { required, optional, excluded } if required.is_empty() && !optional.is_empty() => {
-            let simple = optional.iter().all(|child| matches!(unboosted(child), Query::Leaf(_)));
-            let mut parts = vec![Restriction::Leaves];
-            if !excluded.is_empty() {
-                parts.push(Restriction::MustNot(excluded));
-            }
-            simple.then_some((optional.len(), parts))
-        }
-        Query::And(children) => {
-            let mut found = None;
-            let mut parts = Vec::new();
-            for child in children {
-                if scores_nothing(child) {
-                    parts.push(Restriction::Must(child));
-                } else if found.is_none() {
-                    let (slots, of_child) = disjunction(child)?;
-                    found = Some(slots);
-                    parts.extend(of_child);
-                } else {
-                    return None;
-                }
-            }
-            found.map(|slots| (slots, parts))
-        }
-        _ => None,
-    }
-}
-
-/// Walks a query whose first leaf is `next`; where it must match, so must some of its leaves.
-fn required_of(query: &Query, next: &mut Slot, must: bool, required: &mut Vec<Slot>) {
-    match query {
-        Query::Leaf(_) => {
-            required.extend(must.then_some(*next));
-            *next += 1;
-        }
-        Query::Interval(interval) => required_of_interval(interval, next, must, required),
-        Query::Filter(_) => {}
-        Query::Boost(child, _) => required_of(child, next, must, required),
-        Query::Not(child) => required_of(child, next, false, required),
-        Query::And(children) => children.iter().for_each(|child| required_of(child, next, must, required)),
-        Query::Group { required: wanted, optional, excluded } => {
-            wanted.iter().for_each(|child| required_of(child, next, must, required));
-            let only = must && wanted.is_empty() && optional.len() == 1;
-            optional.iter().for_each(|child| required_of(child, next, only, required));
-            excluded.iter().for_each(|child| required_of(child, next, false, required));
-        }
-    }
-}
-
-/// Whether a document matches when it holds all leaves that [`required_of`] finds.
-fn decided(query: &Query) -> bool {
-    match query {
-        Query::Leaf(_) | Query::Interval(Interval::Leaf(_)) => true,
-        Query::Boost(child, _) => decided(child),
-        Query::And(children) => children.iter().all(decided),
-        Query::Group { required, optional, excluded } if excluded.is_empty() => {
-            match (required.as_slice(), optional.as_slice()) {
-                ([], [only]) => decided(only),
-                ([], _) => false,
-                (required, _) => required.iter().all(decided),
-            }
-        }
-        _ => false,
-    }
-}
-
-fn required_of_interval(interval: &Interval, next: &mut Slot, must: bool, required: &mut Vec<Slot>) {
-    match interval {
-        Interval::Leaf(_) => {
-            required.extend(must.then_some(*next));
-            *next += 1;
-        }
-        Interval::Phrase(words) => {
-            required.extend((*next..*next + words.len()).filter(|_| must));
-            *next += words.len();
-        }
-        Interval::Any(children) => {
-            let only = must && children.len() == 1;
-            children.iter().for_each(|child| required_of_interval(child, next, only, required));
-        }
-        Interval::All(children) | Interval::Ordered(children) => {
-            children.iter().for_each(|child| required_of_interval(child, next, must, required));
-        }
-        Interval::Window(child, _) => required_of_interval(child, next, must, required),
-        Interval::Containing(relation) | Interval::Inside(relation) => {
-            required_of_interval(&relation.of, next, must, required);
-            required_of_interval(&relation.with, next, must && !relation.negated, required);
-        }
-        Interval::Aligned(both) => {
-            required_of_interval(&both.0, next, must, required);
-            required_of_interval(&both.1, next, must, required);
-        }
-    }
-}
-
-fn runs_ahead(query: &Query) -> bool {
-    match query {
-        Query::Leaf(_) | Query::Filter(_) | Query::Not(_) => false,
-        Query::Interval(interval) => interval_runs_ahead(interval),
-        Query::Boost(child, _) => runs_ahead(child),
-        Query::And(children) => children.iter().any(runs_ahead),
-        Query::Group { required, optional, .. } if required.is_empty() => {
-            let composed = |child: &Query| !matches!(unboosted(child), Query::Leaf(_));
-            (optional.len() > 1 && optional.iter().any(composed)) || optional.iter().any(runs_ahead)
-        }
-        Query::Group { required, .. } => required.iter().any(runs_ahead),
-    }
-}
-
-fn interval_runs_ahead(interval: &Interval) -> bool {
-    match interval {
-        Interval::Leaf(_) | Interval::Phrase(_) => false,
-        Interval::Any(children) => {
-            let composed = |child: &Interval| !matches!(child, Interval::Leaf(_));
-            (children.len() > 1 && children.iter().any(composed)) || children.iter().any(interval_runs_ahead)
-        }
-        Interval::All(children) | Interval::Ordered(children) => children.iter().any(interval_runs_ahead),
-        Interval::Window(child, _) => interval_runs_ahead(child),
-        Interval::Containing(relation) | Interval::Inside(relation) => {
-            interval_runs_ahead(&relation.of) || interval_runs_ahead(&relation.with)
-        }
-        Interval::Aligned(both) => interval_runs_ahead(&both.0) || interval_runs_ahead(&both.1),
-    }
-}
-
-fn unboosted(query: &Query) -> &Query {
-    match query {
-        Query::Boost(child, _) => unboosted(child),
-        other => other,
-    }
-}
-
-fn scores_nothing(query: &Query) -> bool {
-    query.scoring_leaves().is_empty()
 }
 
 /// A walk that makes nodes.
@@ -276,17 +118,13 @@ impl Walk<'_, '_, '_> {
             }
             Query::Group { required, optional, excluded } => {
                 let must = self.each(required)?;
-                let nothing_said = required.is_empty() && optional.is_empty() && excluded.is_empty();
-                let wanted = if (required.is_empty() && !optional.is_empty()) || nothing_said {
-                    self.any(optional)?
+                let may = if must.is_empty() { self.each(optional)? } else { self.pass(optional) };
+                let unwanted = self.each(excluded)?;
+                let wanted = if must.is_empty() && (!may.is_empty() || unwanted.is_empty()) {
+                    self.any_of(may)
                 } else {
-                    // What only adds to the score has cursors and no nodes, which would move them.
-                    let mut passed = Vec::new();
-                    optional.iter().for_each(|child| child.leaves(&mut passed));
-                    self.next += passed.len();
                     self.all_of(must)?
                 };
-                let unwanted = self.each(excluded)?;
                 Ok(self.except(wanted, unwanted))
             }
         }
@@ -296,9 +134,10 @@ impl Walk<'_, '_, '_> {
         queries.iter().map(|query| self.query(query)).collect()
     }
 
-    fn any(&mut self, queries: &[Query]) -> Result<Node> {
-        let children = self.each(queries)?;
-        Ok(self.any_of(children))
+    /// What only adds to the score needs no nodes, and their cursors are left where they are.
+    fn pass(&mut self, queries: &[Query]) -> Vec<Node> {
+        self.next += shape::leaves_of(queries);
+        Vec::new()
     }
 
     fn interval(&mut self, interval: &Interval) -> Result<Node> {
@@ -310,12 +149,13 @@ impl Walk<'_, '_, '_> {
                 let places =
                     words.iter().enumerate().map(|(place, (distance, _))| (first + place, *distance));
                 let and = And::of(children, self.plan.kind, self.leaves)?;
-                let zones = self.zones(first);
-                Ok(Node::Phrase(Box::new(Phrase::of(and, places.collect(), zones, self.leaves))))
+                let phrase = Phrase::of(and, places.collect(), self.zones(first), self.leaves);
+                Ok(Node::Phrase(Box::new(phrase)))
             }
             _ => {
                 let candidates = self.candidates(interval)?;
-                let (zones, expression) = (self.zones(first), Expression::new(interval));
+                let zones = self.zones(first);
+                let expression = Expression::new(interval);
                 Ok(Node::Interval(Box::new(IntervalNode::new(candidates, first, zones, expression))))
             }
         }

@@ -13,7 +13,7 @@ use super::resolve::{Resolved, resolve};
 use super::{Searcher, Statistics};
 use crate::index::zone::{ZONES, ZoneSet};
 use crate::query::leaf::{LeafCursor, Scoring};
-use crate::query::matching::{Leaves, Plan, Slot};
+use crate::query::matching::{Leaves, Node, Plan, Slot};
 use crate::query::rank::{Limits, Method, Prior, Ranked, Scored, Task, Top, WINDOW};
 use crate::query::rank::{conjunction, count, exhaustive, lead, maxscore, taat, wand};
 use crate::query::score::{LeafScore, Nearness};
@@ -332,15 +332,9 @@ impl<'s> Run<'s> {
             floor: f64::NEG_INFINITY,
         };
         let disjunction = self.plan.is_disjunction();
-        if self.plan.runs_ahead() {
-            for (place, (_, which, _)) in self.scoring.iter().enumerate() {
-                task.scoring[place].slot = task.leaves.cursors.len();
-                task.leaves.cursors.push(self.cursor(number, *which)?);
-            }
-        }
         match self.request.method {
             Method::Exhaustive => {
-                let node = self.plan.node(&mut task.leaves)?;
+                let node = self.node(&mut task)?;
                 exhaustive::exhaustive(&mut task, node)?;
             }
             Method::Wand | Method::BlockMaxWand if disjunction => {
@@ -358,14 +352,14 @@ impl<'s> Run<'s> {
             }
             _ => match self.plan.required().as_slice() {
                 [] => {
-                    let node = self.plan.node(&mut task.leaves)?;
+                    let node = self.node(&mut task)?;
                     lead::lead(&mut task, node)?;
                 }
                 required => {
                     let leads = conjunction::leader(&task, required);
                     let (mut node, mut leader) = (None, leads);
                     if !self.plan.is_decided() {
-                        node = Some(self.plan.node(&mut task.leaves)?);
+                        node = Some(self.node(&mut task)?);
                         // The node reads what the leader passed already, so the leader needs a cursor of its own.
                         leader = task.leaves.cursors.len();
                         task.leaves.cursors.push(self.cursor(number, self.which[leads])?);
@@ -375,6 +369,17 @@ impl<'s> Run<'s> {
             },
         }
         Ok((task.top, task.partial))
+    }
+
+    /// The matching documents of a task's segment. Leaves that the nodes read ahead get one more cursor, to be scored.
+    fn node(&self, task: &mut Task<'s>) -> Result<Node> {
+        let ahead = self.plan.ahead();
+        for scored in task.scoring.iter_mut().filter(|scored| ahead.contains(&scored.slot)) {
+            let cursor = self.cursor(task.number, self.which[scored.slot])?;
+            scored.slot = task.leaves.cursors.len();
+            task.leaves.cursors.push(cursor);
+        }
+        self.plan.node(&mut task.leaves)
     }
 
     /// Adds closeness to the scores of the best and sorts them anew.
