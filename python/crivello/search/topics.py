@@ -20,6 +20,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from msgspec import structs
+
 from crivello.errors import InvalidArgument
 from crivello.lines import numbered_lines
 from crivello.search.results import Hit
@@ -61,9 +63,18 @@ def read_topics(name: str) -> list[Topic]:
 
 
 def hits_of(topic: Topic, searcher: Search, *, top: int, settings: SearchSettings | None = None) -> list[Hit]:
-    """What is found for a topic; nothing where it has no word."""
+    """What is found for a topic, by score alone; nothing where it has no word.
+
+    What is for people is left out, since judgments know nothing of it: folding, mixing, spelling and snippets. So are
+    the count of matches and the limit of time.
+    """
     query = topic.query
-    return list(searcher.search(query, top=top, settings=settings)) if query else []
+    if not query:
+        return []
+    plain = structs.replace(
+        settings or searcher.settings, collapse=-1, per_site=0, suggest=False, count_limit=0, time_limit=0.0
+    )
+    return list(searcher.search(query, top=top, passages=False, settings=plain))
 
 
 def _tabbed(name: str, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, Topic]]:
