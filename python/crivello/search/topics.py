@@ -18,7 +18,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
@@ -32,6 +32,15 @@ from crivello.settings import Search as SearchSettings
 _OPENING = re.compile(r"<\s*(top|doc)\s*>", re.IGNORECASE)
 _TAG = re.compile(r"<\s*(?P<closing>/?)\s*(?P<name>[a-z]\w*)\s*>", re.IGNORECASE)
 _LABEL = re.compile(r"(?:number|topic|title|description):", re.IGNORECASE)
+
+BY_SCORE_ALONE: dict[str, Any] = {
+    "collapse": -1,
+    "per_site": 0,
+    "suggest": False,
+    "count_limit": 0,
+    "time_limit": 0.0,
+}
+"""The settings under which topics are searched, whatever the collection has."""
 
 
 class Topic(NamedTuple):
@@ -71,9 +80,7 @@ def hits_of(topic: Topic, searcher: Search, *, top: int, settings: SearchSetting
     query = topic.query
     if not query:
         return []
-    plain = structs.replace(
-        settings or searcher.settings, collapse=-1, per_site=0, suggest=False, count_limit=0, time_limit=0.0
-    )
+    plain = structs.replace(settings or searcher.settings, **BY_SCORE_ALONE)
     return list(searcher.search(query, top=top, passages=False, settings=plain))
 
 
