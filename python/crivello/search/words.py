@@ -14,7 +14,7 @@ _FIELD = re.compile(r"(?<!\S)\(?\w+:(?=[^\s/])")
 _NEGATED = re.compile(r'(?:^|(?<=[\s(]))(?:-|NOT\s+)(?:"[^"]*"?|\([^)]*\)?|[^\s)]+)')
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
 
-_WITHIN_WORDS = "'’._-+#"
+_WITHIN_WORDS = "'’._+#"
 _CAPITALS = re.compile(r"[A-Z]{2,}")
 
 
@@ -28,11 +28,12 @@ def plain_words(query: str) -> str:
 def words_of_text(text: str) -> str:
     """All the words of a text that nobody wrote as a query, such as a topic or a title.
 
-    Nothing in it is an operator: a minus before a number excludes nothing, and a colon names no field. A word in
-    capitals is written small, since operators are in capitals; ``C++``, ``C#`` and ``e-mail`` stay what they are.
+    Nothing in it is an operator: a minus before a number excludes nothing, a colon names no field, and a hyphen makes
+    no phrase, which finds less of what such a text is about. A word in capitals is written small, since operators are
+    in capitals; ``C++`` and ``C#`` stay what they are.
     """
     spaced = "".join(" " if _is_a_sign(character) else character for character in text)
-    words = (word.lstrip(_WITHIN_WORDS).rstrip("'’._-") for word in spaced.split())
+    words = (word.lstrip(_WITHIN_WORDS).rstrip("'’._") for word in spaced.split())
     return " ".join(
         word.lower() if _CAPITALS.fullmatch(word) else word for word in words if any(map(str.isalnum, word))
     )
