@@ -25,7 +25,7 @@ from crivello.search import Hit, Snippet
 from crivello.search.runs import lines_of_run, read_run
 from crivello.search.topics import Topic, hits_of, read_topics
 from crivello.search.words import words_of_text
-from tests import cacm, cranfield
+from tests import cranfield
 from tests.searching import opened
 from tests.test_shell import CRIVELLO, complaint, crivello
 
@@ -397,19 +397,6 @@ def test_a_wrong_line_is_misuse_and_a_missing_file_a_failure(folder: Path, tmp_p
 def test_what_is_no_measure_here(name: str) -> None:
     with pytest.raises(CrivelloError):
         evaluate({"1": {"a": 1}}, {}, [name])
-
-
-def test_answers_are_good_on_cacm(tmp_path: Path) -> None:
-    searcher = opened(tmp_path, Index(tmp_path).add(cacm.documents()))
-    topics, judgments = cacm.topics(), cacm.judgments()
-    assert (len(topics), len(judgments)) == (64, 52)
-    run = {
-        topic.id: {hit.url: -float(hit.rank) for hit in hits_of(topic, searcher, top=20)}
-        for topic in topics
-    }
-    found = evaluate(judgments, run, ["nDCG@10"]).means["nDCG@10"]
-    print(f"CACM: nDCG@10 {found:.4f}")
-    assert found > 0.4
 
 
 def test_the_measures_of_cranfield_are_those_of_a_plain_count(tmp_path: Path) -> None:
