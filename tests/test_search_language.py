@@ -211,7 +211,7 @@ def test_a_caret_points_at_what_does_not_parse(folder: Path, query: str, pointed
     assert "\n".join(rest[:2]) == pointed and rest[2].startswith("hint: ")
 
 
-def test_the_help_shows_an_operator_of_each_kind(collection: Collection) -> None:
+def test_the_help_shows_an_operator_of_each_kind() -> None:
     printed = crivello("search", "--help").stdout
     for sign in ('"solar wind"', "+sun", "-storm", "AND", "OR", "magnet*", "corona~", '"~8', "<", "INSIDE",
                  "title:", "site:", "lang:", "type:", "after:", "before:", "^2", "docs/search.md"):  # fmt: skip
