@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crivello
-from crivello._core import Searcher, count_tokens
+from crivello._core import count_tokens
 from crivello.index import Document, Index
-from crivello.search import results
+from crivello.search.searcher import Search
+from crivello.settings import Search as SearchSettings
+from tests.searching import opened
 
 CRIVELLO = Path(sys.executable).parent / "crivello"
 
@@ -69,9 +71,9 @@ PAGES = [
 
 
 @pytest.fixture(scope="module")
-def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> Search:
     folder = tmp_path_factory.mktemp("index")
-    return Searcher(folder, Index(folder).add(PAGES))
+    return opened(folder, Index(folder).add(PAGES))
 
 
 @pytest.mark.parametrize(
@@ -94,15 +96,16 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
         ("the", "b"),
     ],
 )
-def test_searches(searcher: Searcher, query: str, found: str) -> None:
-    hits = results(query, searcher.search(query, language="en"))
+def test_searches(searcher: Search, query: str, found: str) -> None:
+    hits = searcher.search(query)
     assert {hit.url for hit in hits} == {f"https://{name}.example/" for name in found}
 
 
-def test_snippets_mark_what_overlaps_once(searcher: Searcher) -> None:
-    hit = results("", searcher.search("東京都庁", language="ja")).hits[0]
+def test_snippets_mark_what_overlaps_once(searcher: Search) -> None:
+    japanese = SearchSettings(language="ja")
+    hit = searcher.search("東京都庁", settings=japanese).hits[0]
     assert hit.snippet.marked("[", "]") == "[東京都庁]は新宿にある。"
-    hit = results("", searcher.search("std::vector vector", language="en")).hits[0]
+    hit = searcher.search("std::vector vector").hits[0]
     assert "Use [std::vector] in" in hit.snippet.marked("[", "]")
 
 

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crivello._core import Cancel, IndexOptions, Searcher, join_segments
+from crivello._core import Cancel, IndexOptions, join_segments
 from crivello.collection import Collection
 from crivello.errors import InvalidArgument, StorageError
 from crivello.index import Document, Index, Segment
 from crivello.index.policy import FAN_IN, SMALLEST_TIER, choose, tier
 from crivello.index.update import Indexer
+from tests.searching import opened
 
 
 def page(number: int, body: str = "some words") -> Document:
@@ -25,12 +26,11 @@ def page(number: int, body: str = "some words") -> Document:
 
 
 def bodies(folder: Path, segments: list[Segment], query: str) -> list[str]:
-    hits = Searcher(folder, segments).search(query, top=1000)[2]
-    return sorted("".join(text for text, _ in fragments) for _, _, _, fragments in hits)
+    return sorted(str(hit.snippet) for hit in opened(folder, segments).search(query, top=1000))
 
 
 def found(folder: Path, segments: list[Segment], query: str = "words") -> set[str]:
-    return {url for _, url, _, _ in Searcher(folder, segments).search(query, top=5000)[2]}
+    return {hit.url for hit in opened(folder, segments).search(query, top=5000)}
 
 
 def urls(numbers: Iterable[int]) -> set[str]:
@@ -46,7 +46,7 @@ def test_a_document_added_again_replaces_the_older_one(tmp_path: Path) -> None:
     for segments in (index.segments, index.merge()):
         assert bodies(tmp_path, segments, "words") == ["newer words", "newest words"]
         assert bodies(tmp_path, segments, "older OR other") == []
-        assert Searcher(tmp_path, segments).documents == 2
+        assert opened(tmp_path, segments).documents == 2
     assert index.obsolete == ["segment-000001.seg", "segment-000002.seg"]
     assert [name for name, _ in index.segments] == ["segment-000003.seg"]
 
@@ -57,7 +57,7 @@ def test_what_is_deleted_is_never_found_again(tmp_path: Path) -> None:
     index.delete([page(number).url for number in (3, 4, 77)])
     left = urls(range(10)) - urls([3, 4])
     assert found(tmp_path, index.segments) == found(tmp_path, index.segments, "NOT absent") == left
-    assert Searcher(tmp_path, index.segments).documents == 8
+    assert opened(tmp_path, index.segments).documents == 8
     index.add([page(3, "these words are back")])
     assert found(tmp_path, index.segments) == left | urls([3])
     index.delete([page(5).url])
@@ -65,7 +65,7 @@ def test_what_is_deleted_is_never_found_again(tmp_path: Path) -> None:
     for segments in (index.segments, index.merge()):
         assert found(tmp_path, segments) == found(tmp_path, segments, "NOT absent") == left
         assert bodies(tmp_path, segments, "back") == ["these words are back"]
-        Searcher(tmp_path, segments).verify()
+        opened(tmp_path, segments).verify()
     index.delete(page(number).url for number in range(10))
     assert found(tmp_path, index.segments) == set() and len(index.segments) == 2
     assert index.merge() == [] and found(tmp_path, index.segments) == set()
@@ -167,7 +167,7 @@ def test_a_merge_in_the_background_can_be_stopped(tmp_path: Path) -> None:
     assert not index.merge_in_background()
     index.stop_merging()
     assert index.segments == old and index.obsolete == []
-    Searcher(tmp_path, index.segments).verify()
+    opened(tmp_path, index.segments).verify()
     assert found(tmp_path, index.segments) == urls(range(4000))
     assert {path.name for path in tmp_path.iterdir()} <= {name for name, _ in old} | {"segment-000003.seg"}
     index.merge()
@@ -203,10 +203,10 @@ def test_little_memory_gives_the_same_index(tmp_path: Path) -> None:
         folder.mkdir()
         segments = Index(folder, options=IndexOptions(memory=memory)).add(documents)
         assert [path.name for path in folder.iterdir()] == ["segment-000001.seg"]
-        searcher = Searcher(folder, segments)
+        searcher = opened(folder, segments)
         searcher.verify()
         queries = ("word976", '"word7 word14"', "word1 AND word2", "page 2999")
-        hits = [searcher.search(query, top=20)[2] for query in queries]
+        hits = [searcher.search(query, top=20).hits for query in queries]
         found.append((searcher.terms, searcher.postings, hits))
     assert found[0] == found[1]
 
@@ -247,12 +247,12 @@ def test_any_sequence_of_changes_is_that_of_a_dict(changes: list[tuple[str, Any]
             else:
                 index.stop_merging()
                 index = Index(folder, index.segments, fan_in=3)
-            searcher = Searcher(folder, index.segments)
-            hits = searcher.search("words", top=100)[2]
-            assert {url: "".join(text for text, _ in parts) for _, url, _, parts in hits} == model
+            searcher = opened(folder, index.segments)
+            hits = searcher.search("words", top=100)
+            assert {hit.url: str(hit.snippet) for hit in hits} == model
             assert searcher.documents == len(model)
         index.stop_merging()
-        Searcher(folder, index.segments).verify()
+        opened(folder, index.segments).verify()
 
 
 def test_progress_and_nothing_added(tmp_path: Path) -> None:

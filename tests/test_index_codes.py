@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from crivello import codes
-from crivello._core import IndexOptions, Searcher
+from crivello._core import IndexOptions
 from crivello.errors import InvalidArgument
 from crivello.index import Document, Index, Segment
+from tests.searching import opened
 
 TEXT = ["alpha beta gamma", "beta", "gamma delta alpha", "alpha " * 9, "delta beta alpha beta", ""]
 QUERIES = ("alpha", "beta AND alpha", '"gamma delta"', "delta OR gamma", "alpha -beta", '"word7 word8"')
@@ -36,11 +37,12 @@ Answer = list[tuple[int, list[tuple[float, str]]]]
 
 
 def answers(folder: Path, segments: list[Segment]) -> Answer:
-    searcher = Searcher(folder, segments)
+    # Where more pages match than are looked at for closeness, equal ones go by their numbers.
+    searcher = opened(folder, segments, proximity_depth=1000)
     searcher.verify()
     return [
-        (matches, sorted((round(score, 4), url) for score, url, _, _ in hits))
-        for matches, _, hits in (searcher.search(query, top=1000) for query in QUERIES)
+        (results.matches, sorted((round(hit.score, 4), hit.url) for hit in results))
+        for results in (searcher.search(query, top=1000) for query in QUERIES)
     ]
 
 

@@ -18,6 +18,7 @@ from crivello.crawl import crawl
 from crivello.index.jsonl import JsonLines
 from crivello.index.update import Indexer, update_index
 from crivello.lab.web import SampleWeb
+from crivello.settings import Search as SearchSettings
 from tests.test_shell import CRIVELLO, complaint, crivello, wait_for
 
 LINES = [
@@ -58,7 +59,8 @@ def json_of(*arguments: str | Path) -> dict[str, Any]:
 
 
 def found(folder: Path, query: str = "words") -> set[str]:
-    return {hit.url for hit in Collection(folder).search(query, top=1000)}
+    unfolded = SearchSettings(collapse=-1, per_site=0)
+    return {hit.url for hit in Collection(folder).searcher().search(query, top=1000, settings=unfolded)}
 
 
 def segment_of(folder: Path) -> Path:

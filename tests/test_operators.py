@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crivello._core import Searcher
 from crivello.errors import InvalidArgument
 from crivello.index import Document, Index
 from crivello.search import (
@@ -39,6 +38,8 @@ from crivello.search import (
     Type,
     Window,
 )
+from crivello.search.searcher import Search
+from tests.searching import opened
 from tests.slow_scores import nearness
 from tests.slow_search import SlowIndex, SlowSearch, distance
 
@@ -133,18 +134,18 @@ def test_operators_are_values() -> None:
 
 
 @given(st.text(max_size=30))
-def test_the_text_of_a_term_is_only_words(searcher: Searcher, text: str) -> None:
+def test_the_text_of_a_term_is_only_words(searcher: Search, text: str) -> None:
     try:
         query = Term(text)
     except InvalidArgument:
         return
-    assert searcher.search(str(query))[0] >= 0
+    assert searcher.search(str(query)).matches >= 0
 
 
 @pytest.fixture(scope="module")
-def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> Search:
     folder: Path = tmp_path_factory.mktemp("index")
-    return Searcher(folder, Index(folder).add([Document("https://a.example/", "Solar wind", "a b c")]))
+    return opened(folder, Index(folder).add([Document("https://a.example/", "Solar wind", "a b c")]))
 
 
 @pytest.mark.parametrize(

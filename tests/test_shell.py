@@ -38,11 +38,17 @@ def crivello(
 
 
 def complaint(*arguments: str | Path, code: int) -> str:
-    """Runs a command that must fail with one sentence on standard error, and perhaps a hint."""
+    """Runs a command that must fail with one sentence on standard error, and perhaps a hint.
+
+    Between them stand two lines that begin with spaces where a query is pointed into.
+    """
     done = crivello(*arguments)
     assert done.returncode == code, done
     assert done.stdout == ""
-    lines = done.stderr.strip().splitlines()
+    first, *rest = done.stderr.strip().splitlines()
+    pointing = [line for line in rest if line.startswith("  ")]
+    lines = [first, *rest[len(pointing) :]]
+    assert pointing == rest[: len(pointing)] and len(pointing) in (0, 2), done.stderr
     assert lines[0].startswith("crivello: ") and len(lines) <= 2, done.stderr
     assert len(lines) == 1 or lines[1].startswith("hint: ")
     return done.stderr

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from crivello.search import Hit
 
 DELAY = 0.02
+_MORE_QUERIES = ('title:bee AND (swarm OR "queen honey"~20) -wax', "lighthuose lens")
 
 
 def register(app: typer.Typer) -> None:
@@ -92,11 +93,8 @@ def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
         say(
             f"4. ranked {graph.pages:,} pages by {graph.links:,} links, {graph.bits_per_link:.1f} bits a link"
         )
-        for query in sample.queries:
-            say()
-            say(f"$ crivello search {into or 'DIR'} {query!r}")
-            for hit in collection.search(query, top=3):
-                _print_hit(console, hit)
+        for query in (*sample.queries[:2], *_MORE_QUERIES):
+            _show_search(console, collection, query, into)
     say()
     if once:
         return
@@ -131,6 +129,22 @@ def _told(collection: Collection) -> list[str]:
     return [first[kind] for kind in wanted if kind in first]
 
 
+def _show_search(console: Console, collection: Collection, query: str, into: str) -> None:
+    """The best hits of a query, what the first score is the sum of, and where all the matches are."""
+    say()
+    say(f"$ crivello search {into or 'DIR'} {query!r}")
+    results = collection.search(query, top=2, explain=True, facets=True)
+    if results.suggestion:
+        say(f"did you mean: {results.suggestion}")
+    for hit in results:
+        _print_hit(console, hit)
+    if results.hits and (explanation := results.hits[0].explanation):
+        parts = " + ".join(f"{part.value:.2f} {part.label}" for part in explanation.parts)
+        say(f"     the first score: {explanation.value:.2f} = {parts}")
+    languages = (results.facets or {})["language"]
+    say(f"     {results.counted}: {', '.join(f'{one.count:,} {one.value}' for one in languages)}")
+
+
 def _print_hit(console: Console, hit: Hit) -> None:
     from rich.padding import Padding
     from rich.text import Text
@@ -140,5 +154,5 @@ def _print_hit(console: Console, hit: Hit) -> None:
         return
     snippet = Text.assemble(*((text, "bold green" if match else "") for text, match in hit.snippet.fragments))
     console.print(Text(f"{hit.rank:>3}. {hit.title}", "bold"))
-    for line in (Text(hit.url, "dim"), snippet):
+    for line in (Text(hit.url, "dim"), Text(" · ".join(hit.notes), "dim"), snippet):
         console.print(Padding(line, (0, 0, 0, 5)))

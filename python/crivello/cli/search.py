@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from crivello.cli import NOTHING
 from crivello.cli.batch import search_batch
+from crivello.cli.caret import with_caret
 from crivello.cli.options import Folder, Json, with_settings
-from crivello.cli.output import print_json, say
-from crivello.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from crivello.search import Results
+from crivello.cli.output import print_json
+from crivello.cli.results import print_results
+from crivello.errors import InvalidArgument, QuerySyntaxError
 
 _TOP = 10
 _TOP_OF_A_TOPIC = 1000
@@ -58,16 +56,37 @@ def search(
             show_default=False,
         ),
     ] = "-",
+    explain: Annotated[
+        bool, typer.Option("--explain", help="show what each score is made of, to the last part")
+    ] = False,
+    facets: Annotated[
+        bool, typer.Option("--facets", help="count the matches of each site, language, type and year")
+    ] = False,
     json: Json = False,
     *,
     flags: dict[str, Any],
 ) -> None:
-    """Search a collection: words, AND, OR, NOT, +must, -mustnot, "a phrase", (groups).
+    """Search a collection, by words and operators.
+
+    \b
+      solar wind                  any of the words; the more, and the rarer, the better
+      "solar wind"  +sun  -storm  a phrase, what must be there, what must not
+      sun AND (wind OR flare)     AND, OR, NOT, parentheses
+      magnet*  corona~            how a word begins; how it is nearly spelt
+      "solar wind"~8  sun < wind  within 8 words; one after the other
+      sun INSIDE "solar flare"~9  also CONTAINING, ALIGNED, NOT INSIDE, NOT CONTAINING
+      title:sun  url:(a OR b)     in one zone: title, headings, body, anchors, url
+      site:a.org  lang:it  type:pdf  after:2020  before:2024-05-01
+      wind^2                      with another weight; * is every page
+
+    \b
+    Quote a query with signs for the shell. docs/search.md has the whole language.
 
     \b
     Examples:
       crivello search example solar wind
-      crivello search example '"solar wind" AND NOT storm' --top 20 --json
+      crivello search example '"solar wind" -storm site:example.org' --top 20 --json
+      crivello search example 'solar wind' --explain --facets
       crivello search example --batch topics.txt --run example.run
     """
     from pathlib import Path
@@ -75,20 +94,30 @@ def search(
     from crivello import settings
     from crivello.collection import SETTINGS, Collection
 
-    _refuse_contradictions(query, offset, batch, run)
+    _refuse_contradictions(query, batch, run, {"--offset": offset, "--explain": explain, "--facets": facets})
     loaded = settings.load(Path(folder) / SETTINGS, flags) if (Path(folder) / SETTINGS).exists() else None
     collection = Collection(folder, settings=loaded)
     if batch:
         found = search_batch(collection, batch, run, top=top or _TOP_OF_A_TOPIC, json=json)
     else:
-        results = collection.search(" ".join(query or []), top=top or _TOP, offset=offset)
-        _print(results, json)
+        text = " ".join(query or [])
+        try:
+            results = collection.search(text, top=top or _TOP, offset=offset, facets=facets, explain=explain)
+        except QuerySyntaxError as error:
+            error.add_note(with_caret(text, error.position))
+            raise
+        if json:
+            print_json(results.to_dict())
+        else:
+            print_results(results)
         found = len(results)
     if not found:
         raise typer.Exit(NOTHING)
 
 
-def _refuse_contradictions(query: list[str] | None, offset: int, batch: str, run: str) -> None:
+def _refuse_contradictions(
+    query: list[str] | None, batch: str, run: str, only_without_batch: dict[str, int]
+) -> None:
     if not batch and not query:
         raise InvalidArgument(
             "there is nothing to look for",
@@ -96,22 +125,8 @@ def _refuse_contradictions(query: list[str] | None, offset: int, batch: str, run
         )
     if not batch and run != "-":
         raise InvalidArgument("--run is for the results of --batch", hint="name the topics: --batch TOPICS")
-    if batch and (query or offset):
-        raise InvalidArgument(
-            f"--batch has its own {'queries' if query else 'results, from the first on'}",
-            hint=f"leave {'QUERY' if query else '--offset'} out",
-        )
-
-
-def _print(results: Results, json: bool) -> None:
-    if json:
-        print_json(results.to_dict())
-    elif results.hits:
-        bold = ("\033[1m", "\033[0m") if sys.stdout.isatty() else ("*", "*")
-        for hit in results:
-            print(
-                f"{hit.rank:>3}. {hit.title or hit.url}\n     {hit.url}\n     {hit.snippet.marked(*bold)}\n"
-            )
-        say(f"{results.matches:,} pages in {results.microseconds / 1000:.1f} ms")
-    else:
-        say(f"nothing matches {results.query!r}")
+    if batch and query:
+        raise InvalidArgument("--batch has its own queries", hint="leave QUERY out")
+    for flag, value in only_without_batch.items():
+        if batch and value:
+            raise InvalidArgument(f"{flag} is for one query, and --batch has many", hint=f"leave {flag} out")

@@ -43,7 +43,7 @@ class Explanation:
     def _lines(self, depth: int) -> Iterator[str]:
         yield f"{'  ' * depth}{self.value:10.4f}  {self.label}{f'  ({self.detail})' if self.detail else ''}"
         for part in self.parts:
-            yield from part._lines(depth + 1)  # noqa: SLF001 - of the same class
+            yield from part._lines(depth + 1)
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as JSON has it."""
@@ -76,9 +76,25 @@ class Hit:
     explanation: Explanation | None = None
 
     def __str__(self) -> str:
-        return (
-            f"{self.rank:>3}. {self.title or self.url}\n     {self.url}\n     {self.snippet.marked('*', '*')}"
-        )
+        return "\n".join(self.lines("*", "*"))
+
+    @property
+    def notes(self) -> list[str]:
+        """What is known beside the text, and what stands behind this hit, each in a few words."""
+        kind = "" if self.kind in ("html", "other") else self.kind
+        known = [kind, self.language, self.date.isoformat() if self.date else ""]
+        behind = [
+            f"+{self.similar:,} similar" if self.similar else "",
+            f"{self.more_from_site:,} more from this site" if self.more_from_site else "",
+        ]
+        return [note for note in known + behind if note]
+
+    def lines(self, before: str, after: str) -> Iterator[str]:
+        """The hit as a person reads it, with the matches between two strings."""
+        yield f"{self.rank:>3}. {self.title or self.url}"
+        for line in (self.url, " · ".join(self.notes), self.snippet.marked(before, after)):
+            if line:
+                yield f"     {line}"
 
     def to_dict(self) -> dict[str, Any]:
         """The hit as JSON has it; the snippet is HTML."""
@@ -137,10 +153,14 @@ class Results:
     def __len__(self) -> int:
         return len(self.hits)
 
-    def __str__(self) -> str:
+    @property
+    def counted(self) -> str:
+        """How many pages match, in words."""
         pages = "1 page" if self.matches == 1 else f"{self.matches:,} pages"
-        bound = "" if self.exact else "more than "
-        head = f"{bound}{pages} for {self.query!r} in {self.microseconds / 1000:.1f} ms"
+        return pages if self.exact else f"more than {pages}"
+
+    def __str__(self) -> str:
+        head = f"{self.counted} for {self.query!r} in {self.microseconds / 1000:.1f} ms"
         meant = [f"did you mean: {self.suggestion}"] if self.suggestion else []
         return "\n".join([head, *meant, *map(str, self.hits)])
 

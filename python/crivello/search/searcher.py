@@ -9,6 +9,8 @@ import time
 from collections import OrderedDict
 from pathlib import Path
 
+from msgspec import structs
+
 from crivello._core import Ranking, Ranks, Searcher, SearchOptions
 from crivello.index import Segment
 from crivello.search.filters import narrowed
@@ -20,6 +22,7 @@ from crivello.settings import Search as SearchSettings
 _FACET_VALUES = 10
 _KEPT_RANKINGS = 64
 _LEAST_DEPTH = 100
+_MOST_FOLDED = 1000
 _EPOCH = datetime.date(1970, 1, 1)
 _FILTER_OF = {"site": "site:{}", "language": "lang:{}", "type": "type:{}"}
 
@@ -67,6 +70,11 @@ class Search:
         self._options: OrderedDict[SearchSettings, SearchOptions] = OrderedDict()
         self._rankings: OrderedDict[tuple[str, SearchSettings, bool], tuple[int, Ranking]] = OrderedDict()
         self._lock = threading.Lock()
+
+    @property
+    def settings(self) -> SearchSettings:
+        """How queries are answered where nothing else is said."""
+        return self._settings
 
     @property
     def documents(self) -> int:
@@ -130,8 +138,8 @@ class Search:
         )
 
     def count(self, query: Query, *, limit: int = 1 << 62, settings: SearchSettings | None = None) -> int:
-        """How many pages match a query, at most ``limit``."""
-        options = self._options_of(settings or self._settings)
+        """How many pages match a query, at most ``limit``, however long it takes."""
+        options = self._options_of(structs.replace(settings or self._settings, time_limit=0.0))
         return min(self._searcher.count(sound(str(query)), options, limit)[0], limit)
 
     def verify(self) -> None:
@@ -155,15 +163,17 @@ class Search:
         key = (text, settings, facets)
         with self._lock:
             depth, known = self._rankings.get(key, (0, None))
-            if known is not None and (wanted <= depth or len(known) < depth):
+            if known is not None and _is_enough(known, depth, wanted):
                 self._rankings.move_to_end(key)
                 return known
         # Folding and mixing need more than they show, and the next page is likely to be asked for.
         arranged = settings.collapse >= 0 or settings.per_site
-        depth = max(_LEAST_DEPTH, wanted * 2) if arranged else wanted
-        ranking = self._searcher.rank(
-            text, options, depth, settings.count_limit, _FACET_VALUES if facets else 0
-        )
+        for depth in (max(_LEAST_DEPTH, wanted * 2), wanted + _MOST_FOLDED) if arranged else (wanted,):
+            ranking = self._searcher.rank(
+                text, options, depth, settings.count_limit, _FACET_VALUES if facets else 0
+            )
+            if ranking.partial or _is_enough(ranking, depth, wanted):
+                break
         if not ranking.partial:
             with self._lock:
                 self._rankings[key] = (depth, ranking)
@@ -173,6 +183,12 @@ class Search:
 
     def _explanation(self, text: str, options: SearchOptions, ranking: Ranking, place: int) -> Explanation:
         return _explanation(self._searcher.explain(text, options, ranking, place))
+
+
+def _is_enough(ranking: Ranking, depth: int, wanted: int) -> bool:
+    """Whether a ranking of this depth has the hits that are wanted, or all there are."""
+    has_all = ranking.exact and ranking.matches <= depth
+    return len(ranking) >= wanted or has_all or depth >= wanted + _MOST_FOLDED
 
 
 _Explained = tuple[str, float, str, "list[_Explained]"]

@@ -18,7 +18,9 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from msgspec import structs
 
 from crivello.errors import InvalidArgument
 from crivello.lines import numbered_lines
@@ -30,6 +32,15 @@ from crivello.settings import Search as SearchSettings
 _OPENING = re.compile(r"<\s*(top|doc)\s*>", re.IGNORECASE)
 _TAG = re.compile(r"<\s*(?P<closing>/?)\s*(?P<name>[a-z]\w*)\s*>", re.IGNORECASE)
 _LABEL = re.compile(r"(?:number|topic|title|description):", re.IGNORECASE)
+
+BY_SCORE_ALONE: dict[str, Any] = {
+    "collapse": -1,
+    "per_site": 0,
+    "suggest": False,
+    "count_limit": 0,
+    "time_limit": 0.0,
+}
+"""The settings under which topics are searched, whatever the collection has."""
 
 
 class Topic(NamedTuple):
@@ -61,9 +72,16 @@ def read_topics(name: str) -> list[Topic]:
 
 
 def hits_of(topic: Topic, searcher: Search, *, top: int, settings: SearchSettings | None = None) -> list[Hit]:
-    """What is found for a topic; nothing where it has no word."""
+    """What is found for a topic, by score alone; nothing where it has no word.
+
+    What is for people is left out, since judgments know nothing of it: folding, mixing, spelling and snippets. So are
+    the count of matches and the limit of time.
+    """
     query = topic.query
-    return list(searcher.search(query, top=top, settings=settings)) if query else []
+    if not query:
+        return []
+    plain = structs.replace(settings or searcher.settings, **BY_SCORE_ALONE)
+    return list(searcher.search(query, top=top, passages=False, settings=plain))
 
 
 def _tabbed(name: str, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, Topic]]:

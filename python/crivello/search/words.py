@@ -9,18 +9,21 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from crivello.search.filters import NAMES
+
 _SIGNS = re.compile(r'["“”„()\[\]{}*~^:]')
+_FILTER = re.compile(rf"(?:^|(?<=[\s(]))[-+]?(?:{'|'.join(NAMES)}):[^\s)]+", re.IGNORECASE)
 _FIELD = re.compile(r"(?<!\S)\(?\w+:(?=[^\s/])")
 _NEGATED = re.compile(r'(?:^|(?<=[\s(]))(?:-|NOT\s+)(?:"[^"]*"?|\([^)]*\)?|[^\s)]+)')
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
 
-_WITHIN_WORDS = "'’._-+#"
+_WITHIN_WORDS = "'’._+#"
 _CAPITALS = re.compile(r"[A-Z]{2,}")
 
 
 def plain_words(query: str) -> str:
-    """The words that a query wants: no signs, no operators, and none of the words that it excludes."""
-    wanted = _FIELD.sub(" ", _NEGATED.sub(" ", query))
+    """The words that a query wants: no signs, no operators, no filters, and none that it excludes."""
+    wanted = _FIELD.sub(" ", _NEGATED.sub(" ", _FILTER.sub(" ", query)))
     words = (word.lstrip("-+") for word in _SIGNS.sub(" ", wanted).split())
     return " ".join(word for word in words if word and word not in _OPERATORS)
 
@@ -28,11 +31,12 @@ def plain_words(query: str) -> str:
 def words_of_text(text: str) -> str:
     """All the words of a text that nobody wrote as a query, such as a topic or a title.
 
-    Nothing in it is an operator: a minus before a number excludes nothing, and a colon names no field. A word in
-    capitals is written small, since operators are in capitals; ``C++``, ``C#`` and ``e-mail`` stay what they are.
+    Nothing in it is an operator: a minus before a number excludes nothing, a colon names no field, and a hyphen makes
+    no phrase, which finds less of what such a text is about. A word in capitals is written small, since operators are
+    in capitals; ``C++`` and ``C#`` stay what they are.
     """
     spaced = "".join(" " if _is_a_sign(character) else character for character in text)
-    words = (word.lstrip(_WITHIN_WORDS).rstrip("'’._-") for word in spaced.split())
+    words = (word.lstrip(_WITHIN_WORDS).rstrip("'’._") for word in spaced.split())
     return " ".join(
         word.lower() if _CAPITALS.fullmatch(word) else word for word in words if any(map(str.isalnum, word))
     )

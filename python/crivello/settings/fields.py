@@ -334,28 +334,38 @@ class Search(msgspec.Struct, kw_only=True, frozen=True):
         float, Meta(ge=0, le=100, description="what a word in the text weighs; 0: it is not looked for there")
     ] = 1.0
     title_weight: Annotated[
-        float, Meta(ge=0, le=100, description="what a word in the title weighs; 0: it is not looked for there")
+        float,
+        Meta(ge=0, le=100, description="what a word in the title weighs; 0: it is not looked for there"),
     ] = 3.0
     headings_weight: Annotated[
         float,
         Meta(
-            ge=0, le=100, description="what a word in the headings weighs beside the text; 0: it is not looked for there"
+            ge=0,
+            le=100,
+            description="what a word in the headings weighs beside the text; 0: it is not looked for there",
         ),
     ] = 0.5
     anchors_weight: Annotated[
         float,
-        Meta(ge=0, le=100, description="what a word in links to the page weighs; 0: it is not looked for there"),
+        Meta(
+            ge=0, le=100, description="what a word in links to the page weighs; 0: it is not looked for there"
+        ),
     ] = 1.0
     url_weight: Annotated[
         float, Meta(ge=0, le=100, description="what a word in the URL weighs; 0: only url: looks there")
     ] = 0.0
     slope: Annotated[float, Meta(ge=0, le=1, description="TF-IDF: how much long pages are held back")] = 0.2
-    mu: Annotated[float, Meta(gt=0, le=1e6, description="query likelihood: how many words smooth a page")] = 1000.0
+    mu: Annotated[
+        float,
+        Meta(
+            gt=0, le=1e6, description="query likelihood: how many words of the mean page are mixed into each"
+        ),
+    ] = 1000.0
     proximity: Annotated[
-        float, Meta(ge=0, le=100, description="how much it adds that words stand close together; 0: nothing")
+        float, Meta(ge=0, le=100, description="how much words that stand close together add; 0: nothing")
     ] = 0.5
     proximity_depth: Annotated[
-        int, Meta(ge=0, le=10_000, description="for how many of the best pages closeness counts")
+        int, Meta(ge=0, le=10_000, description="how many of the best pages are looked at for that")
     ] = 100
     rank_weight: Annotated[
         float, Meta(ge=0, le=100, description="how much the page's PageRank adds; 0: ranking by text alone")
@@ -369,30 +379,44 @@ class Search(msgspec.Struct, kw_only=True, frozen=True):
         Meta(
             ge=-1,
             le=16,
-            description="pages whose SimHashes differ in at most so many bits of a better one's are folded; -1: none",
+            description="fold pages whose SimHashes differ in at most so many bits from a better one's; -1: none",
         ),
     ] = 3
     per_site: Annotated[
         int,
-        Meta(ge=0, le=10, description="how many of ten results are of one site, while others have any; 0: all may be"),
+        Meta(
+            ge=0,
+            le=10,
+            description="at most so many of ten results are of one site, while others have any; 0: no limit",
+        ),
     ] = 2
     count_limit: Annotated[
-        int, Meta(ge=0, le=1_000_000_000, description="how many matches are counted before it is enough")
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000_000,
+            description="stop counting matches at so many; 0: count only those that were ranked",
+        ),
     ] = 10_000
-    suggest: Annotated[bool, Meta(description="whether to look for a better spelling of rare words")] = True
+    suggest: Annotated[bool, Meta(description="look for a better spelling of rare words")] = True
     time_limit: Annotated[
-        float, Meta(ge=0, le=3600, description="seconds after which a search returns what it has; 0: never")
+        float,
+        Meta(
+            ge=0,
+            le=3600,
+            description="seconds after which a search ends with the best it has seen; 0: no limit",
+        ),
     ] = 2.0
     threads: Annotated[
-        int, Meta(ge=0, le=256, description="how many threads a long search may take; 0: one a core")
+        int, Meta(ge=0, le=256, description="how many threads a long search may use; 0: one for each core")
     ] = 0
     method: Annotated[
         Literal["auto", "exhaustive", "maxscore", "wand", "blockmax-wand", "taat"],
-        Meta(description="how the best pages are found; all give the same answers"),
+        Meta(description="how the best pages are found; all find the same"),
     ] = "auto"
     intersection: Annotated[
         Literal["greedy", "heap", "adaptive"],
-        Meta(description="how lists are intersected; all give the same answers"),
+        Meta(description="how lists are intersected; all find the same"),
     ] = "greedy"
 
 

@@ -6,9 +6,11 @@ import math
 from dataclasses import dataclass
 
 from crivello.errors import InvalidArgument
+from crivello.search.topics import BY_SCORE_ALONE
 from crivello.settings import Setting, checked, settings_of
 
 SECTION = "search"
+_WITHOUT_EFFECT = {*BY_SCORE_ALONE, "threads"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +41,14 @@ class Parameter:
 def parse_parameter(text: str) -> Parameter:
     """A parameter from ``k1=0.4:3``, or from a name alone, which stands for all that the setting allows."""
     name, equals, limits = text.partition("=")
-    numbers = {setting.name: setting for setting in settings_of(SECTION) if setting.base in (int, float)}
+    numbers = {
+        setting.name: setting
+        for setting in settings_of(SECTION)
+        if setting.base in (int, float) and setting.name not in _WITHOUT_EFFECT
+    }
     if name not in numbers:
         raise InvalidArgument(
-            f"--parameter {text}: {name!r} is no number among the settings of the search",
+            f"--parameter {text}: {name!r} is no number among the settings that make a score",
             hint=f"there are {', '.join(numbers)}",
         )
     setting = numbers[name]
