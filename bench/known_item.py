@@ -11,11 +11,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from crivello.settings import Search as SearchSettings
 from tests import known_item
 
 from bench import Measurement
 from bench._pages import documents
+from crivello.settings import Search as SearchSettings
 
 
 def measure() -> Iterator[Measurement]:
