@@ -1,0 +1,218 @@
+"""Answering queries over real pages beside tantivy: the same terms, the same scores, one thread, warm.
+
+Both have one field with title and text; tantivy is given our own terms. The score is BM25 with k1 = 1.2 and b = 0.75, which
+is tantivy's, and the best ten are asked for. tantivy's queries are objects made beforehand; ours are texts, parsed while
+the clock runs. Times are of the processor, and of the clock where "elapsed" stands; each is the mean (or the 99th percentile) of
+the fastest of three rounds, in which the engines take turns. tantivy has no count alone: it finds the best one beside.
+
+Parts of identifiers share positions with the whole in our index and follow it in tantivy's, so that phrases next to them
+differ: where the two counts do, ours is checked against the pages themselves.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bench import Measurement
+from bench import _search_indexes as indexes
+from bench._pages import documents
+from bench._queries import LANGUAGE, Question, compared, drawn, of_words
+from crivello._core import Searcher, SearchOptions, analyze
+from crivello.index import Document
+from crivello.search.searcher import options_of
+from crivello.settings import Search as SearchSettings
+
+TOP = 10
+ROUNDS = 3
+ALL = 1 << 40
+ASKED = {"union": 0.7, "intersection": 0.8, "phrase": 0.7}
+ASKED_OF_COUNTS = 0.8
+SNIPPETS_MILLISECONDS = 3.0
+UNION_METHODS = ("auto", "wand", "blockmax-wand", "taat")
+INTERSECTION_METHODS = ("taat",)
+INTERSECTIONS = ("greedy", "heap", "adaptive")
+
+Work = Callable[[Any], object]
+Clock = Callable[[], int]
+
+
+@dataclass(frozen=True)
+class Times:
+    """What each query took, in microseconds: of the processor, and by the clock."""
+
+    processor: np.ndarray[Any, np.dtype[np.float64]]
+    elapsed: np.ndarray[Any, np.dtype[np.float64]]
+
+    def figures(self) -> Iterator[tuple[str, float]]:
+        for name, times in (("", self.processor), (", elapsed", self.elapsed)):
+            yield f"mean{name}", float(times.mean())
+            yield f"99 %{name}", float(np.percentile(times, 99))
+
+
+def measure() -> Iterator[Measurement]:
+    pages = documents()
+    words = drawn(pages)
+    ours = indexes.ours()
+    theirs, schema = indexes.tantivy()
+    engines = _Engines(ours, theirs, schema, pages)
+    for source, classes in (("drawn", of_words(words)), ("compared", compared())):
+        for kind, questions in classes.items():
+            yield from engines.beside(f"{kind}, {len(questions)} {source}", kind, questions)
+    classes = of_words(words)
+    yield from _methods(ours, "union", classes["union"], [{"method": name} for name in UNION_METHODS])
+    yield from _methods(
+        ours,
+        "intersection",
+        classes["intersection"],
+        [{"intersection": name} for name in INTERSECTIONS]
+        + [{"method": name} for name in INTERSECTION_METHODS],
+    )
+    yield from _default(words)
+
+
+class _Engines:
+    """The two engines, asked the same."""
+
+    def __init__(self, ours: Searcher, theirs: Any, schema: Any, pages: Sequence[Document]) -> None:
+        self._ours, self._theirs, self._schema, self._pages = ours, theirs, schema, pages
+        self._options = _options()
+
+    def beside(self, what: str, kind: str, questions: Sequence[Question]) -> Iterator[Measurement]:
+        """The best ten and the counts of some questions, and whether both count the same."""
+        ours, theirs, options = self._ours, self._theirs, self._options
+        texts = [question.text() for question in questions]
+        made = [question.tantivy(self._schema) for question in questions]
+        ranked = _fastest(
+            (lambda text: ours.rank(text, options, TOP), texts),
+            (lambda query: theirs.search(query, TOP, count=False), made),
+        )
+        yield from _beside(what, ranked, ASKED.get(kind))
+        counted = _fastest(
+            (lambda text: ours.count(text, options, ALL), texts),
+            (lambda query: theirs.search(query, 1, count=True), made),
+        )
+        yield from _beside(f"count, {what}", counted, ASKED_OF_COUNTS if kind in ASKED else None)
+        right = sum(map(self._counts_are_right, questions, texts, made))
+        yield Measurement(f"right counts, {what}", right, "all", len(questions), "queries", 1.0)
+        exhaustive = _options(method="exhaustive")
+        same = sum(_ten(ours, options, text) == _ten(ours, exhaustive, text) for text in texts)
+        yield Measurement(f"the exact ten, {what}", same, "exhaustive", len(questions), "queries", 1.0)
+
+    def _counts_are_right(self, question: Question, text: str, query: Any) -> bool:
+        count, exact = self._ours.count(text, self._options, ALL)
+        same = count == self._theirs.search(query, 1, count=True).count
+        return exact and (same or (question.phrase and count == self._phrases(question)))
+
+    def _phrases(self, question: Question) -> int:
+        """How many pages hold a phrase, as the pages themselves say."""
+        together = Question(required=question.required).text()
+        places = self._ours.rank(together, self._options, len(self._pages)).places()
+        phrase = [analyze(word, LANGUAGE)[0][0] for word in question.required]
+        return sum(_holds(self._pages[document], phrase) for _, document, _ in places)
+
+
+def _holds(page: Document, phrase: Sequence[str]) -> bool:
+    at = {(term, place) for term, place, *_ in analyze(f"{page.title}\n{page.body}", page.language)}
+    starts = [place for term, place in at if term == phrase[0]]
+    return any(all((term, start + offset) in at for offset, term in enumerate(phrase)) for start in starts)
+
+
+def _methods(
+    ours: Searcher, kind: str, questions: Sequence[Question], ways: Sequence[dict[str, str]]
+) -> Iterator[Measurement]:
+    """Every way to the best ten beside scoring all that match."""
+    texts = [question.text() for question in questions]
+    exhaustive = _options(method="exhaustive")
+    tens = [_ten(ours, exhaustive, text) for text in texts]
+    for way in ways:
+        options = _options(**way)
+        [name] = way.values()
+        times = _fastest(
+            (partial(_ten, ours, options), texts),
+            (partial(_ten, ours, exhaustive), texts),
+        )
+        yield from _beside(f"{kind}, {name}", times, peer="exhaustive")
+        same = sum(_ten(ours, options, text) == ten for text, ten in zip(texts, tens, strict=True))
+        yield Measurement(f"the exact ten, {kind}, {name}", same, "exhaustive", len(texts), "queries", 1.0)
+
+
+def _default(words: Sequence[tuple[str, ...]]) -> Iterator[Measurement]:
+    """What people get: zones, nearness, folding, mixing, suggestions, and the passages of ten hits."""
+    collection = indexes.collection()
+    search = collection.searcher()
+    queries = [" ".join(one) for one in words]
+    # A long search takes several threads, so that the processor's time is the whole process's.
+    whole, bare = _fastest(
+        (lambda query: search.search(query, top=TOP), queries),
+        (lambda query: search.search(query, top=TOP, passages=False), queries),
+        processor=time.process_time_ns,
+    )
+    yield from _beside("all that people get", (whole, bare), peer="without passages")
+    searcher = Searcher(collection.folder / "index", collection.segments)
+    options = options_of(SearchSettings())
+    rankings = [searcher.rank(query, options, TOP * TOP) for query in queries]
+    times, without = _fastest(
+        (lambda ranking: searcher.show(ranking, 0, TOP, True), rankings),
+        (lambda ranking: searcher.show(ranking, 0, TOP, False), rankings),
+    )
+    passages = Times(times.processor - without.processor, times.elapsed - without.elapsed)
+    for figure, microseconds in passages.figures():
+        what = f"passages of {TOP} hits, {figure}"
+        yield Measurement(what, microseconds / 1000, "limit", SNIPPETS_MILLISECONDS, "ms", 1.0, True)
+
+
+def _options(method: str = "auto", intersection: str = "greedy") -> SearchOptions:
+    return SearchOptions(
+        scorer="bm25",
+        k1=1.2,
+        b=0.75,
+        proximity=0.0,
+        language=LANGUAGE,
+        method=method,
+        intersection=intersection,
+    )
+
+
+def _ten(ours: Searcher, options: SearchOptions, text: str) -> list[tuple[int, int, float]]:
+    return ours.rank(text, options, TOP).places()
+
+
+def _beside(
+    what: str, times: tuple[Times, Times], asked: float | None = None, peer: str = "tantivy"
+) -> Iterator[Measurement]:
+    for (figure, ours), (_, theirs) in zip(times[0].figures(), times[1].figures(), strict=True):
+        ratio = asked if figure == "mean" else None
+        yield Measurement(f"{what}, {figure}", ours, peer, theirs, "µs", ratio, smaller_is_better=True)
+
+
+def _fastest(
+    ours: tuple[Work, Sequence[Any]],
+    theirs: tuple[Work, Sequence[Any]],
+    processor: Clock = time.thread_time_ns,
+) -> tuple[Times, Times]:
+    """The fastest round of each, after one to warm up, taking turns."""
+    best: list[Times | None] = [None, None]
+    for turn in range(ROUNDS + 1):
+        for place, (work, items) in enumerate((ours, theirs)):
+            times = _times(work, items, processor)
+            before = best[place]
+            if turn and (before is None or times.processor.mean() < before.processor.mean()):
+                best[place] = times
+    first, second = best
+    assert first is not None and second is not None
+    return first, second
+
+
+def _times(work: Work, items: Sequence[Any], processor: Clock) -> Times:
+    taken = np.empty((2, len(items)))
+    for place, item in enumerate(items):
+        clock, began = time.perf_counter_ns(), processor()
+        work(item)
+        taken[:, place] = processor() - began, time.perf_counter_ns() - clock
+    return Times(taken[0] / 1000, taken[1] / 1000)
