@@ -12,7 +12,7 @@ differ: where the two counts do, ours is checked against the pages themselves.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -31,12 +31,37 @@ from crivello.settings import Search as SearchSettings
 TOP = 10
 ROUNDS = 3
 ALL = 1 << 40
+PROCESSOR = ("mean", "99 %")
+FIGURES = (*PROCESSOR, "mean elapsed", "99 % elapsed")
 ASKED = {"union": 0.7, "intersection": 0.8, "phrase": 0.7}
 ASKED_OF_COUNTS = 0.8
 SNIPPETS_MILLISECONDS = 3.0
-UNION_METHODS = ("auto", "wand", "blockmax-wand", "taat")
-INTERSECTION_METHODS = ("taat",)
-INTERSECTIONS = ("greedy", "heap", "adaptive")
+
+
+def _options(method: str = "auto", intersection: str = "greedy") -> SearchOptions:
+    return SearchOptions(
+        scorer="bm25",
+        k1=1.2,
+        b=0.75,
+        proximity=0.0,
+        language=LANGUAGE,
+        method=method,
+        intersection=intersection,
+    )
+
+
+UNIONS = {
+    "maxscore": _options(method="maxscore"),
+    "wand": _options(method="wand"),
+    "blockmax-wand": _options(method="blockmax-wand"),
+    "taat": _options(method="taat"),
+}
+INTERSECTIONS = {
+    "greedy": _options(intersection="greedy"),
+    "heap": _options(intersection="heap"),
+    "adaptive": _options(intersection="adaptive"),
+    "taat": _options(method="taat"),
+}
 
 Work = Callable[[Any], object]
 Clock = Callable[[], int]
@@ -49,10 +74,9 @@ class Times:
     processor: np.ndarray[Any, np.dtype[np.float64]]
     elapsed: np.ndarray[Any, np.dtype[np.float64]]
 
-    def figures(self) -> Iterator[tuple[str, float]]:
-        for name, times in (("", self.processor), (", elapsed", self.elapsed)):
-            yield f"mean{name}", float(times.mean())
-            yield f"99 %{name}", float(np.percentile(times, 99))
+    def figure(self, name: str) -> float:
+        times = self.elapsed if name.endswith("elapsed") else self.processor
+        return float(times.mean() if name.startswith("mean") else np.percentile(times, 99))
 
 
 def measure() -> Iterator[Measurement]:
@@ -65,14 +89,8 @@ def measure() -> Iterator[Measurement]:
         for kind, questions in classes.items():
             yield from engines.beside(f"{kind}, {len(questions)} {source}", kind, questions)
     classes = of_words(words)
-    yield from _methods(ours, "union", classes["union"], [{"method": name} for name in UNION_METHODS])
-    yield from _methods(
-        ours,
-        "intersection",
-        classes["intersection"],
-        [{"intersection": name} for name in INTERSECTIONS]
-        + [{"method": name} for name in INTERSECTION_METHODS],
-    )
+    yield from _methods(ours, "union", classes["union"], UNIONS)
+    yield from _methods(ours, "intersection", classes["intersection"], INTERSECTIONS)
     yield from _default(words)
 
 
@@ -97,7 +115,9 @@ class _Engines:
             (lambda text: ours.count(text, options, ALL), texts),
             (lambda query: theirs.search(query, 1, count=True), made),
         )
-        yield from _beside(f"count, {what}", counted, ASKED_OF_COUNTS if kind in ASKED else None)
+        yield from _beside(
+            f"count, {what}", counted, ASKED_OF_COUNTS if kind in ASKED else None, figures=PROCESSOR
+        )
         right = sum(map(self._counts_are_right, questions, texts, made))
         yield Measurement(f"right counts, {what}", right, "all", len(questions), "queries", 1.0)
         exhaustive = _options(method="exhaustive")
@@ -124,20 +144,15 @@ def _holds(page: Document, phrase: Sequence[str]) -> bool:
 
 
 def _methods(
-    ours: Searcher, kind: str, questions: Sequence[Question], ways: Sequence[dict[str, str]]
+    ours: Searcher, kind: str, questions: Sequence[Question], ways: Mapping[str, SearchOptions]
 ) -> Iterator[Measurement]:
     """Every way to the best ten beside scoring all that match."""
     texts = [question.text() for question in questions]
-    exhaustive = _options(method="exhaustive")
-    tens = [_ten(ours, exhaustive, text) for text in texts]
-    for way in ways:
-        options = _options(**way)
-        [name] = way.values()
-        times = _fastest(
-            (partial(_ten, ours, options), texts),
-            (partial(_ten, ours, exhaustive), texts),
-        )
-        yield from _beside(f"{kind}, {name}", times, peer="exhaustive")
+    every = {"exhaustive": _options(method="exhaustive"), **ways}
+    exhaustive, *others = _fastest(*((partial(_ten, ours, options), texts) for options in every.values()))
+    tens = [_ten(ours, every["exhaustive"], text) for text in texts]
+    for (name, options), times in zip(ways.items(), others, strict=True):
+        yield from _beside(f"{kind}, {name}", (times, exhaustive), peer="exhaustive", figures=PROCESSOR)
         same = sum(_ten(ours, options, text) == ten for text, ten in zip(texts, tens, strict=True))
         yield Measurement(f"the exact ten, {kind}, {name}", same, "exhaustive", len(texts), "queries", 1.0)
 
@@ -162,21 +177,9 @@ def _default(words: Sequence[tuple[str, ...]]) -> Iterator[Measurement]:
         (lambda ranking: searcher.show(ranking, 0, TOP, False), rankings),
     )
     passages = Times(times.processor - without.processor, times.elapsed - without.elapsed)
-    for figure, microseconds in passages.figures():
-        what = f"passages of {TOP} hits, {figure}"
-        yield Measurement(what, microseconds / 1000, "limit", SNIPPETS_MILLISECONDS, "ms", 1.0, True)
-
-
-def _options(method: str = "auto", intersection: str = "greedy") -> SearchOptions:
-    return SearchOptions(
-        scorer="bm25",
-        k1=1.2,
-        b=0.75,
-        proximity=0.0,
-        language=LANGUAGE,
-        method=method,
-        intersection=intersection,
-    )
+    for figure in FIGURES:
+        what, taken = f"passages of {TOP} hits, {figure}", passages.figure(figure) / 1000
+        yield Measurement(what, taken, "limit", SNIPPETS_MILLISECONDS, "ms", 1.0, True)
 
 
 def _ten(ours: Searcher, options: SearchOptions, text: str) -> list[tuple[int, int, float]]:
@@ -184,29 +187,25 @@ def _ten(ours: Searcher, options: SearchOptions, text: str) -> list[tuple[int, i
 
 
 def _beside(
-    what: str, times: tuple[Times, Times], asked: float | None = None, peer: str = "tantivy"
+    what: str,
+    times: Sequence[Times],
+    asked: float | None = None,
+    peer: str = "tantivy",
+    figures: Sequence[str] = FIGURES,
 ) -> Iterator[Measurement]:
-    for (figure, ours), (_, theirs) in zip(times[0].figures(), times[1].figures(), strict=True):
+    for figure in figures:
+        ours, theirs = (one.figure(figure) for one in times)
         ratio = asked if figure == "mean" else None
         yield Measurement(f"{what}, {figure}", ours, peer, theirs, "µs", ratio, smaller_is_better=True)
 
 
-def _fastest(
-    ours: tuple[Work, Sequence[Any]],
-    theirs: tuple[Work, Sequence[Any]],
-    processor: Clock = time.thread_time_ns,
-) -> tuple[Times, Times]:
+def _fastest(*tasks: tuple[Work, Sequence[Any]], processor: Clock = time.thread_time_ns) -> list[Times]:
     """The fastest round of each, after one to warm up, taking turns."""
-    best: list[Times | None] = [None, None]
-    for turn in range(ROUNDS + 1):
-        for place, (work, items) in enumerate((ours, theirs)):
-            times = _times(work, items, processor)
-            before = best[place]
-            if turn and (before is None or times.processor.mean() < before.processor.mean()):
-                best[place] = times
-    first, second = best
-    assert first is not None and second is not None
-    return first, second
+    rounds: list[list[Times]] = [[] for _ in tasks]
+    for _ in range(1 + ROUNDS):
+        for taken, (work, items) in zip(rounds, tasks, strict=True):
+            taken.append(_times(work, items, processor))
+    return [min(taken[1:], key=lambda times: float(times.processor.mean())) for taken in rounds]
 
 
 def _times(work: Work, items: Sequence[Any], processor: Clock) -> Times:
