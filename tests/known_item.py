@@ -3,7 +3,8 @@
     CRIVELLO_REALWEB_PAGES=pages.jsonl
 
 names a file of JSON lines with pages of a real web: ``{"url", "title", "body"}``. A page counts as found where it, or one
-with the very same text, is among the first three.
+with the very same text, is among the first three of all pages: ``WHOLE`` is the settings by which no page is folded under
+another and a site may have any number of results.
 """
 
 from __future__ import annotations
@@ -16,18 +17,22 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 
+import msgspec
 import pytest
 
-from crivello._core import Searcher, analyze
+from crivello._core import analyze
 from crivello.index import Document, Index, IndexOptions
 from crivello.index.jsonl import JsonLines
 from crivello.search import Group, Operator, Term
+from crivello.search.searcher import Search
+from crivello.settings import Search as SearchSettings
 
 ITEMS = 500
 SAMPLE = 5_000
 FIRST = 3
 LEAST_WORDS = 20
 MOST_TITLE_WORDS = 30
+WHOLE = SearchSettings(collapse=-1, per_site=0, time_limit=0)
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class KnownItem:
     urls: frozenset[str]
 
 
-Search = Callable[[KnownItem], list[str]]
+Find = Callable[[KnownItem], list[str]]
 
 
 def pages() -> list[Document]:
@@ -68,22 +73,26 @@ def known_items(documents: list[Document], seed: int = 1) -> list[KnownItem]:
     return items
 
 
-def found(items: Iterable[KnownItem], search: Search) -> float:
-    """The share of items that are among the first URLs that a search gives."""
-    hits = [not item.urls.isdisjoint(search(item)[:FIRST]) for item in items]
+def found(items: Iterable[KnownItem], find: Find) -> float:
+    """The share of items that are among the first URLs that are found."""
+    hits = [not item.urls.isdisjoint(find(item)[:FIRST]) for item in items]
     return sum(hits) / len(hits)
 
 
 def index(folder: Path, documents: Iterable[Document]) -> Search:
-    """Indexes documents; returns what searches them."""
+    """Indexes documents, and opens the index for searching."""
     segments = Index(folder, options=IndexOptions(threads=2)).add(documents)
-    searcher = Searcher(folder, segments)
+    return Search(folder, segments, None, WHOLE)
 
-    def search(item: KnownItem) -> list[str]:
-        hits = searcher.search(str(item.query), top=FIRST, language=item.language)[2]
-        return [url for _, url, *_ in hits]
 
-    return search
+def finder(search: Search, settings: SearchSettings = WHOLE) -> Find:
+    """Finds the first pages, each item in its own language."""
+
+    def find(item: KnownItem) -> list[str]:
+        own = msgspec.structs.replace(settings, language=item.language, suggest=False)
+        return [hit.url for hit in search.search(item.query, top=FIRST, passages=False, settings=own)]
+
+    return find
 
 
 def words(text: str, language: str | None) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ def test_pages_of_a_real_web_are_found_again(tmp_path: Path) -> None:
     documents = known_item.pages()
     items = known_item.known_items(documents)
     assert len(items) == known_item.ITEMS
-    share = known_item.found(items, known_item.index(tmp_path, documents))
+    share = known_item.found(items, known_item.finder(known_item.index(tmp_path, documents)))
     print(f"known items: {share:.1%} of {len(items)} among the first {known_item.FIRST}")
     assert share >= ENOUGH
 

@@ -1,0 +1,69 @@
+"""Asks a search server for as many answers as it gives, and prints what that took as JSON; for bench/serve.py.
+
+python -m bench._serve_client URL QUERIES CLIENTS SECONDS
+
+``QUERIES`` is a file with a query a line. Every client has a connection that is kept alive and asks again as soon as it is
+answered. Answers come uncompressed. All queries are asked once before the clock starts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+
+import aiohttp
+import numpy as np
+
+
+async def _ask(session: aiohttp.ClientSession, queries: Iterator[str], until: float) -> list[float | None]:
+    """The seconds that each answer took; None where there was none."""
+    taken: list[float | None] = []
+    for query in queries:
+        began = time.perf_counter()
+        if began >= until:
+            break
+        try:
+            async with session.get("/api/search", params={"q": query}) as response:
+                body = await response.read()
+                answered = response.status == 200 and body.endswith(b"}")
+        except aiohttp.ClientError:
+            answered = False
+        taken.append(time.perf_counter() - began if answered else None)
+    return taken
+
+
+async def _run(url: str, queries: list[str], clients: int, seconds: float) -> dict[str, float]:
+    connector = aiohttp.TCPConnector(limit=clients)
+    headers = {"Accept-Encoding": "identity"}
+    async with aiohttp.ClientSession(url, connector=connector, headers=headers) as session:
+        once = iter(queries)
+        warm = await asyncio.gather(*(_ask(session, once, float("inf")) for _ in range(clients)))
+        endless = cycle(queries)
+        began = time.perf_counter()
+        rounds = await asyncio.gather(*(_ask(session, endless, began + seconds) for _ in range(clients)))
+        elapsed = time.perf_counter() - began
+    answers = [one for taken in rounds for one in taken]
+    milliseconds = np.array([one for one in answers if one is not None]) * 1000
+    return {
+        "rate": len(milliseconds) / elapsed,
+        "mean": float(milliseconds.mean()),
+        "median": float(np.percentile(milliseconds, 50)),
+        "99 %": float(np.percentile(milliseconds, 99)),
+        "asked": len(answers) + len(queries),
+        "answered": len(milliseconds) + sum(one is not None for taken in warm for one in taken),
+    }
+
+
+def main() -> None:
+    url, file, clients, seconds = sys.argv[1:]
+    queries = Path(file).read_text().splitlines()
+    print(json.dumps(asyncio.run(_run(url, queries, int(clients), float(seconds)))))
+
+
+if __name__ == "__main__":
+    main()

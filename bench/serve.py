@@ -1,0 +1,82 @@
+"""The HTTP API under load: ``crivello serve`` beside the same server with tantivy behind it.
+
+The pages are those of ``bench._pages``, the queries a thousand that their words make. A hundred clients in a process of
+their own ask ``/api/search`` over loopback for ten seconds, each again as soon as it is answered. Ours counts, scores
+zones and nearness, folds near-duplicates, mixes sites and looks for better spellings; tantivy scores title and body, with
+and without a count. Both give ten hits with snippets.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench import Measurement
+from bench import _search_indexes as indexes
+from bench._pages import documents
+from bench._queries import drawn
+
+CLIENTS = 100
+SECONDS = 10
+ROUNDS = 2
+TIMES = ("mean", "median", "99 %")
+
+Load = dict[str, float]
+
+
+def measure() -> Iterator[Measurement]:
+    collection, stored = indexes.collection().folder, indexes.stored_tantivy()
+    servers = {
+        "ours": indexes.command("serve", str(collection), "--port", "0"),
+        "tantivy": _tantivy(stored, "ranking"),
+        "tantivy, counting": _tantivy(stored, "counting"),
+    }
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as queries:
+        queries.write("\n".join(" ".join(words) for words in drawn(documents())))
+        queries.flush()
+        loads: dict[str, list[Load]] = {name: [] for name in servers}
+        for _ in range(ROUNDS):
+            for name, server in servers.items():
+                loads[name].append(_load(server, queries.name))
+    best = {name: max(rounds, key=lambda load: load["rate"]) for name, rounds in loads.items()}
+    ours = best.pop("ours")
+    for peer, theirs in best.items():
+        yield Measurement(f"{CLIENTS} clients", ours["rate"], peer, theirs["rate"], "answers/s", 1.0)
+        for time in TIMES:
+            yield Measurement(f"an answer, {time}", ours[time], peer, theirs[time], "ms", None, True)
+    answered, asked = (sum(load[what] for load in loads["ours"]) for what in ("answered", "asked"))
+    yield Measurement("answered", answered, "asked", asked, "requests", 1.0)
+
+
+def _tantivy(folder: Path, how: str) -> list[str]:
+    return [sys.executable, "-m", "bench._tantivy_server", str(folder), how]
+
+
+def _load(server: list[str], queries: str) -> Load:
+    with _serving(server) as url:
+        command = [sys.executable, "-m", "bench._serve_client", url, queries, str(CLIENTS), str(SECONDS)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+    load: Load = json.loads(done.stdout)
+    return load
+
+
+@contextmanager
+def _serving(command: list[str]) -> Iterator[str]:
+    """A server in a process of its own, by the URL that it says it has."""
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            said = server.stderr.readline()
+            address = re.search(r"http://\S+", said)
+            if address is None:
+                raise RuntimeError(f"the server did not start: {said}{server.stderr.read()}")
+            yield address[0]
+        finally:
+            server.send_signal(signal.SIGINT)
