@@ -131,7 +131,7 @@ def test_sites_are_mixed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("settings", [{}, {"collapse": 3, "per_site": 2}])
 def test_a_page_of_results_is_not_ranked_again(
-    segments: tuple[Path, list[tuple[str, int]]], settings: dict[str, int]
+    segments: tuple[Path, list[tuple[str, int]]], settings: dict[str, Any]
 ) -> None:
     search, other = opened(*segments, **settings), opened(*segments, **settings)
     kept = search._rankings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -16,7 +17,8 @@ from tests.slow_search import SlowSearch
 
 SCORERS = ("bm25f", "bm25", "tfidf", "ql")
 METHODS = ("auto", "exhaustive", "maxscore", "wand", "blockmax-wand", "taat")
-WEIGHTS = {"body": 1.0, "title": 3.0, "headings": 0.5, "anchors": 1.0, "url": 0.0}
+ZONES = (1.0, 3.0, 0.5, 1.0, 0.0)
+WEIGHTS = dict(zip(("body", "title", "headings", "anchors", "url"), ZONES, strict=True))
 PROXIMITY = 0.5
 COLLECTIONS = tuple(zip(range(1, 11), (30, 30, 30, 40, 40, 50, 50, 60, 100, 200), strict=True))
 TREES = 500
@@ -33,7 +35,7 @@ def ask(
         language=language,
         scorer=scorer,
         method=method,
-        zones=tuple(WEIGHTS.values()),
+        zones=ZONES,
         proximity=PROXIMITY if near else 0.0,
         proximity_depth=10_000,
     )
@@ -61,12 +63,12 @@ def test_every_query_finds_what_its_definition_says(tmp_path: Path, seed: int, p
         query = queries.tree()
         scorer, near = SCORERS[number % len(SCORERS)], number % 3 == 0
         expected = model.search(query, scores[scorer, near])
-        asked = {"language": language, "scorer": scorer, "near": near}
-        matches, whole = ask(searcher, query, top=10_000, method=METHODS[0], **asked)
+        asked = partial(ask, searcher, query, language=language, scorer=scorer, near=near)
+        matches, whole = asked(top=10_000, method=METHODS[0])
         assert matches == len(whole) == len(expected), query
         check_ranking(query, whole, expected)
         for method in METHODS:
-            _, best = ask(searcher, query, top=10, method=method, **asked)
+            _, best = asked(top=10, method=method)
             assert len(best) == min(10, len(expected)), query
             check_ranking(query, best, expected)
 

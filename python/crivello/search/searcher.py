@@ -128,7 +128,7 @@ class Search:
         )
         return Results(
             text,
-            ranking.matches,
+            _counted(ranking, settings.count_limit),
             (time.perf_counter_ns() - began) // 1000,
             hits,
             exact=ranking.exact,
@@ -170,7 +170,7 @@ class Search:
         arranged = settings.collapse >= 0 or settings.per_site
         for depth in (max(_LEAST_DEPTH, wanted * 2), wanted + _MOST_FOLDED) if arranged else (wanted,):
             ranking = self._searcher.rank(
-                text, options, depth, settings.count_limit, _FACET_VALUES if facets else 0
+                text, options, depth, settings.count_limit + 1, _FACET_VALUES if facets else 0
             )
             if ranking.partial or _is_enough(ranking, depth, wanted):
                 break
@@ -189,6 +189,11 @@ def _is_enough(ranking: Ranking, depth: int, wanted: int) -> bool:
     """Whether a ranking of this depth has the hits that are wanted, or all there are."""
     has_all = ranking.exact and ranking.matches <= depth
     return len(ranking) >= wanted or has_all or depth >= wanted + _MOST_FOLDED
+
+
+def _counted(ranking: Ranking, limit: int) -> int:
+    """How many matches there are or, where that is not known, than which there are more."""
+    return ranking.matches if ranking.exact else max(min(ranking.matches, limit), len(ranking))
 
 
 _Explained = tuple[str, float, str, "list[_Explained]"]
