@@ -4,17 +4,23 @@
 //! many, as prefixes have, keeps them in a heap by document and knows which of them stand on it: a step costs the
 //! logarithm of their number for each stream that moves.
 
+mod stream;
+mod window;
+
+pub use stream::Stream;
+pub use window::{BlockScores, Pool, each_set};
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::rank::WINDOW;
-use super::score::model::{LeafScore, Part, Shape};
+use super::score::model::{LeafScore, Shape};
 use super::score::{above, grain};
 use crate::Result;
-use crate::index::cursor::Cursor;
 use crate::index::lists::List;
 use crate::index::{DocId, Segment, Zone};
+use stream::Alone;
 
 /// How many documents of a leaf with several lists are scored at a time.
 const FEW_SCORED: usize = 64;
@@ -24,134 +30,6 @@ const FEW: usize = 4;
 
 /// The words of some zones of each document of a segment; 65,535 stands for any more.
 pub type Lengths = Arc<Vec<u16>>;
-
-/// A list of a leaf, and what it adds to the leaf's score.
-pub struct Stream<'a> {
-    /// Over its documents.
-    pub cursor: Cursor<'a>,
-    zone: Zone,
-    part: Part,
-    lengths: Lengths,
-}
-
-/// How the postings of a leaf's only list are scored.
-#[derive(Clone, Copy)]
-enum Alone {
-    /// weight · c / (c + base + slope · l): one division for the two of [`Shape::Saturating`].
-    Saturating { weight: f64, base: f64, slope: f64 },
-    /// As any other leaf.
-    Otherwise(Part, Shape),
-}
-
-impl Alone {
-    fn new(part: Part, shape: Shape) -> Alone {
-        match shape {
-            // A factor of next to nothing would make the scale infinite.
-            Shape::Saturating { weight, k1 } if (k1 / part.factor).is_finite() => {
-                let scale = k1 / part.factor;
-                Alone::Saturating { weight, base: scale * part.base, slope: scale * part.slope }
-            }
-            _ => Alone::Otherwise(part, shape),
-        }
-    }
-
-    /// The score of so many occurrences in a list's zone of so many words, in a document with so many in all zones.
-    #[inline(always)]
-    fn score(&self, count: u32, length: u16, bag: impl FnOnce() -> u16) -> f64 {
-        match *self {
-            Alone::Saturating { weight, base, slope } => {
-                let count = f64::from(count);
-                grain(weight * count / (count + base + slope * f64::from(length)))
-            }
-            Alone::Otherwise(part, shape) => grain(shape.score(part.of(count, length), bag())),
-        }
-    }
-}
-
-/// What the documents of a block score.
-pub struct BlockScores {
-    /// The documents, as numbers.
-    pub documents: Vec<u32>,
-    /// For each, what the leaf scores.
-    pub scores: Vec<f64>,
-}
-
-impl BlockScores {
-    /// Room for a block.
-    pub fn new() -> BlockScores {
-        BlockScores { documents: Vec::with_capacity(256), scores: Vec::with_capacity(256) }
-    }
-}
-
-impl Default for BlockScores {
-    fn default() -> BlockScores {
-        BlockScores::new()
-    }
-}
-
-impl Stream<'_> {
-    #[inline]
-    fn x(&mut self, document: DocId) -> Result<f64> {
-        Ok(self.part.of(self.cursor.count()?, self.lengths[document.0 as usize]))
-    }
-
-    /// What x is at most between two documents.
-    fn bound(&mut self, start: DocId, end: DocId) -> Result<f64> {
-        if self.cursor.document() >= end {
-            return Ok(0.0);
-        }
-        let (part, mut most) = (self.part, 0f64);
-        if self.cursor.has_maxima() {
-            self.cursor.maxima_between(start, end, |maxima| {
-                for corner in maxima.0 {
-                    let length = corner.length().min(u32::from(u16::MAX)) as u16;
-                    most = most.max(part.of(corner.count(), length));
-                }
-            })?;
-        } else {
-            let lengths = self.lengths.clone();
-            let (documents, counts) = self.cursor.rest_of_block()?;
-            for (document, count) in documents.iter().zip(counts) {
-                if *document >= end.0 {
-                    break;
-                }
-                most = most.max(part.of(count + 1, lengths[*document as usize]));
-            }
-        }
-        Ok(most)
-    }
-}
-
-/// What was found of the documents of a window.
-pub struct Pool {
-    /// For each document, what the leaves score so far.
-    pub sums: [f64; WINDOW as usize],
-    /// Room for one leaf's x: nothing but zeros between leaves.
-    xs: [f64; WINDOW as usize],
-    /// Whether a document was met, as 1.
-    pub met: [u8; WINDOW as usize],
-}
-
-impl Pool {
-    /// An empty pool.
-    pub fn new() -> Box<Pool> {
-        Box::new(Pool { sums: [0.0; WINDOW as usize], xs: [0.0; WINDOW as usize], met: [0; WINDOW as usize] })
-    }
-}
-
-/// Calls `see` with each place where there is not 0.
-#[inline]
-pub fn each_set(bytes: &[u8; WINDOW as usize], mut see: impl FnMut(usize) -> Result<()>) -> Result<()> {
-    for (word, bytes) in bytes.chunks_exact(8).enumerate() {
-        let mut bits = bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        while bits > 0 {
-            let place = bits.trailing_zeros() as usize / 8;
-            bits &= !(0xff << (place * 8));
-            see(word * 8 + place)?;
-        }
-    }
-    Ok(())
-}
 
 /// How a leaf scores on a segment.
 pub struct Scoring {
