@@ -84,19 +84,20 @@ fn meet(starts: &[u32], positions: &[u32], distance: u32) -> bool {
 
 /// Keeps the starts for which `positions` has the place at `distance` from them.
 fn strike_out(starts: &mut Vec<u32>, positions: &[u32], distance: u32) {
-    let mut at = 0;
-    starts.retain(|start| {
-        let wanted = start.saturating_add(distance);
-        // Few starts and many positions: leap by doubling steps, then look between.
-        let mut step = 1;
-        while at + step < positions.len() && positions[at + step] < wanted {
-            at += step;
-            step *= 2;
-        }
-        let end = (at + step + 1).min(positions.len());
-        at += positions[at..end].partition_point(|place| *place < wanted);
-        positions.get(at) == Some(&wanted)
-    });
+    if positions.len() / 8 > starts.len() {
+        starts.retain(|start| positions.binary_search(&start.saturating_add(distance)).is_ok());
+        return;
+    }
+    let (mut start, mut place, mut kept) = (0, 0, 0);
+    while start < starts.len() && place < positions.len() {
+        let wanted = starts[start].saturating_add(distance);
+        starts[kept] = starts[start];
+        kept += usize::from(wanted == positions[place]);
+        let behind = wanted <= positions[place];
+        start += usize::from(behind);
+        place += usize::from(!behind);
+    }
+    starts.truncate(kept);
 }
 
 #[cfg(test)]

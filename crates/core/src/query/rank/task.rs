@@ -48,6 +48,11 @@ impl Prior<'_> {
         prior
     }
 
+    /// Whether no document is worth less than nothing.
+    pub fn is_never_negative(&self) -> bool {
+        self.length.is_none()
+    }
+
     /// What any document is worth at most.
     pub fn most(&self) -> f64 {
         let most = self.maxima.iter().copied().fold(0.0, f32::max);
@@ -153,11 +158,15 @@ impl Task<'_> {
         }
         self.top.push(Ranked { score, segment: self.number, document });
         if self.top.is_full() {
-            let threshold = self.top.threshold();
-            let raise = |floor: u64| (f64::from_bits(floor) < threshold).then_some(threshold.to_bits());
-            let _ = self.limits.floor.fetch_update(Ordering::Relaxed, Ordering::Relaxed, raise);
+            self.raise(self.top.threshold());
         }
         Ok(())
+    }
+
+    /// Tells all who search that as many documents as are wanted reach a score.
+    pub fn raise(&self, score: f64) {
+        let raise = |floor: u64| (f64::from_bits(floor) < score).then_some(score.to_bits());
+        let _ = self.limits.floor.fetch_update(Ordering::Relaxed, Ordering::Relaxed, raise);
     }
 }
 

@@ -23,6 +23,9 @@ use crate::{Pulse, Result};
 /// The most that a leaf is boosted, however often it is said: keeps every score finite.
 const HIGHEST_BOOST: f64 = 1e6;
 
+/// A leaf in one of so many documents is seldom enough to be looked at twice.
+const SELDOM: u64 = 8;
+
 /// One search.
 pub struct Run<'s> {
     pub searcher: &'s Searcher,
@@ -37,6 +40,8 @@ pub struct Run<'s> {
     pub scores: Vec<LeafScore>,
     /// The leaves that score: the slot whose cursor it reads, which of the different leaves it is, and its boost.
     pub scoring: Vec<(Slot, usize, f64)>,
+    /// The leaves without which no document matches.
+    required: Vec<Slot>,
     deadline: Option<Instant>,
     pulse: &'s Pulse<'s>,
     partial: bool,
@@ -85,7 +90,9 @@ impl<'s> Run<'s> {
         let score = |(leaf, boost): (&Resolved, &f64)| request.model.leaf(&statistics, &leaf.found, *boost);
         let scores = resolved.iter().zip(&boosts).map(score).collect();
         let deadline = request.time_limit.and_then(|limit| begun.checked_add(limit));
+        let required = plan.required();
         Ok(Run {
+            required,
             searcher,
             request,
             plan,
@@ -167,6 +174,9 @@ impl<'s> Run<'s> {
             if !whole {
                 break;
             }
+            if self.is_missing(number) {
+                continue;
+            }
             let mut leaves = self.leaves(number)?;
             let range = 0..part.documents();
             let mut of_part = tally.as_ref().map(|_| Tally::of_segment(&part.segment));
@@ -198,6 +208,11 @@ impl<'s> Run<'s> {
         self.partial |= !whole && matches < limit;
         // A window may have brought more than was asked for.
         Ok((matches.min(limit), whole, tally.map(|tally| tally.facets(self.request.facets))))
+    }
+
+    /// Whether a segment lacks a leaf without which no document matches.
+    fn is_missing(&self, number: usize) -> bool {
+        self.required.iter().any(|slot| self.resolved[self.which[*slot]].lists[number].is_empty())
     }
 
     /// The cursors of the leaves on a segment.
@@ -310,6 +325,25 @@ impl<'s> Run<'s> {
         Ok(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
+    /// A cursor for the rarest leaf, where what it scores alone says what the best reach: it must be in enough documents, none
+    /// of them gone, and in few, so that it pays.
+    fn primer(&self, task: &Task<'_>, part: &Part) -> Result<Option<LeafCursor<'s>>> {
+        let estimate = |which: usize| {
+            let lists = &self.resolved[which].lists[task.number];
+            lists.iter().map(|(_, list)| u64::from(list.frequency)).sum::<u64>()
+        };
+        let rarest = self.scoring.iter().map(|(_, which, _)| *which).min_by_key(|which| estimate(*which));
+        let whole = task.range == (0..part.documents()) && part.replaced.count() == 0;
+        let Some(rarest) =
+            rarest.filter(|_| whole && self.scoring.len() > 1 && task.prior.is_never_negative())
+        else {
+            return Ok(None);
+        };
+        let enough = (task.top.size() as u64).max(1);
+        let pays = (enough..=u64::from(part.documents()) / SELDOM).contains(&estimate(rarest));
+        if pays { self.cursor(task.number, rarest).map(Some) } else { Ok(None) }
+    }
+
     fn search(
         &self,
         number: usize,
@@ -318,6 +352,9 @@ impl<'s> Run<'s> {
         limits: &Limits<'_>,
     ) -> Result<(Top, bool)> {
         let part = &self.searcher.parts[number];
+        if self.is_missing(number) {
+            return Ok((top, false));
+        }
         let of_length = self.of_length();
         let mut task = Task {
             leaves: self.leaves(number)?,
@@ -348,9 +385,15 @@ impl<'s> Run<'s> {
             Method::Taat if self.plan.is_conjunction() => taat::intersection(&mut task)?,
             _ if disjunction => {
                 let restriction = self.plan.restriction(&mut task.leaves)?;
+                if restriction.is_none()
+                    && let Some(rarest) = self.primer(&task, part)?
+                {
+                    let size = task.top.size();
+                    maxscore::prime(&mut task, rarest, size)?;
+                }
                 maxscore::maxscore(&mut task, restriction)?;
             }
-            _ => match self.plan.required().as_slice() {
+            _ => match self.required.as_slice() {
                 [] => {
                     let node = self.node(&mut task)?;
                     lead::lead(&mut task, node)?;
