@@ -7,7 +7,6 @@
 mod stream;
 mod window;
 
-pub use stream::Stream;
 pub use window::{BlockScores, Pool, each_set};
 
 use std::cmp::Reverse;
@@ -20,7 +19,7 @@ use super::score::{above, grain};
 use crate::Result;
 use crate::index::lists::List;
 use crate::index::{DocId, Segment, Zone};
-use stream::Alone;
+use stream::{Alone, Stream};
 
 /// How many documents of a leaf with several lists are scored at a time.
 const FEW_SCORED: usize = 64;
@@ -94,15 +93,6 @@ impl<'a> LeafCursor<'a> {
     #[inline]
     pub fn document(&self) -> DocId {
         self.document
-    }
-
-    /// The only list, where there is one.
-    #[inline]
-    pub fn only(&mut self) -> Option<&mut Stream<'a>> {
-        match self.streams.as_mut_slice() {
-            [only] => Some(only),
-            _ => None,
-        }
     }
 
     /// At most how many documents hold the leaf.

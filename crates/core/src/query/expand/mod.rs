@@ -2,8 +2,8 @@
 //!
 //! A prefix is one range of the dictionary ([`prefix()`]); the terms near a term are found by a walk that passes
 //! over whatever cannot be near ([`fuzzy()`]). Both see a dictionary as [`SortedTerms`], which a segment's
-//! [`Terms`] are. A pattern gives at most [`MOST`] terms of a segment: the nearest, among those the ones that most
-//! documents hold, among those the first in order.
+//! [`Terms`] are. The patterns of a query give at most [`MOST`] terms of a segment together, each the same number: the
+//! nearest, among those the ones that most documents hold, among those the first in order.
 
 mod distance;
 mod fuzzy;
@@ -22,7 +22,7 @@ use crate::index::segment::Terms;
 use crate::index::zone::ZoneSet;
 use crate::index::{Segment, Zone, lists::List};
 
-/// The most terms of one segment that a pattern stands for.
+/// The most terms of one segment that the patterns of a query stand for together: each has a cursor of some 1.5 KiB.
 pub const MOST: usize = 10_000;
 
 /// A dictionary, read forward. It starts before the first term.
@@ -62,9 +62,9 @@ pub struct Expansion {
     pub lists: Lists,
 }
 
-/// The terms of `segment` that `pattern` stands for and that are in one of `zones`, in order.
-pub fn expand(segment: &Segment, pattern: &Pattern, zones: ZoneSet) -> Result<Vec<Expansion>> {
-    let mut kept = Kept { expansions: Vec::new(), zones };
+/// The terms of `segment` that `pattern` stands for and that are in one of `zones`, in order, `most` of them at most.
+pub fn expand(segment: &Segment, pattern: &Pattern, zones: ZoneSet, most: usize) -> Result<Vec<Expansion>> {
+    let mut kept = Kept { expansions: Vec::new(), zones, most };
     match pattern {
         Pattern::Term(term) => kept.find(segment, term)?,
         Pattern::Prefix { start, term } => {
@@ -85,6 +85,7 @@ pub fn expand(segment: &Segment, pattern: &Pattern, zones: ZoneSet) -> Result<Ve
 struct Kept {
     expansions: Vec<Expansion>,
     zones: ZoneSet,
+    most: usize,
 }
 
 impl Kept {
@@ -101,15 +102,15 @@ impl Kept {
         let (Some(documents), Ok(term)) = (documents, std::str::from_utf8(term)) else { return };
         self.expansions.push(Expansion { term: term.to_owned(), changes, documents, lists });
         // Cutting back only now and then makes the whole linear.
-        if self.expansions.len() >= 2 * MOST {
+        if self.expansions.len() >= 2 * self.most {
             self.cut_back();
         }
     }
 
     fn cut_back(&mut self) {
-        if self.expansions.len() > MOST {
-            self.expansions.select_nth_unstable_by(MOST, |left, right| worth(left).cmp(&worth(right)));
-            self.expansions.truncate(MOST);
+        if self.expansions.len() > self.most {
+            self.expansions.select_nth_unstable_by(self.most, |left, right| worth(left).cmp(&worth(right)));
+            self.expansions.truncate(self.most);
         }
     }
 

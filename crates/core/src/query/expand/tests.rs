@@ -148,7 +148,7 @@ fn expands_patterns_on_a_segment() {
     let folder = tempfile::tempdir().unwrap();
     let bodies = ["solar solaris wind", "solar sonar run", "solar polar running"].map(str::to_owned);
     let segment = segment(folder.path(), &bodies);
-    let expanded = |pattern: Pattern| expand(&segment, &pattern, ZoneSet::BODY).unwrap();
+    let expanded = |pattern: Pattern| expand(&segment, &pattern, ZoneSet::BODY, MOST).unwrap();
     let prefix =
         |start: &str, term: &str| expanded(Pattern::Prefix { start: start.into(), term: term.into() });
     assert_eq!(terms(&prefix("sola", "sola")), [("solar", 0, 3), ("solaris", 0, 1)]);
@@ -160,14 +160,14 @@ fn expands_patterns_on_a_segment() {
     assert!(expanded(Pattern::Term("winds".into())).is_empty());
     let mut title = ZoneSet::default();
     title.insert(Zone::Title);
-    assert!(expand(&segment, &Pattern::Term("wind".into()), title).unwrap().is_empty());
+    assert!(expand(&segment, &Pattern::Term("wind".into()), title, MOST).unwrap().is_empty());
     let found = &fuzzy("wind", 1)[0];
     assert_eq!(found.lists, segment.find("wind").unwrap().unwrap());
 }
 
 #[test]
 fn keeps_what_is_nearest_and_most_frequent() {
-    let mut kept = Kept { expansions: Vec::new(), zones: ZoneSet::BODY };
+    let mut kept = Kept { most: MOST, expansions: Vec::new(), zones: ZoneSet::BODY };
     let list = |frequency| {
         let ranges = [0; 4].map(|end: u64| end..end);
         List { frequency, occurrences: frequency.into(), counted: false, document: 0, position: 0, ranges }

@@ -105,8 +105,8 @@ mod tests {
                 let is_between = |(other, _): &(u32, usize)| left < other && other < right;
                 if left < right && j != k && !occurrences.iter().any(is_between) {
                     let distance = f64::from(right - left);
-                    sums[*j] += f64::from(weights[*k]) / (distance * distance);
-                    sums[*k] += f64::from(weights[*j]) / (distance * distance);
+                    sums[*j] += weights[*k] / (distance * distance);
+                    sums[*k] += weights[*j] / (distance * distance);
                 }
             }
         }
@@ -125,7 +125,7 @@ mod tests {
         let expected = slow(&positions, &weights);
         prop_assert_eq!(accumulators.len(), expected.len());
         for (sum, expected) in accumulators.iter().zip(expected) {
-            prop_assert!((f64::from(*sum) - expected).abs() <= 1e-4 * (1.0 + expected));
+            prop_assert!((*sum - expected).abs() <= 1e-4 * (1.0 + expected));
         }
         Ok(())
     }

@@ -8,18 +8,13 @@
 //! *Faster top-k document retrieval using block-max indexes*, 2011; by windows as in Mackenzie, Petri and Moffat, *Anytime
 //! ranking on document-ordered indexes*, 2022.)
 //!
-//! Before the first window, the rarest leaf alone says what the best will score at least ([`prime`]).
-//!
 //! Memory: 36 KiB.
-
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
 
 use super::task::Matches;
 use super::{Task, WINDOW};
 use crate::Result;
 use crate::index::DocId;
-use crate::query::leaf::{BlockScores, LeafCursor, Pool, each_set};
+use crate::query::leaf::{BlockScores, Pool, each_set};
 use crate::query::matching::Node;
 
 /// What was found of the documents of a window, and of a block.
@@ -71,49 +66,6 @@ pub fn maxscore(task: &mut Task<'_>, mut restriction: Option<Node>) -> Result<()
             }
         }
         start = end;
-    }
-}
-
-/// Raises what a document must pass to what the `size` best documents of one leaf score by that leaf alone, given a cursor
-/// of its own: as many documents reach it, so the search need not find them first to pass others over.
-pub fn prime(task: &mut Task<'_>, mut leaf: LeafCursor<'_>, size: usize) -> Result<()> {
-    let mut best: BinaryHeap<Reverse<Score>> = BinaryHeap::with_capacity(size + 1);
-    let mut block = BlockScores::new();
-    while leaf.document() != DocId::END {
-        leaf.score_block(DocId::END, &mut block)?;
-        for score in &block.scores {
-            if best.len() < size {
-                best.push(Reverse(Score(*score)));
-            } else if let Some(mut worst) = best.peek_mut()
-                && *score > worst.0.0
-            {
-                worst.0 = Score(*score);
-            }
-        }
-    }
-    if best.len() == size
-        && let Some(Reverse(worst)) = best.peek()
-    {
-        task.raise(worst.0);
-    }
-    Ok(())
-}
-
-/// A score in order.
-#[derive(PartialEq)]
-struct Score(f64);
-
-impl Eq for Score {}
-
-impl PartialOrd for Score {
-    fn partial_cmp(&self, other: &Score) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Score {
-    fn cmp(&self, other: &Score) -> Ordering {
-        self.0.total_cmp(&other.0)
     }
 }
 

@@ -48,11 +48,6 @@ impl Prior<'_> {
         prior
     }
 
-    /// Whether no document is worth less than nothing.
-    pub fn is_never_negative(&self) -> bool {
-        self.length.is_none()
-    }
-
     /// What any document is worth at most.
     pub fn most(&self) -> f64 {
         let most = self.maxima.iter().copied().fold(0.0, f32::max);
@@ -127,14 +122,14 @@ impl Task<'_> {
     }
 
     /// Moves every scoring leaf to a document, adds up what they score, and gives up where it cannot pass the threshold;
-    /// `rest` bounds what is not in the sum.
+    /// `rest` bounds, for each leaf, what it and those after it score.
     pub fn score(&mut self, document: DocId, rest: &[f64], beside: f64) -> Result<Option<f64>> {
         let mut sum = 0.0;
-        for place in 0..self.scoring.len() {
-            if sum + rest[place] + beside <= self.threshold() {
+        for (scored, rest) in self.scoring.iter().zip(rest) {
+            if sum + rest + beside <= self.threshold() {
                 return Ok(None);
             }
-            let cursor = &mut self.leaves.cursors[self.scoring[place].slot];
+            let cursor = &mut self.leaves.cursors[scored.slot];
             if cursor.skip_to(document)? == document {
                 sum += cursor.score()?;
             }

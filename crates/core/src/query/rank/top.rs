@@ -65,11 +65,6 @@ impl Top {
         self.heap.len() >= self.size
     }
 
-    /// How many there may be.
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
     /// How many there are.
     pub fn len(&self) -> usize {
         self.heap.len()

@@ -10,6 +10,9 @@ use crate::query::leaf::Lengths;
 use crate::query::rank::WINDOW;
 use crate::{Result, Signature};
 
+/// What ln(1 + rank) does not reach for any finite rank.
+const GREATEST: f32 = 89.0;
+
 /// A segment with what this snapshot knows about its documents.
 pub struct Part {
     pub segment: Segment,
@@ -29,7 +32,7 @@ impl Part {
         rank_of: &impl Fn(Signature) -> Result<f32>,
     ) -> Result<Part> {
         // `max` turns a rank that is no number into none, and `min` keeps an infinite one from making every sum so.
-        let rank = |document| Ok(rank_of(segment.signature(document)?)?.max(0.0).min(f32::MAX).ln_1p());
+        let rank = |document| Ok(rank_of(segment.signature(document)?)?.max(0.0).ln_1p().min(GREATEST));
         let ranks = segment.documents().map(rank).collect::<Result<Vec<f32>>>()?;
         let greatest = |window: &[f32]| window.iter().copied().fold(0.0, f32::max);
         let rank_maxima = ranks.chunks(WINDOW as usize).map(greatest).collect();

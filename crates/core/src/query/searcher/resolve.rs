@@ -20,12 +20,12 @@ pub struct Resolved {
     pub terms: Vec<String>,
 }
 
-/// Looks a leaf up.
-pub fn resolve(searcher: &Searcher, leaf: &Leaf, searched: ZoneSet) -> Result<Resolved> {
+/// Looks a leaf up; one that is a pattern stands for at most `most` terms of a segment.
+pub fn resolve(searcher: &Searcher, leaf: &Leaf, searched: ZoneSet, most: usize) -> Result<Resolved> {
     let zones = leaf.zones.unwrap_or(searched);
     match &leaf.pattern {
         Pattern::Term(term) => of_term(searcher, term, zones),
-        pattern => of_pattern(searcher, pattern, zones),
+        pattern => of_pattern(searcher, pattern, zones, most),
     }
 }
 
@@ -46,13 +46,13 @@ fn of_term(searcher: &Searcher, term: &str, zones: ZoneSet) -> Result<Resolved> 
     Ok(Resolved { found: Found { zones, documents, occurrences }, lists, terms: vec![term.to_owned()] })
 }
 
-fn of_pattern(searcher: &Searcher, pattern: &Pattern, zones: ZoneSet) -> Result<Resolved> {
+fn of_pattern(searcher: &Searcher, pattern: &Pattern, zones: ZoneSet, most: usize) -> Result<Resolved> {
     let mut frequencies: HashMap<String, [u64; ZONES]> = HashMap::new();
     let mut occurrences = 0;
     let mut lists = Vec::with_capacity(searcher.parts.len());
     for part in &searcher.parts {
         let mut of_part = Lists::new();
-        for expansion in expand(&part.segment, pattern, zones)? {
+        for expansion in expand(&part.segment, pattern, zones, most)? {
             let of_term = frequencies.entry(expansion.term).or_default();
             for (zone, list) in expansion.lists {
                 of_term[zone as usize] += u64::from(list.frequency);

@@ -12,19 +12,17 @@ use super::request::Request;
 use super::resolve::{Resolved, resolve};
 use super::{Searcher, Statistics};
 use crate::index::zone::{ZONES, ZoneSet};
+use crate::query::expand::MOST;
 use crate::query::leaf::{LeafCursor, Scoring};
 use crate::query::matching::{Leaves, Node, Plan, Slot};
 use crate::query::rank::{Limits, Method, Prior, Ranked, Scored, Task, Top, WINDOW};
 use crate::query::rank::{conjunction, count, exhaustive, lead, maxscore, taat, wand};
 use crate::query::score::{LeafScore, Nearness};
-use crate::query::tree::{Leaf, Query};
+use crate::query::tree::{Leaf, Pattern, Query};
 use crate::{Pulse, Result};
 
 /// The most that a leaf is boosted, however often it is said: keeps every score finite.
 const HIGHEST_BOOST: f64 = 1e6;
-
-/// A leaf in one of so many documents is seldom enough to be looked at twice.
-const SELDOM: u64 = 8;
 
 /// One search.
 pub struct Run<'s> {
@@ -58,6 +56,8 @@ impl<'s> Run<'s> {
     ) -> Result<Run<'s>> {
         let searched = request.model.searched();
         let plan = Plan::new(query, searched, request.intersection);
+        let patterns = plan.leaves.iter().filter(|leaf| !matches!(leaf.pattern, Pattern::Term(_))).count();
+        let most = MOST / patterns.max(1);
         let mut numbers: HashMap<&Leaf, usize> = HashMap::new();
         let mut resolved: Vec<Resolved> = Vec::new();
         let mut which = Vec::with_capacity(plan.leaves.len());
@@ -65,7 +65,7 @@ impl<'s> Run<'s> {
             let number = match numbers.get(leaf) {
                 Some(number) => *number,
                 None => {
-                    resolved.push(resolve(searcher, leaf, searched)?);
+                    resolved.push(resolve(searcher, leaf, searched, most)?);
                     numbers.insert(leaf, resolved.len() - 1);
                     resolved.len() - 1
                 }
@@ -325,25 +325,6 @@ impl<'s> Run<'s> {
         Ok(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
-    /// A cursor for the rarest leaf, where what it scores alone says what the best reach: it must be in enough documents, none
-    /// of them gone, and in few, so that it pays.
-    fn primer(&self, task: &Task<'_>, part: &Part) -> Result<Option<LeafCursor<'s>>> {
-        let estimate = |which: usize| {
-            let lists = &self.resolved[which].lists[task.number];
-            lists.iter().map(|(_, list)| u64::from(list.frequency)).sum::<u64>()
-        };
-        let rarest = self.scoring.iter().map(|(_, which, _)| *which).min_by_key(|which| estimate(*which));
-        let whole = task.range == (0..part.documents()) && part.replaced.count() == 0;
-        let Some(rarest) =
-            rarest.filter(|_| whole && self.scoring.len() > 1 && task.prior.is_never_negative())
-        else {
-            return Ok(None);
-        };
-        let enough = (task.top.size() as u64).max(1);
-        let pays = (enough..=u64::from(part.documents()) / SELDOM).contains(&estimate(rarest));
-        if pays { self.cursor(task.number, rarest).map(Some) } else { Ok(None) }
-    }
-
     fn search(
         &self,
         number: usize,
@@ -385,12 +366,6 @@ impl<'s> Run<'s> {
             Method::Taat if self.plan.is_conjunction() => taat::intersection(&mut task)?,
             _ if disjunction => {
                 let restriction = self.plan.restriction(&mut task.leaves)?;
-                if restriction.is_none()
-                    && let Some(rarest) = self.primer(&task, part)?
-                {
-                    let size = task.top.size();
-                    maxscore::prime(&mut task, rarest, size)?;
-                }
                 maxscore::maxscore(&mut task, restriction)?;
             }
             _ => match self.required.as_slice() {

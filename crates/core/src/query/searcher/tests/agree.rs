@@ -147,7 +147,7 @@ pub fn large() -> &'static Searcher {
         };
         let mut page = |number: usize| {
             // Most words are rare, and come in bursts.
-            let busy = number / 300 % 3 == 0;
+            let busy = (number / 300).is_multiple_of(3);
             let mut words = |most: usize| -> Vec<usize> {
                 let length = chance(most);
                 let word =
