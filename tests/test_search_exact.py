@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -21,7 +22,7 @@ ZONES = (1.0, 3.0, 0.5, 1.0, 0.0)
 WEIGHTS = dict(zip(("body", "title", "headings", "anchors", "url"), ZONES, strict=True))
 PROXIMITY = 0.5
 COLLECTIONS = tuple(zip(range(1, 11), (30, 30, 30, 40, 40, 50, 50, 60, 100, 200), strict=True))
-TREES = 500
+TREES = int(os.environ.get("CRIVELLO_TEST_TREES", "1500")) // len(COLLECTIONS)
 LANGUAGES = ("en", "en", "it")
 
 Ranking = list[tuple[str, float]]
