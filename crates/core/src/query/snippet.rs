@@ -55,7 +55,7 @@ struct Match {
 /// The best passage of `body` for a query with these terms, each with the number of what it stands for: the terms that a
 /// prefix stands for count as one.
 pub fn snippet(body: &str, analyzer: &Analyzer, terms: &[(&str, usize)]) -> Vec<Fragment> {
-    let examined = &body[..body.floor_char_boundary(EXAMINED)];
+    let examined = &body[..boundary(body, EXAMINED)];
     let matches = find(examined, analyzer, terms);
     let different = terms.iter().map(|(_, number)| number + 1).max().unwrap_or(0);
     let stretch = best_stretch(examined, &matches, different);
@@ -152,15 +152,20 @@ fn fits(text: &str, stretch: &Range<usize>) -> bool {
     }
 }
 
+/// The last place up to `most` where a character begins or the text ends.
+fn boundary(text: &str, most: usize) -> usize {
+    (0..=most.min(text.len())).rfind(|place| text.is_char_boundary(*place)).unwrap_or(0)
+}
+
 /// The stretch with as much around it as a passage may show, cut at white space where there is some.
 fn neighbourhood(text: &str, stretch: &Range<usize>) -> Range<usize> {
-    let mut start = text.floor_char_boundary(stretch.start.saturating_sub(AROUND));
+    let mut start = boundary(text, stretch.start.saturating_sub(AROUND));
     if start > 0
         && let Some(space) = text[start..stretch.start].find(char::is_whitespace)
     {
         start += space;
     }
-    let mut end = text.ceil_char_boundary((stretch.end + AROUND).min(text.len()));
+    let mut end = boundary(text, stretch.end + AROUND).max(stretch.end);
     if end < text.len()
         && let Some(space) = text[stretch.end..end].rfind(char::is_whitespace)
     {
