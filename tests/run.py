@@ -13,6 +13,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
+# What watches the clock, the network or how much memory there is: one after the other, with the machine to itself.
+ALONE = (
+    "boundary",
+    "coverage",
+    "crawl*",
+    "hostile",
+    "live",
+    "many_hosts",
+    "politeness",
+    "private_addresses",
+    "sample_web",
+    "sieve*",
+    "status",
+)
+
 
 def run(command: list[str]) -> tuple[int, str]:
     """Runs a command, shows its output as it comes, and gives its exit code and the output."""
@@ -43,12 +58,16 @@ def totals(output: str) -> Counter[str]:
 def main() -> int:
     name = sys.argv[1] if len(sys.argv) > 1 else None
     rust_code, rust = run(["cargo", "test", "--workspace", "--quiet", *([name] if name else [])])
-    python_code, python = run([sys.executable, "-m", "pytest", "-rs", *(["-k", name] if name else [])])
-    if name and python_code == 5:  # no Python test has that name
-        python_code = 0
-    counts = totals(rust) + totals(python)
+    alone = sorted({file for part in ALONE for file in (ROOT / "tests").glob(f"test_{part}.py")})
+    pytest = [sys.executable, "-m", "pytest", "-rs", *(["-k", name] if name else [])]
+    together_code, together = run(
+        [*pytest, "--numprocesses=2", "--dist=loadfile", *(f"--ignore={file}" for file in alone)]
+    )
+    alone_code, one_by_one = run([*pytest, *map(str, alone)])
+    counts = totals(rust) + totals(together) + totals(one_by_one)
     print(f"total: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
-    return 1 if rust_code or python_code else 0
+    # 5: no Python test has that name.
+    return 1 if rust_code or {together_code, alone_code} - {0, 5 if name else 0} else 0
 
 
 if __name__ == "__main__":
