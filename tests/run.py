@@ -57,7 +57,9 @@ def totals(output: str) -> Counter[str]:
 
 def main() -> int:
     name = sys.argv[1] if len(sys.argv) > 1 else None
-    rust_code, rust = run(["cargo", "test", "--workspace", "--quiet", *([name] if name else [])])
+    rust_code, rust = run(
+        ["cargo", "test", "--package", "crivello-core", "--lib", "--quiet", *([name] if name else [])]
+    )
     alone = sorted({file for part in ALONE for file in (ROOT / "tests").glob(f"test_{part}.py")})
     pytest = [sys.executable, "-m", "pytest", "-rs", *(["-k", name] if name else [])]
     together_code, together = run(
