@@ -132,15 +132,22 @@ impl Codes {
     pub fn choose(choice: &CodeChoice, sample: &Sample, threads: usize) -> Result<Codes> {
         let [pointers, counts, firsts, gaps] = &sample.lists;
         let small = sample.size < SMALL_SAMPLE;
-        let pick = |asked: Option<Code>, lists: &[Vec<u32>], weight: f64| match asked {
+        let balanced = choice.prefer == Preference::Balanced;
+        // The long lists that queries wait for are few in a sample, so its times flatter models: where both size and time
+        // count, only first positions may have one.
+        let pick = |asked: Option<Code>, lists: &[Vec<u32>], weight: f64, models: bool| match asked {
             Some(code) => Coder::train(code, lists),
-            None if small && choice.prefer == Preference::Balanced => Coder::new(Code::Pfor128),
-            None => measure(choice.prefer, lists, weight, !small),
+            None if small && balanced => Coder::new(Code::Pfor128),
+            None => measure(choice.prefer, lists, weight, !small && models),
         };
-        let of_positions =
-            || Ok((pick(choice.positions, firsts, SELDOM)?, pick(choice.positions, gaps, SELDOM)?));
-        let of_postings =
-            || Ok((pick(choice.pointers, pointers, OFTEN)?, pick(choice.counts, counts, OFTEN)?));
+        let of_positions = || {
+            let firsts = pick(choice.positions, firsts, SELDOM, true)?;
+            Ok((firsts, pick(choice.positions, gaps, SELDOM, !balanced)?))
+        };
+        let of_postings = || {
+            let pointers = pick(choice.pointers, pointers, OFTEN, !balanced)?;
+            Ok((pointers, pick(choice.counts, counts, OFTEN, !balanced)?))
+        };
         let (positions, postings) = if threads > 1 {
             std::thread::scope(|scope| {
                 let positions = scope.spawn(of_positions);
