@@ -74,7 +74,7 @@ def evaluate_runs(
     from crivello.search.runs import read_run
 
     if plot:
-        from crivello.crawl.plot import check_format
+        from crivello.plots import check_format
 
         check_format(Path(plot))
     evaluator = Evaluator(read_judgments(judgments, graded=graded), measure or DEFAULT_MEASURES)

@@ -48,9 +48,9 @@ def terms(
     """
     from pathlib import Path
 
-    from crivello.crawl.plot import check_format
     from crivello.lab.terms import generate, study
     from crivello.lab.terms.plot import draw
+    from crivello.plots import check_format
 
     if file and keys is not None:
         raise InvalidArgument("--keys is for generated terms", hint="leave out the file, or --keys")

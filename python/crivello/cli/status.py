@@ -53,9 +53,10 @@ def status(
       crivello status example --plot crawl.png --json
     """
     from crivello.collection import Collection
-    from crivello.crawl.plot import check_format, draw
+    from crivello.crawl.plot import draw
     from crivello.crawl.status import read_status
     from crivello.lock import is_held
+    from crivello.plots import check_format
 
     if plot:
         check_format(Path(plot))

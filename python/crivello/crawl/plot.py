@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from crivello.crawl.timeline import Timeline
-from crivello.errors import InvalidArgument, StorageError
+from crivello.plots import check_format, save
 
-FORMATS = (".png", ".svg")
 _STRETCHES = 240
 _SPEED, _VOLUME, _WAITING, _QUEUED, _HOSTS, _ERRORS = (
     "#1f77b4",
@@ -18,14 +17,6 @@ _SPEED, _VOLUME, _WAITING, _QUEUED, _HOSTS, _ERRORS = (
     "#b9770e",
     "#c0392b",
 )
-
-
-def check_format(file: Path) -> None:
-    """Complains where the name of a picture does not say in which known format it should be."""
-    if file.suffix.lower() not in FORMATS:
-        raise InvalidArgument(
-            f"{file} is no name for a plot", hint=f"let it end in {' or '.join(FORMATS)}, as in crawl.png"
-        )
 
 
 def draw(timeline: Timeline, title: str, file: Path) -> None:
@@ -76,12 +67,7 @@ def draw(timeline: Timeline, title: str, file: Path) -> None:
         axis.legend(loc="best", frameon=False, fontsize=9)
     for axis in (hosts, errors):
         axis.set_xlabel(f"{name} of crawling")
-    try:
-        figure.savefig(file, dpi=100)
-    except OSError as error:
-        raise StorageError.of(error, file) from None
-    finally:
-        plt.close(figure)
+    save(figure, file)
 
 
 def _unit(seconds: float) -> tuple[float, str]:

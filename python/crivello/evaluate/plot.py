@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from crivello.crawl.plot import check_format
-from crivello.errors import StorageError
 from crivello.evaluate.compare import differences
 from crivello.evaluate.measures import Evaluation
+from crivello.plots import check_format, save
 
 _BETTER, _WORSE, _VALUE, _MEAN = "#17a589", "#c0392b", "#1f77b4", "#888888"
 _COLUMNS = 3
@@ -38,12 +37,7 @@ def draw(file: Path, first: Evaluation, second: Evaluation | None, title: str) -
         _panel(panel, measure, list(first.queries), values, second is not None)
     for panel in list(panels.flat)[len(measures) :]:
         panel.axis("off")
-    try:
-        figure.savefig(file, dpi=100)
-    except OSError as error:
-        raise StorageError.of(error, file) from None
-    finally:
-        plt.close(figure)
+    save(figure, file)
 
 
 def _panel(panel: Any, measure: str, queries: list[str], values: list[float], is_difference: bool) -> None:

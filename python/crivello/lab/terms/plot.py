@@ -6,9 +6,8 @@ import math
 from pathlib import Path
 from typing import Any
 
-from crivello.crawl.plot import check_format
-from crivello.errors import StorageError
 from crivello.lab.terms.study import Study
+from crivello.plots import check_format, save
 
 _ROOM, _TIME, _PLAIN = "#1f77b4", "#17a589", "#c0392b"
 
@@ -26,12 +25,7 @@ def draw(found: Study, file: Path) -> None:
     _room(room, found)
     _times(times, found)
     _sets(sets, found)
-    try:
-        figure.savefig(file, dpi=100)
-    except OSError as error:
-        raise StorageError.of(error, file) from None
-    finally:
-        plt.close(figure)
+    save(figure, file)
 
 
 def _room(axes: Any, found: Study) -> None:
