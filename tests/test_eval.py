@@ -6,7 +6,9 @@ import gzip
 import itertools
 import json
 import math
+import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -216,6 +218,23 @@ def test_a_batch_by_pipes(folder: Path) -> None:
         ["1", "Q0", "wind-1", "1"],
         ["1", "Q0", "same-a", "2"],
     ]
+
+
+def test_a_run_is_whole_or_not_there(folder: Path, tmp_path: Path) -> None:
+    topics = tmp_path / "topics"
+    topics.write_text(
+        "".join(f"{number}\twind sails solar ships space {number}\n" for number in range(50_000))
+    )
+    run = tmp_path / "run.txt"
+    command = [CRIVELLO, "search", folder / "collection", "--batch", topics, "--run", run]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as search:
+        while not (tmp_path / "run.txt.tmp").exists():
+            assert search.poll() is None
+            time.sleep(0.01)
+        search.send_signal(signal.SIGINT)
+        said = search.communicate(timeout=60)
+    assert search.returncode == 130 and b"Traceback" not in said[1]
+    assert [file.name for file in tmp_path.iterdir()] == ["topics"]
 
 
 def test_a_batch_reports_in_json_and_finds_nothing(folder: Path, tmp_path: Path) -> None:

@@ -214,3 +214,10 @@ def test_matches_are_counted_up_to_a_limit(search: Search) -> None:
     assert str(results).startswith("more than ")
     assert search.count("onyx", limit=7) == 7 and search.count("onyx") == 300
     assert search.count("*") == search.documents == 300 and search.count("absent") == 0
+
+
+def test_a_notebook_shows_results_as_a_list(segments: tuple[Path, list[tuple[str, int]]]) -> None:
+    results = opened(*segments).search("onyx", top=2)
+    shown = results._repr_html_()
+    assert shown.count("<li ") == 2 and "<mark>" in shown and "onyx" in shown
+    assert f'href="{results.hits[0].url}"' in shown and "pages for" in shown

@@ -44,7 +44,7 @@ class QuerySyntaxError(InvalidArgument):
 
     def __init__(self, message: str, position: int) -> None:
         super().__init__(
-            message, hint="quotes and parentheses come in pairs; AND, OR and NOT stand before a word"
+            message, hint="`crivello search --help` shows the language; words in quotes are only words"
         )
         self.position = position
 

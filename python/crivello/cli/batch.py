@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crivello.cli.output import emit, print_json, progress_of, say
+from crivello.cli.units import counted
 from crivello.errors import InvalidArgument, StorageError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def search_batch(collection: Collection, batch: str, run: str, *, top: int, json
                 progress(done, len(topics))
     if json:
         print_json({"run": run, "topics": len(topics), "lines": written, "nothing_found": empty})
-    say(f"{len(topics):,} topics, {written:,} results")
+    say(f"{counted(len(topics), 'topic')}, {counted(written, 'result')}")
     if empty:
         say(f"for {len(empty):,} of them nothing was found, so they are not in the run: {_listed(empty)}")
     return len(topics) - len(empty)
@@ -50,16 +51,29 @@ def _listed(names: list[str], most: int = 10) -> str:
 
 @contextmanager
 def _written_to(name: str) -> Iterator[Callable[[str], None]]:
-    """Something that writes a line to a file, or to standard output."""
+    """Something that writes a line to a file, or to standard output.
+
+    The file appears when all lines are written: a run that was broken off would look like a whole one.
+    """
     if name == "-":
         yield emit
         return
+    final = Path(name)
+    # What is there and no file, such as /dev/null, must stay what it is.
+    direct = final.exists() and not final.is_file()
+    under_way = final if direct else final.with_name(f"{final.name}.tmp")
     try:
-        with Path(name).open("w") as file:
+        try:
+            with under_way.open("w") as file:
 
-            def write(line: str) -> None:
-                file.write(line + "\n")
+                def write(line: str) -> None:
+                    file.write(line + "\n")
 
-            yield write
+                yield write
+            if not direct:
+                under_way.replace(final)
+        finally:
+            if not direct:
+                under_way.unlink(missing_ok=True)
     except OSError as error:
         raise StorageError.of(error, name) from None

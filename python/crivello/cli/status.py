@@ -13,7 +13,7 @@ import typer
 from crivello.cli import NOTHING
 from crivello.cli.options import Folder, Json
 from crivello.cli.output import emit, print_json, report_rows, say, stdout_console, table_of
-from crivello.cli.units import duration, rate, share, volume
+from crivello.cli.units import counted, duration, rate, share, volume
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -145,7 +145,7 @@ def _view(found: Status, width: int) -> RenderableType:
 
 def _sentence(found: Status) -> str:
     runs = len(found.timeline.runs)
-    spent = f"{duration(found.report.seconds)} in {runs} run{'' if runs == 1 else 's'}"
+    spent = f"{duration(found.report.seconds)} in {counted(runs, 'run')}"
     by = f"process {found.process}" if found.process else "another process"
     seen = f"{found.updated:%Y-%m-%d %H:%M:%S} UTC"
     match found.state:

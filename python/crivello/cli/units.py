@@ -31,3 +31,8 @@ def duration(seconds: float) -> str:
 def share(part: float) -> str:
     """A share in percent."""
     return f"{part:.0%}"
+
+
+def counted(number: int, thing: str) -> str:
+    """So many things, as in 1 topic or 2 topics."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
