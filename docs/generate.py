@@ -45,6 +45,8 @@ def verbs() -> Iterator[str]:
 def _verbs(command: Any, path: str) -> Iterator[str]:
     yield path
     for name, child in getattr(command, "commands", {}).items():
+        if child.hidden:
+            continue
         yield from _verbs(child, f"{path} {name}".strip())
 
 

@@ -1,6 +1,6 @@
 """Searching by the definitions: no index, nothing lazy, every tuple of places looked at, float64.
 
-What an operator means is in crates/core/src/query/tree.rs, and the formulas of the scores are in docs/search.md; this
+What an operator means is in crates/core/src/search/language/tree.rs, and the formulas of the scores are in docs/search.md; this
 says the same in the plainest way there is, so that the engine can be held to it. ``SlowIndex`` takes the same steps as
 ``crivello.index.Index``; ``SlowSearch`` answers over what it holds then.
 """

@@ -7,7 +7,7 @@
 
 use std::hint::black_box;
 
-use crivello_core::code::{Code, Coder};
+use crivello_core::codes::{Code, Coder};
 use dsi_bitstream::prelude::{
     BitWrite, BufBitReader, BufBitWriter, DeltaRead, DeltaWrite, GammaRead, GammaWrite, LE, MemWordReader,
     MemWordWriterVec, OmegaRead, OmegaWrite, ZetaRead, ZetaWrite,

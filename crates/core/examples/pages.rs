@@ -7,8 +7,8 @@ use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 
-use crivello_core::html;
-use crivello_core::store::warc_record;
+use crivello_core::collection::warc_record;
+use crivello_core::parse;
 
 /// Of which the fastest counts.
 const RUNS: usize = 5;
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bytes: usize = pages.iter().map(|(_, body)| body.len()).sum();
     println!("{} pages, {:.1} MB", pages.len(), bytes as f64 / 1e6);
     timed("parse", bytes, || {
-        pages.iter().map(|(url, body)| html::parse(body, url, Some("text/html")).text.len()).sum()
+        pages.iter().map(|(url, body)| parse::parse(body, url, Some("text/html")).text.len()).sum()
     });
     let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
     timed("warc_record", bytes, || {

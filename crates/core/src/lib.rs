@@ -4,29 +4,26 @@
 //! what it costs and where the idea comes from.
 
 pub mod analysis;
-pub mod code;
+pub mod codes;
+pub mod collection;
 pub mod crawl;
-pub mod dict;
+pub mod dictionaries;
+pub mod disk;
+pub mod duplicates;
+pub mod encoding;
 pub mod error;
-pub mod fault;
 pub mod fetch;
-pub mod filter;
-pub mod format;
+pub mod filters;
 pub mod frontier;
 pub mod graph;
-pub mod html;
 pub mod index;
-pub mod log;
-pub mod neardup;
-mod new_file;
+pub mod parse;
 pub mod prefetch;
 pub mod pulse;
-pub mod query;
 pub mod robots;
-pub mod rolling;
+pub mod search;
 pub mod sieve;
 pub mod signature;
-pub mod store;
 pub mod stream;
 pub mod url;
 

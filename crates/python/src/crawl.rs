@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crivello_core::crawl::{self, Commit, Counts, Found, Plan, Policy, SieveCommit, Start, Tag, UrlSieve};
-use crivello_core::html::Page;
+use crivello_core::parse::Page;
 use crivello_core::sieve::{Entries, Stats};
 use crivello_core::{Error, Pulse, Result};
 use pyo3::prelude::*;

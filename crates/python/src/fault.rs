@@ -1,6 +1,6 @@
 //! The fault points of the core, for the tests that kill the process at each of them.
 
-use crivello_core::fault;
+use crivello_core::disk::fault;
 use pyo3::prelude::*;
 
 use crate::enter::enter;

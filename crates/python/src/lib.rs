@@ -4,12 +4,13 @@
 //! `crivello._core`, is private, and `python/crivello/_core.pyi` is its complete description.
 
 mod analysis;
-mod code;
+mod codes;
+mod collection;
 mod crawl;
-mod dict;
+mod dictionaries;
 mod enter;
 mod fault;
-mod filter;
+mod filters;
 mod graph;
 mod index;
 mod log;
@@ -18,7 +19,6 @@ mod robots;
 mod search;
 mod sieve;
 mod signature;
-mod store;
 mod stream;
 mod url;
 
@@ -27,12 +27,12 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     analysis::register(module)?;
-    code::register(module)?;
+    codes::register(module)?;
     crawl::register(module)?;
-    dict::register(module)?;
+    dictionaries::register(module)?;
     enter::register(module)?;
     fault::register(module)?;
-    filter::register(module)?;
+    filters::register(module)?;
     graph::register(module)?;
     index::register(module)?;
     log::register(module)?;
@@ -41,7 +41,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     search::register(module)?;
     sieve::register(module)?;
     signature::register(module)?;
-    store::register(module)?;
+    collection::register(module)?;
     stream::register(module)?;
     url::register(module)
 }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use crivello_core::format::Format;
-use crivello_core::log::KeyedLog;
+use crivello_core::disk::format::Format;
+use crivello_core::disk::log::KeyedLog;
 use crivello_core::{Result, Signature};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,7 +15,7 @@ use crate::enter::enter;
 /// The formats that are written from Python.
 fn format(kind: &str) -> PyResult<Format> {
     match kind {
-        "rows" => Ok(crivello_core::store::ROW_FORMAT),
+        "rows" => Ok(crivello_core::collection::ROW_FORMAT),
         "links" => Ok(crivello_core::graph::LINKS),
         _ => Err(PyValueError::new_err(format!("no such log: {kind}"))),
     }

@@ -1,6 +1,6 @@
 //! Pages and near-duplicates.
 
-use crivello_core::{Error, html, neardup};
+use crivello_core::{Error, duplicates, parse};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
@@ -14,18 +14,18 @@ fn parse_html(
     url: &str,
     content_type: Option<&str>,
 ) -> PyResult<ParsedPage> {
-    enter(py, |_| Ok(ParsedPage(html::parse(&body, url, content_type))))
+    enter(py, |_| Ok(ParsedPage(parse::parse(&body, url, content_type))))
 }
 
 #[pyfunction]
 #[pyo3(signature = (body, content_type = None))]
 fn parse_text(py: Python<'_>, body: PyBackedBytes, content_type: Option<&str>) -> PyResult<ParsedPage> {
-    enter(py, |_| Ok(ParsedPage(html::parse_text(&body, content_type))))
+    enter(py, |_| Ok(ParsedPage(parse::parse_text(&body, content_type))))
 }
 
 /// What there is to know about a page.
 #[pyclass(module = "crivello._core", frozen)]
-struct ParsedPage(html::Page);
+struct ParsedPage(parse::Page);
 
 #[pymethods]
 impl ParsedPage {
@@ -97,13 +97,13 @@ impl ParsedPage {
 
 /// Fingerprints with their ids, to be searched by distance.
 #[pyclass(module = "crivello._core")]
-struct NearTable(neardup::NearTable);
+struct NearTable(duplicates::NearTable);
 
 #[pymethods]
 impl NearTable {
     #[new]
     fn new() -> Self {
-        NearTable(neardup::NearTable::default())
+        NearTable(duplicates::NearTable::default())
     }
 
     fn add(&mut self, py: Python<'_>, simhashes: Vec<u64>, ids: Vec<u64>) -> PyResult<()> {

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crivello_core::graph::anchor_bytes;
-use crivello_core::query::matching::Intersection;
-use crivello_core::query::rank::Method;
-use crivello_core::query::score::{Model, Proximity, Scorer, ZoneWeight};
-use crivello_core::query::{self, Request, Showing};
+use crivello_core::search::matching::Intersection;
+use crivello_core::search::rank::Method;
+use crivello_core::search::score::{Model, Proximity, Scorer, ZoneWeight};
+use crivello_core::search::{self, Request, Showing};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -96,7 +96,7 @@ impl SearchOptions {
 
 /// The best documents for a query, of one snapshot.
 #[pyclass(module = "crivello._core", frozen)]
-struct Ranking(query::Ranking);
+struct Ranking(search::Ranking);
 
 #[pymethods]
 impl Ranking {
@@ -106,9 +106,8 @@ impl Ranking {
 
     /// The places of the documents, each with its score.
     fn places(&self) -> Vec<(usize, u32, f64)> {
-        let place = |hit: &query::searcher::Arrangement| {
-            (hit.ranked.segment, hit.ranked.document.0, hit.ranked.score)
-        };
+        let place =
+            |hit: &search::answer::Arrangement| (hit.ranked.segment, hit.ranked.document.0, hit.ranked.score);
         self.0.hits.iter().map(place).collect()
     }
 
@@ -153,8 +152,8 @@ type Hit = (f64, String, String, String, Vec<(String, bool)>, String, String, &'
 #[derive(IntoPyObject)]
 struct Explanation(String, f64, String, Vec<Explanation>);
 
-impl From<query::Explanation> for Explanation {
-    fn from(from: query::Explanation) -> Explanation {
+impl From<search::Explanation> for Explanation {
+    fn from(from: search::Explanation) -> Explanation {
         let parts = from.parts.into_iter().map(Explanation::from).collect();
         Explanation(from.label, from.value, from.detail, parts)
     }
@@ -162,7 +161,7 @@ impl From<query::Explanation> for Explanation {
 
 /// A snapshot of an index, open for searching.
 #[pyclass(module = "crivello._core", frozen)]
-struct Searcher(query::Searcher);
+struct Searcher(search::Searcher);
 
 #[pymethods]
 impl Searcher {
@@ -180,7 +179,7 @@ impl Searcher {
             Some(ranks) => ranks.get(signature).map(Option::unwrap_or_default),
             None => Ok(0.0),
         };
-        enter(py, |pulse| query::Searcher::open(&folder, &files, rank_of, pulse)).map(Searcher)
+        enter(py, |pulse| search::Searcher::open(&folder, &files, rank_of, pulse)).map(Searcher)
     }
 
     /// The best `depth` documents for a query; up to `count` matches are counted.
@@ -221,7 +220,7 @@ impl Searcher {
         passages: bool,
     ) -> PyResult<Vec<Hit>> {
         let hits = enter(py, |_| self.0.show(&ranking.0, start..end, passages))?;
-        let hit = |hit: query::Hit| {
+        let hit = |hit: search::Hit| {
             let fragments = hit.snippet.into_iter().map(|fragment| (fragment.text, fragment.matches));
             (
                 hit.score,

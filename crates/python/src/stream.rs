@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
 use crate::enter::enter;
-use crate::filter::{Filter, answers, signatures_of};
+use crate::filters::{Filter, answers, signatures_of};
 
 /// The exact set. The lock lets threads share it, and is only ever taken without the GIL.
 #[pyclass(module = "crivello._core", frozen)]

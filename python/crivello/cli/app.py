@@ -12,7 +12,7 @@ from crivello.cli import (
     crawl,
     demo,
     doctor,
-    eval,
+    evaluate,
     index,
     lab,
     pages,
@@ -43,7 +43,7 @@ TASKS: dict[str, dict[str, str]] = {
         "serve": "crivello serve example --port 8080",
     },
     "Measure how good answers are": {
-        "eval": "crivello eval qrels.txt example.run",
+        "evaluate": "crivello evaluate qrels.txt example.run",
     },
     "Find duplicates": {
         "stream": "crivello stream urls.txt.gz --memory 16M > once.txt",
@@ -99,6 +99,6 @@ def options(
     del version
 
 
-for module in (demo, up, crawl, status, why, pages, index, rank, search, serve, eval, stream, doctor):
+for module in (demo, up, crawl, status, why, pages, index, rank, search, serve, evaluate, stream, doctor):
     module.register(app)
 app.add_typer(lab.app, name="lab")

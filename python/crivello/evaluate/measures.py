@@ -47,7 +47,7 @@ class Evaluation:
         }
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
-        """The form of ``crivello eval --json``; ``NumQ`` is the number of queries."""
+        """The form of ``crivello evaluate --json``; ``NumQ`` is the number of queries."""
         means = {**self.means, "NumQ": len(self.queries)}
         return {"mean": means, "queries": self.queries} if per_query else means
 

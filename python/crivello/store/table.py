@@ -2,7 +2,7 @@
 
 Rows are appended to a log whose key is the URL's signature, so an older version of a row stays in the
 log and the newest is found in one step. A row costs about 200 bytes on disk and 18 to 37 in memory.
-The crawl writes rows natively (``crates/core/src/store/row.rs``), in this order of fields.
+The crawl writes rows natively (``crates/core/src/collection/row.rs``), in this order of fields.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 
 Lines come from files or the standard input, plain, gzip or Zstandard, and go to the standard output. Their keys
 are judged in order, by a filter or by the exact set. With ``truth`` DuckDB works out the exact answer from the
-same stream, and the report says how often the judge was right. All of it is in docs/streams.md.
+same stream, and the report says how often the judge was right. All of it is in docs/stream.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::store::{Outcome, Row};
+use crate::collection::{Outcome, Row};
 
 /// What became of the URLs; kept by the writing thread.
 #[derive(Clone, Debug, Default)]

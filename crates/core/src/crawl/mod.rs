@@ -18,25 +18,16 @@
 //! sieve's state are written by one thread, so a checkpoint is one moment for all of them. What was not
 //! committed is done again after a crash, from the first URL that has no row.
 
-mod convert;
-mod cookies;
 mod counts;
-mod decisions;
-mod duplicates;
-mod hosts;
-mod parse;
+pub(crate) mod fetching;
+pub(crate) mod parsing;
 mod plan;
-mod politeness;
-mod rules;
-mod schedule;
 mod seen;
 mod settings;
 mod shared;
-mod sieve;
 mod tag;
-mod visit;
 mod work;
-mod write;
+pub(crate) mod writing;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -47,22 +38,22 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 pub use counts::Counts;
+pub use fetching::politeness::{Politeness, Relative};
 pub use plan::Plan;
-pub use politeness::{Politeness, Relative};
 pub use seen::depth_of;
 pub use settings::{Filters, Settings};
 pub use shared::SlowHost;
-pub use sieve::{SieveCommit, UrlSieve};
 pub use tag::{MAX_CHAIN, MAX_DEPTH, Tag};
 pub use work::Found;
-pub use write::{Commit, Policy};
+pub use writing::sieve::{SieveCommit, UrlSieve};
+pub use writing::{Commit, Policy};
 
 use crate::{Error, Pulse, Result};
-use parse::Parser;
-use schedule::Scheduler;
+use fetching::Scheduler;
+use parsing::Parser;
 use shared::Shared;
 use work::{Event, Fetched, Order};
-use write::Writer;
+use writing::Writer;
 
 /// How many orders the fetching thread may have before it.
 const ORDERS: usize = 64;

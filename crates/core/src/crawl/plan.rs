@@ -8,10 +8,10 @@ use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
 use super::counts::Counts;
-use super::politeness::{Politeness, Relative};
+use super::fetching::politeness::{Politeness, Relative};
 use super::settings::{Filters, Settings};
+use crate::collection::Outcome;
 use crate::sieve::{self, Files, Front, Opening, Options, State};
-use crate::store::Outcome;
 use crate::url::{CleanUp, Scope, ScopeKind, TrapLimits, reason};
 use crate::{Error, Pulse, Result, fetch};
 

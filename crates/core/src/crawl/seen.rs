@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::tag::Tag;
-use crate::log::LogStream;
+use crate::disk::log::LogStream;
 use crate::sieve::{queue, unpack};
 use crate::{Error, Pulse, Result, Signature};
 
@@ -40,8 +40,8 @@ pub fn depth_of(path: &Path, committed: u64, url: &str, pulse: &Pulse) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::Format;
-    use crate::log::LogWriter;
+    use crate::disk::format::Format;
+    use crate::disk::log::LogWriter;
 
     #[test]
     fn finds_a_url_by_itself_and_not_by_its_signature_alone() {

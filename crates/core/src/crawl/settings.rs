@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use regex::Regex;
 
-use super::politeness::Politeness;
+use super::fetching::politeness::Politeness;
 use crate::fetch;
 use crate::url::{CleanUp, TrapLimits};
 

@@ -4,13 +4,13 @@ use std::net::IpAddr;
 
 use crossbeam_channel::Sender;
 
-use super::decisions::Decision;
 use super::tag::Tag;
-use super::write::Commit;
+use super::writing::Commit;
+use super::writing::decisions::Decision;
 use crate::Result;
+use crate::collection::{Outcome, Row};
 use crate::fetch::Response;
-use crate::html;
-use crate::store::{Outcome, Row};
+use crate::parse;
 
 /// A URL to be visited.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ pub struct Parsed {
     /// The links that are in scope.
     pub found: Vec<Found>,
     /// The page itself, where somebody wants to judge its links by it.
-    pub page: Option<Box<html::Page>>,
+    pub page: Option<Box<parse::Page>>,
     /// How many bytes the body had.
     pub bytes: u64,
     /// What it takes of the room between the threads.

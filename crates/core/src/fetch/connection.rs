@@ -23,7 +23,7 @@ use super::protocol::Protocol;
 
 const ACCEPTED_TYPES: HeaderValue =
     HeaderValue::from_static("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
-const ACCEPTED_ENCODINGS: HeaderValue = HeaderValue::from_static(crate::store::ACCEPTED);
+const ACCEPTED_ENCODINGS: HeaderValue = HeaderValue::from_static(crate::encoding::ACCEPTED);
 
 /// How a request names what it asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -14,9 +14,9 @@ use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
-use crate::code::variable_byte as number;
-use crate::format::Format;
-use crate::log::{LogReader, LogWriter};
+use crate::codes::variable_byte as number;
+use crate::disk::format::Format;
+use crate::disk::log::{LogReader, LogWriter};
 use crate::{Error, Pulse, Result, Signature};
 
 /// The log of anchors.

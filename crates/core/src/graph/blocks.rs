@@ -1,6 +1,6 @@
 //! A file of nodes in blocks, found by signature: what the graph and the ranks have in common.
 //!
-//! Nodes are sorted by signature and come 64 to a block. After the header (see [`crate::format`]):
+//! Nodes are sorted by signature and come 64 to a block. After the header (see [`crate::disk::format`]):
 //!
 //! ```text
 //! blocks      each: the signatures of its nodes, u64 each, then what the kind of file adds
@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Node;
-use super::search::{at_most, find};
-use crate::format::Format;
-use crate::new_file::NewFile;
+use crate::disk::format::Format;
+use crate::disk::new_file::NewFile;
+use crate::signature::interpolation::{at_most, find};
 use crate::{Error, Result, Signature};
 
 /// How many nodes a block has; the last one may have fewer.

@@ -13,9 +13,9 @@ use std::path::Path;
 
 use super::blocks::MOST_NODES;
 use super::compressed::GraphWriter;
-use super::search::find;
 use super::{LINKS, Node};
-use crate::log::{LogReader, Record};
+use crate::disk::log::{LogReader, Record};
+use crate::signature::interpolation::find;
 use crate::{Error, Pulse, Result, Signature};
 
 const NODES_PER_BEAT: usize = 1 << 12;
@@ -86,8 +86,8 @@ fn targets<'a>(path: &Path, record: &Record<'a>) -> Result<impl Iterator<Item = 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::log::LogWriter;
     use crate::graph::{Graph, Successors};
-    use crate::log::LogWriter;
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 

@@ -30,7 +30,7 @@ use dsi_bitstream::prelude::{
 
 use super::blocks::{BLOCK, BlockWriter, Blocks};
 use super::{Node, Successors};
-use crate::format::Format;
+use crate::disk::format::Format;
 use crate::{Error, Pulse, Result, Signature};
 
 const GRAPH: Format = Format { kind: *b"GRPH", version: 1 };

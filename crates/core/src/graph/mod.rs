@@ -16,9 +16,8 @@ mod edges;
 mod pagerank;
 mod ranks;
 mod referrers;
-pub(crate) mod search;
 
-use crate::format::Format;
+use crate::disk::format::Format;
 use crate::{Pulse, Result};
 
 pub use anchors::{ANCHORS_NAME, AnchorLog, anchor_bytes, anchors_of};

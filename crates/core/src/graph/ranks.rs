@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::blocks::{BLOCK, BlockWriter, Blocks};
 use super::{Graph, Node, Successors};
-use crate::format::Format;
+use crate::disk::format::Format;
 use crate::{Error, Pulse, Result, Signature};
 
 const RANKS: Format = Format { kind: *b"RANK", version: 1 };

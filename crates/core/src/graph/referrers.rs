@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::LINKS;
-use crate::log::LogReader;
+use crate::disk::log::LogReader;
 use crate::{Pulse, Result};
 
 /// The signatures of at most `limit` pages that link to the page with a signature, the first finder first.
@@ -29,7 +29,7 @@ pub fn pages_linking_to(
 mod tests {
     use super::*;
     use crate::Signature;
-    use crate::log::LogWriter;
+    use crate::disk::log::LogWriter;
 
     #[test]
     fn the_first_finders_come_first() {

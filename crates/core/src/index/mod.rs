@@ -35,54 +35,23 @@
 //! A document added again replaces the older one: the newer wins, in whatever segment it is ([`replaced`]), and joining
 //! drops the older one for good.
 
-mod assemble;
-mod bisection;
-pub mod builder;
-pub mod chunk;
-pub mod codes;
-mod columns;
-pub mod cursor;
-pub mod directory;
-pub mod documents;
-pub mod facts;
-mod fingerprint;
-pub mod invert;
-pub mod join;
-pub mod lists;
-pub mod maxima;
-pub mod merge;
-pub mod order;
-pub mod pages;
-pub mod postings;
-pub mod replaced;
-pub mod rows;
-pub mod run;
-pub mod segment;
-pub mod sites;
-pub mod skips;
-pub mod source;
-pub mod spool;
+pub mod build;
+pub mod format;
+pub mod read;
 pub mod stats;
-pub mod template;
-pub mod term_cursor;
-pub mod terms;
-mod verify;
-pub mod vocabulary;
-pub mod writer;
-pub mod zone;
 
-pub use builder::IndexBuilder;
-pub use chunk::NewDocument;
-pub use codes::{CodeChoice, Preference};
-pub use facts::{Facts, Kind, language_number, language_tag};
-pub use join::join;
-pub use order::Order;
-pub use segment::{Segment, SegmentFile};
+pub use build::builder::IndexBuilder;
+pub use build::chunk::NewDocument;
+pub use build::join::join;
+pub use build::order::Order;
+pub use format::codes::{CodeChoice, Preference};
+pub use format::facts::{Facts, Kind, language_number, language_tag};
+pub use format::zone::Zone;
+pub use read::segment::{Segment, SegmentFile};
+pub use read::term_cursor::TermCursor;
 pub use stats::{Stats, stats};
-pub use term_cursor::TermCursor;
-pub use zone::Zone;
 
-use crate::dict::Construction;
+use crate::dictionaries::Construction;
 
 /// How segments are built.
 #[derive(Clone, Copy, Debug)]

@@ -7,14 +7,14 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::DocId;
-use super::codes::CODED;
-use super::directory::Section;
-use super::merge::Merge;
-use super::replaced;
-use super::segment::{Segment, SegmentFile};
-use super::source::{Postings, Source};
-use super::zone::Zone;
-use crate::code::{Code, Coder};
+use super::build::merge::Merge;
+use super::build::source::{Postings, Source};
+use super::format::codes::CODED;
+use super::format::directory::Section;
+use super::format::zone::Zone;
+use super::read::replaced;
+use super::read::segment::{Segment, SegmentFile};
+use crate::codes::{Code, Coder};
 use crate::{Pulse, Result};
 
 /// What an index holds.
@@ -163,7 +163,8 @@ fn components(segments: &[Segment], pulse: &Pulse) -> Result<Vec<ComponentStats>
         .map(|(segment, numbers)| Source { postings: Postings::Segment(segment), numbers })
         .collect();
     let merge = Merge { sources: &sources, cards: &[], in_order: true };
-    let quantum = segments.first().map_or(super::codes::QUANTUM, |segment| segment.codes().quantum);
+    let quantum =
+        segments.first().map_or(crate::index::format::codes::QUANTUM, |segment| segment.codes().quantum);
     let sample = merge.sample(quantum, pulse)?;
     CODED.into_iter().zip(sample.lists()).map(|(name, lists)| component(name, lists, pulse)).collect()
 }

@@ -1,7 +1,7 @@
 //! URLs on their way into the sieve and out of it, many at a time and in few allocations.
 
 use crate::Signature;
-use crate::log::seal;
+use crate::disk::log::seal;
 
 /// A batch of URLs as the records of the queue that they may become, so that adding is copying.
 #[derive(Default)]

@@ -8,9 +8,11 @@
 use super::files::NumberedFiles;
 use super::queue::{self, Queue};
 use super::{Batch, Checkpoint, Entries, FilterError, Opening, Sieve, Stats};
-use crate::filter::Filter;
-use crate::log::{LogStream, LogWriter};
-use crate::{Pulse, Result, Signature, fault};
+use crate::disk::fault;
+use crate::disk::log::{LogStream, LogWriter};
+use crate::filters::Filter;
+use crate::signature::SignatureSet;
+use crate::{Pulse, Result, Signature};
 
 /// A set of signatures, exact or not.
 pub trait Membership: Send + Sync {
@@ -134,11 +136,22 @@ impl<Set: Membership> Sieve for DirectSieve<Set> {
     }
 }
 
+impl Membership for SignatureSet {
+    fn insert_all(&mut self, signatures: &[Signature], seen: &mut [bool], _: &Pulse) -> Result<()> {
+        SignatureSet::insert_all(self, signatures, seen);
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        SignatureSet::bytes(self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{SignatureSet, contract};
+    use super::super::contract;
     use super::*;
-    use crate::filter::{BlockedBloom, Bloom, Size};
+    use crate::filters::{BlockedBloom, Bloom, Size};
 
     /// So that the few URLs of a test see no false positive.
     const SIZE: Size = Size::Keys { capacity: 10_000, error: 1e-8 };

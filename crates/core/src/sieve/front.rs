@@ -5,9 +5,10 @@
 
 use super::{
     Batch, Checkpoint, DirectSieve, Entries, FilterError, MercatorSieve, OfflineSieve, Opening,
-    RecentSignatures, Sieve, SignatureSet, Stats,
+    RecentSignatures, Sieve, Stats,
 };
-use crate::filter::{BlockedBloom, Bloom, Size};
+use crate::filters::{BlockedBloom, Bloom, Size};
+use crate::signature::SignatureSet;
 use crate::{Error, Pulse, Result, Signature};
 
 /// How a sieve is to be made.

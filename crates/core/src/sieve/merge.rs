@@ -2,8 +2,9 @@
 //! file of everything seen, then the auxiliary file into the queue.
 
 use super::words::{WordFile, WordReader, WordWriter};
-use crate::log::{LogStream, LogWriter};
-use crate::{Pulse, Result, fault};
+use crate::disk::fault;
+use crate::disk::log::{LogStream, LogWriter};
+use crate::{Pulse, Result};
 
 /// Merges entries (signature, ordinal), sorted by both, with the sorted signatures `seen` into `target`.
 ///

@@ -38,7 +38,6 @@ mod merge;
 mod offline;
 pub mod queue;
 mod screened;
-mod signatures;
 mod words;
 
 use std::collections::HashMap;
@@ -53,7 +52,6 @@ pub use front::{Front, Options, open};
 pub use mercator::MercatorSieve;
 pub use offline::OfflineSieve;
 pub use screened::ScreenedQueue;
-pub use signatures::SignatureSet;
 
 /// The contract of every sieve: of the URLs added, with their tags, each is given out exactly once, in the
 /// order of its first addition and with the tag of that one.

@@ -10,8 +10,8 @@ use std::path::Path;
 
 use super::batch::{Entries, unpack};
 use super::{Opening, State};
-use crate::format::Format;
-use crate::log::{LogStream, LogWriter};
+use crate::disk::format::Format;
+use crate::disk::log::{LogStream, LogWriter};
 use crate::{Error, Result};
 
 /// The queue's name in a collection.

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::files::NumberedFiles;
 use super::queue::Queue;
 use super::{Batch, Checkpoint, Entries, Opening, RecentSignatures, Stats};
-use crate::log::LogWriter;
+use crate::disk::log::LogWriter;
 use crate::{Error, Result, Signature};
 
 /// A queue that somebody else decides for.

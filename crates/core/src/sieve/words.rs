@@ -1,7 +1,7 @@
 //! Files of 64-bit words that are written and read from one end to the other: the sorted signatures that
 //! a sieve has seen, and the runs of its external sorts.
 //!
-//! After the header (see [`crate::format`]) come blocks, each with its own checksum:
+//! After the header (see [`crate::disk::format`]) come blocks, each with its own checksum:
 //!
 //! ```text
 //! u32  number of words, little-endian, at most 8192
@@ -18,8 +18,9 @@ use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use crate::format::Format;
-use crate::{Error, Pulse, Result, fault};
+use crate::disk::fault;
+use crate::disk::format::Format;
+use crate::{Error, Pulse, Result};
 
 const FORMAT: Format = Format { kind: *b"SIGS", version: 1 };
 const BLOCK: usize = 1 << 13;

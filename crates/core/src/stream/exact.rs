@@ -13,8 +13,7 @@ use std::io::{BufWriter, Write};
 use memmap2::Mmap;
 
 use super::Judge;
-use crate::graph::search;
-use crate::sieve::{Membership, SignatureSet};
+use crate::signature::{SignatureSet, interpolation};
 use crate::{Error, Pulse, Result, Signature};
 
 /// How many keys are taken between two looks at the memory.
@@ -74,7 +73,7 @@ impl Judge for Exact {
         for (keys, seen) in keys.chunks(BETWEEN_LOOKS).zip(seen.chunks_mut(BETWEEN_LOOKS)) {
             pulse.beat()?;
             if self.runs.is_empty() {
-                self.recent.insert_all(keys, seen, pulse)?;
+                self.recent.insert_all(keys, seen);
             } else {
                 for (key, seen) in keys.iter().zip(seen) {
                     *seen = self.recent.contains(*key)
@@ -120,7 +119,7 @@ impl Run {
     }
 
     fn contains(&self, key: Signature) -> bool {
-        search::find(self.len(), |place| Signature(self.get(place)), key).is_some()
+        interpolation::find(self.len(), |place| Signature(self.get(place)), key).is_some()
     }
 
     fn iter(&self) -> impl Iterator<Item = u64> {

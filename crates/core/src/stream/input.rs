@@ -13,7 +13,7 @@ use flate2::read::MultiGzDecoder;
 
 use super::KeyOf;
 use super::descriptor::Descriptor;
-use super::zstandard::Frames;
+use crate::encoding::zstandard::Frames;
 use crate::{Error, Pulse, Result};
 
 const GZIP: &[u8] = &[0x1f, 0x8b];

@@ -3,7 +3,7 @@
 //! Any [`Filter`] does, in a memory of fixed size and with its own errors, and so does
 //! [`Exact`](super::Exact), without errors and with the help of the disk.
 
-use crate::filter::Filter;
+use crate::filters::Filter;
 use crate::{Pulse, Result, Signature};
 
 /// Who tells duplicates from new keys.

@@ -18,7 +18,6 @@ mod key;
 mod lines;
 mod output;
 mod record;
-pub(crate) mod zstandard;
 
 use std::path::Path;
 

@@ -27,7 +27,7 @@ fn keeps_the_connection_and_says_who_asks() {
             "Connection: keep-alive".to_owned(),
             "User-Agent: crivello/0 (+https://crivello.example)".to_owned(),
             "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8".to_owned(),
-            format!("Accept-Encoding: {}", crate::store::ACCEPTED),
+            format!("Accept-Encoding: {}", crate::encoding::ACCEPTED),
             "Accept-Language: it, en;q=0.5".to_owned(),
         ];
         assert_eq!(head.trim_end().split("\r\n").collect::<Vec<_>>(), expected);

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use crate::log::{LogStream, LogWriter};
+use crate::disk::fault;
+use crate::disk::log::{LogStream, LogWriter};
 use crate::sieve::Batch;
 use crate::sieve::queue::FORMAT;
-use crate::{Pulse, Result, Signature, fault};
+use crate::{Pulse, Result, Signature};
 
 /// The bytes of a payload before the URL.
 const TAG: usize = 4;

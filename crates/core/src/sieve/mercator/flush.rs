@@ -16,11 +16,12 @@ use std::time::{Duration, Instant};
 
 use super::auxiliary::{Auxiliary, Slots};
 use super::sort::sorted;
-use crate::log::{LogStream, LogWriter};
+use crate::disk::fault;
+use crate::disk::log::{LogStream, LogWriter};
 use crate::sieve::merge::{copy_fresh, merge};
 use crate::sieve::queue::FORMAT;
 use crate::sieve::words::{WordFile, WordReader, WordWriter};
-use crate::{Error, Pulse, Result, fault};
+use crate::{Error, Pulse, Result};
 
 /// A file of signatures at least so long is made durable by the flush, where nobody waits for it, if there
 /// are checkpoints that will ask for it: without them it may be replaced before it ever gets to the disk.

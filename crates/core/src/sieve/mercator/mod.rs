@@ -31,7 +31,8 @@ use self::flush::{Outcome, Running, Tools, Work};
 use super::files::NumberedFiles;
 use super::queue::Queue;
 use super::{Batch, Checkpoint, Entries, Opening, Sieve, Stats};
-use crate::{Error, Pulse, Result, fault};
+use crate::disk::fault;
+use crate::{Error, Pulse, Result};
 
 /// What one slot costs in all: twice a signature and a check, an index and a mark.
 const BYTES_PER_SLOT: usize = 25;

@@ -7,8 +7,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::PathBuf;
 
+use crate::disk::fault;
 use crate::sieve::words::{WordReader, WordWriter};
-use crate::{Error, Result, fault};
+use crate::{Error, Result};
 
 /// Rows on their way to being sorted.
 pub struct ExternalSort<const N: usize> {

@@ -23,8 +23,9 @@ use super::merge::{copy_fresh, merge};
 use super::queue::{FORMAT, Queue};
 use super::words::{WordFile, WordReader, WordWriter};
 use super::{Batch, Checkpoint, Entries, Opening, Sieve, Stats};
-use crate::log::{LogStream, LogWriter};
-use crate::{Error, Pulse, Result, fault};
+use crate::disk::fault;
+use crate::disk::log::{LogStream, LogWriter};
+use crate::{Error, Pulse, Result};
 
 /// A pair while signatures are sorted, an ordinal while those of the new ones are.
 const BYTES_PER_ENTRY: usize = 24;

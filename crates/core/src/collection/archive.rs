@@ -1,0 +1,92 @@
+//! The archive: pages as they were sent, in WARC files of a gigabyte, each record a gzip member of its own.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::SystemTime;
+
+use super::warc::{warc_date, warc_record};
+use crate::Result;
+use crate::disk::rolling::{Flushed, RollingFile};
+
+const FILE_SIZE: u64 = 1_000_000_000;
+
+fn file_name(number: u32) -> String {
+    format!("archive/crivello-{number:05}.warc.gz")
+}
+
+/// Where a record lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The number of the file.
+    pub file: u32,
+    /// The first byte of the record.
+    pub offset: u64,
+    /// How many bytes it has.
+    pub length: u64,
+}
+
+/// Appends records to the newest file of an archive.
+pub struct ArchiveWriter {
+    software: String,
+    files: RollingFile,
+}
+
+impl ArchiveWriter {
+    /// Opens the archive with the files that were committed; `software` goes into each file's first record.
+    pub fn open(folder: &Path, files: &HashMap<String, u64>, software: &str) -> Result<ArchiveWriter> {
+        let files = RollingFile::open(folder, file_name, FILE_SIZE, files)?;
+        Ok(ArchiveWriter { software: software.to_owned(), files })
+    }
+
+    /// Appends a compressed record.
+    pub fn append(&mut self, record: &[u8]) -> Result<Place> {
+        if self.files.make_room()? {
+            let introduction = self.introduction()?;
+            self.files.append(&introduction)?;
+        }
+        let (file, offset) = self.files.append(record)?;
+        Ok(Place { file, offset, length: record.len() as u64 })
+    }
+
+    /// See [`RollingFile::flush`].
+    pub fn flush(&mut self) -> Result<Flushed> {
+        self.files.flush()
+    }
+
+    fn introduction(&self) -> Result<Vec<u8>> {
+        let name = self.files.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let fields = [
+            ("WARC-Date".to_owned(), warc_date(SystemTime::now())),
+            ("WARC-Filename".to_owned(), name),
+            ("Content-Type".to_owned(), "application/warc-fields".to_owned()),
+        ];
+        let described = format!("software: {}\r\nformat: WARC File Format 1.1\r\n", self.software);
+        warc_record("warcinfo", &fields, b"", described.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::read::MultiGzDecoder;
+    use std::io::Read;
+
+    #[test]
+    fn goes_on_where_it_was_committed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut archive = ArchiveWriter::open(folder.path(), &HashMap::new(), "test").unwrap();
+        let record = warc_record("conversion", &[], b"", b"one").unwrap();
+        let first = archive.append(&record).unwrap();
+        let (files, _) = archive.flush().unwrap();
+        let committed: HashMap<String, u64> = files.into_iter().collect();
+        let mut archive = ArchiveWriter::open(folder.path(), &committed, "test").unwrap();
+        let second = archive.append(&record).unwrap();
+        archive.flush().unwrap();
+        assert_eq!(second.offset, first.offset + first.length);
+        let bytes = std::fs::read(folder.path().join(file_name(1))).unwrap();
+        let mut text = String::new();
+        MultiGzDecoder::new(&bytes[..]).read_to_string(&mut text).unwrap();
+        assert_eq!(text.matches("WARC-Type: warcinfo").count(), 1);
+        assert_eq!(text.matches("WARC-Type: conversion").count(), 2);
+    }
+}

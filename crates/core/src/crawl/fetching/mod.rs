@@ -1,0 +1,425 @@
+//! The fetching thread: it owns the frontier and the HTTP client, and starts a visit whenever a host may be
+//! fetched from and a connection is free.
+//!
+//! One current-thread runtime carries thousands of visits. The frontier is nobody else's, so taking a host
+//! takes no lock; what comes from other threads comes through a bounded lock-free queue and a wake-up, and
+//! between two events the thread sleeps exactly until the next polite moment.
+
+pub(crate) mod cookies;
+pub(crate) mod hosts;
+pub(crate) mod politeness;
+pub(crate) mod rules;
+pub(crate) mod visit;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, Ipv6Addr};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crossbeam_channel::{Receiver, Sender};
+use tokio::sync::{Semaphore, oneshot};
+use tokio::task::JoinSet;
+
+use super::fetching::hosts::{Host, HostMemory, SharedHost};
+use super::fetching::visit::KEEP_ALIVE;
+use super::parsing::origin;
+use super::settings::Settings;
+use super::shared::{Shared, SlowHost};
+use super::tag::Tag;
+use super::work::{Event, Fetched, Order, Position, Work};
+use crate::collection::Outcome;
+use crate::disk::log::LogAccess;
+use crate::fetch::{Client, Failure, Origin};
+use crate::frontier::{self, Frontier, HostKey, Moment};
+use crate::sieve::{queue, unpack};
+use crate::url::QueryCounter;
+use crate::{Error, Pulse, Result};
+
+/// How many names are resolved at once.
+const RESOLVING: usize = 256;
+/// How many URLs a host may have fetched before it lets hosts in that wait for a place in the workbench.
+const QUANTUM: u32 = 100;
+/// How often the slowest hosts are looked for.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
+const SLOWEST: usize = 5;
+/// How many hosts are remembered after they have left the workbench.
+const OUTSIDE: usize = 1000;
+
+/// The fetching thread's belongings.
+pub struct Scheduler {
+    pub(in crate::crawl) settings: Arc<Settings>,
+    pub(in crate::crawl) shared: Arc<Shared>,
+    pub(in crate::crawl) client: Client,
+    pub(in crate::crawl) frontier: RefCell<Frontier>,
+    pub(in crate::crawl) hosts: RefCell<HashMap<HostKey, SharedHost>>,
+    /// The hosts that left the workbench and are not yet forgotten.
+    outside: RefCell<VecDeque<HostKey>>,
+    pub(in crate::crawl) memory: RefCell<HostMemory>,
+    pub(in crate::crawl) queries: RefCell<QueryCounter>,
+    pub(in crate::crawl) to_parse: Sender<Fetched>,
+    pub(in crate::crawl) to_convert: Sender<Fetched>,
+    pub(in crate::crawl) events: Sender<Event>,
+    urls: RefCell<LogAccess>,
+    resolving: Semaphore,
+    /// Those who wait for an address, for an errand.
+    pub(in crate::crawl) waiting: RefCell<HashMap<IpAddr, VecDeque<oneshot::Sender<()>>>>,
+    active: Cell<usize>,
+    /// How many connections are kept while their hosts rest.
+    pub(in crate::crawl) idle: Cell<usize>,
+    started: Instant,
+    accounted: Cell<Instant>,
+    looked: Cell<Instant>,
+}
+
+impl Scheduler {
+    /// Opens the frontier, which is empty until URLs come.
+    pub fn open(
+        settings: Arc<Settings>,
+        shared: Arc<Shared>,
+        files: &HashMap<String, u64>,
+        to_parse: Sender<Fetched>,
+        to_convert: Sender<Fetched>,
+        events: Sender<Event>,
+        pulse: &Pulse,
+    ) -> Result<Scheduler> {
+        let options = frontier::Options { max_hosts: settings.workbench_hosts, quantum: QUANTUM };
+        let now = Instant::now();
+        Ok(Scheduler {
+            client: Client::new(settings.fetch.clone())?,
+            frontier: RefCell::new(Frontier::new(&settings.folder, options)?),
+            hosts: RefCell::default(),
+            outside: RefCell::default(),
+            memory: RefCell::new(HostMemory::open(&settings.folder, files, pulse)?),
+            queries: RefCell::new(QueryCounter::new(settings.max_queries)),
+            urls: RefCell::new(LogAccess::open(&settings.folder.join(queue::NAME))?),
+            resolving: Semaphore::new(RESOLVING),
+            waiting: RefCell::default(),
+            active: Cell::new(0),
+            idle: Cell::new(0),
+            started: now,
+            accounted: Cell::new(now),
+            looked: Cell::new(now),
+            settings,
+            shared,
+            to_parse,
+            to_convert,
+            events,
+        })
+    }
+
+    /// Works until it is told to end.
+    pub async fn run(self: Rc<Self>, orders: Receiver<Order>) {
+        let mut tasks = JoinSet::new();
+        loop {
+            let at_work = Instant::now();
+            if self.obey(&orders, &mut tasks) {
+                return;
+            }
+            while tasks.try_join_next().is_some() {}
+            if !self.shared.is_stopping() {
+                self.admit(&mut tasks);
+                self.start_visits(&mut tasks);
+                self.look_at_limits();
+            }
+            self.look_around();
+            let moment = if self.has_room() { self.frontier.borrow().next_moment() } else { None };
+            let sleep = tokio::time::sleep_until(self.instant(moment.unwrap_or(Moment::MAX)).into());
+            self.shared.gauges.fetch_micros.add(at_work.elapsed().as_micros() as u64);
+            tokio::select! {
+                () = self.shared.wake.notified() => {}
+                () = sleep, if moment.is_some() => {}
+                Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
+            }
+        }
+    }
+
+    /// Does as it is told; tells whether it is to end.
+    fn obey(&self, orders: &Receiver<Order>, tasks: &mut JoinSet<()>) -> bool {
+        for order in orders.try_iter() {
+            match order {
+                Order::Visit(visits) => {
+                    let mut frontier = self.frontier.borrow_mut();
+                    for (offset, host, level) in visits {
+                        if let Err(error) = frontier.push(HostKey(host), level, offset) {
+                            self.shared.fail(error);
+                        }
+                    }
+                }
+                Order::Checkpoint(reply) => drop(reply.send(self.position())),
+                Order::Stop => {
+                    tasks.abort_all();
+                    self.account(0);
+                }
+                Order::End => return true,
+            }
+        }
+        false
+    }
+
+    fn position(&self) -> Result<Position> {
+        for (key, host) in self.hosts.borrow().iter() {
+            self.memory.borrow_mut().remember(key.0, &host.borrow().record);
+        }
+        self.look();
+        let hosts = self.memory.borrow_mut().flush()?;
+        let waiting = self.frontier.borrow().oldest();
+        let oldest = waiting.into_iter().chain(self.shared.first_open()).min();
+        Ok(Position { oldest, hosts })
+    }
+
+    /// Finds out where the hosts are that have got into the workbench, and forgets those that left it.
+    fn admit(self: &Rc<Self>, tasks: &mut JoinSet<()>) {
+        while let Some(key) = self.evicted() {
+            if let Some(host) = self.hosts.borrow().get(&key) {
+                host.borrow_mut().inside = false;
+                self.outside.borrow_mut().push_back(key);
+            }
+        }
+        self.forget();
+        while let Some((key, offset)) = self.admitted() {
+            let scheduler = Rc::clone(self);
+            tasks.spawn_local(async move {
+                if let Err(error) = scheduler.place(key, offset).await {
+                    scheduler.shared.fail(error);
+                }
+                scheduler.shared.wake.notify_one();
+            });
+        }
+    }
+
+    /// Forgets the hosts that left the workbench first; most of those that left last will come back soon.
+    fn forget(&self) {
+        let mut outside = self.outside.borrow_mut();
+        while outside.len() > OUTSIDE
+            && let Some(key) = outside.pop_front()
+        {
+            let mut hosts = self.hosts.borrow_mut();
+            if hosts.get(&key).is_some_and(|host| !host.borrow().inside)
+                && let Some(host) = hosts.remove(&key)
+            {
+                self.hang_up(&mut host.borrow_mut());
+                self.memory.borrow_mut().remember(key.0, &host.borrow().record);
+            }
+        }
+    }
+
+    /// Closes the connection that is kept while a host rests.
+    fn hang_up(&self, host: &mut Host) {
+        self.idle.set(self.idle.get() - usize::from(host.connection.take().is_some()));
+    }
+
+    fn evicted(&self) -> Option<HostKey> {
+        self.frontier.borrow_mut().next_evicted()
+    }
+
+    fn admitted(&self) -> Option<(HostKey, u64)> {
+        self.frontier.borrow_mut().next_admitted()
+    }
+
+    async fn place(&self, key: HostKey, offset: u64) -> Result<()> {
+        let known = self.hosts.borrow().get(&key).cloned();
+        if let Some(host) = known {
+            let address = {
+                let mut host = host.borrow_mut();
+                host.inside = true;
+                host.address
+            };
+            self.frontier.borrow_mut().place(key, self.place_of(key, address), self.now());
+            return Ok(());
+        }
+        let work = self.read(offset)?;
+        let name = origin(&work.url).to_owned();
+        let damaged = || Error::Invalid(format!("{} is no URL that can be crawled", work.url));
+        let origin = Origin::of(&work.url).ok_or_else(damaged)?;
+        let record = self.memory.borrow_mut().recall(key.0)?;
+        let resolved = self.resolve(&origin.host).await;
+        let (address, given_up) = match resolved {
+            Ok(address) => (address, None),
+            // Its URLs get their rows when its turn comes.
+            Err(failure) => ([0, 0, 0, 0].into(), Some((outcome(&failure), failure.reason))),
+        };
+        let ready = self.moment(Duration::from_secs_f64((record.ready_at - now()).clamp(0.0, 86_400.0)));
+        let host = Host {
+            origin,
+            name,
+            address,
+            rules: None,
+            given_up,
+            connection: None,
+            cookies: Default::default(),
+            used: Instant::now(),
+            visited: false,
+            again: Default::default(),
+            inside: true,
+            record,
+            failures: 0,
+            requests: 0,
+            seconds: 0.0,
+        };
+        self.hosts.borrow_mut().insert(key, Rc::new(RefCell::new(host)));
+        self.frontier.borrow_mut().place(key, self.place_of(key, address), ready);
+        Ok(())
+    }
+
+    /// Where a host sits in the workbench: behind a proxy, which has one address for all, each by itself.
+    fn place_of(&self, key: HostKey, address: IpAddr) -> IpAddr {
+        match self.settings.fetch.proxy {
+            None => address,
+            Some(_) => Ipv6Addr::from((0xfd00_u128 << 112) | u128::from(key.0)).into(),
+        }
+    }
+
+    async fn resolve(&self, host: &str) -> std::result::Result<IpAddr, Failure> {
+        // The semaphore is never closed, and without a permit the name is resolved all the same.
+        let _permit = self.resolving.acquire().await.ok();
+        let mut failures = 0;
+        loop {
+            match self.client.resolve(host).await {
+                Err(failure) if failure.class.again() && failures < self.settings.retries => {
+                    failures += 1;
+                    tokio::time::sleep(self.settings.politeness.backoff(failures)).await;
+                }
+                resolved => return resolved,
+            }
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        self.active.get() < self.settings.connections && self.shared.budget.load(Ordering::Acquire) > 0
+    }
+
+    fn start_visits(self: &Rc<Self>, tasks: &mut JoinSet<()>) {
+        while self.has_room() {
+            let token = self.frontier.borrow_mut().take(self.now());
+            let Some(token) = token else {
+                if !self.shared.is_hungry.swap(true, Ordering::AcqRel) {
+                    // When the queue is full the writing thread has enough to do to find new URLs by itself.
+                    drop(self.events.try_send(Event::Hungry));
+                }
+                return;
+            };
+            self.account(self.active.get() + 1);
+            let scheduler = Rc::clone(self);
+            tasks.spawn_local(async move {
+                scheduler.visit(token).await;
+                scheduler.account(scheduler.active.get().saturating_sub(1));
+                scheduler.shared.wake.notify_one();
+            });
+        }
+    }
+
+    /// Ends the crawl when it has what it was to get.
+    fn look_at_limits(&self) {
+        let volume = self.settings.max_volume;
+        if volume > 0 && self.shared.gauges.bytes.get() >= volume {
+            self.shared.finish(Some("max_volume"));
+        }
+        let spent = self.shared.budget.load(Ordering::Acquire) <= 0;
+        if spent && self.active.get() == 0 && self.shared.is_drained() {
+            self.shared.finish(Some("max_pages"));
+        }
+    }
+
+    /// Changes how many connections are in use, after counting how long so many were.
+    fn account(&self, active: usize) {
+        let now = Instant::now();
+        let elapsed = now.duration_since(self.accounted.replace(now)).as_micros() as u64;
+        self.shared.gauges.busy_micros.add(elapsed * self.active.get() as u64);
+        self.shared.gauges.slot_micros.add(elapsed * self.settings.connections as u64);
+        self.active.set(active);
+        self.shared.gauges.active.set(active as u64);
+    }
+
+    fn look_around(&self) {
+        if self.looked.get().elapsed() >= BETWEEN_LOOKS {
+            self.look();
+        }
+    }
+
+    /// Says how things stand.
+    fn look(&self) {
+        let gauges = &self.shared.gauges;
+        let now = Instant::now();
+        self.looked.set(now);
+        self.account(self.active.get());
+        let stats = self.frontier.borrow().stats();
+        gauges.hosts_in_workbench.set(stats.hosts_in_workbench as u64);
+        gauges.hosts_waiting.set(stats.hosts_waiting as u64);
+        gauges.addresses.set(stats.addresses as u64);
+        gauges.resolving.set(stats.resolving as u64);
+        gauges.queued.set(stats.urls);
+        let hosts = self.hosts.borrow();
+        for host in hosts.values() {
+            let mut host = host.borrow_mut();
+            if !host.visited && now.duration_since(host.used) > KEEP_ALIVE {
+                self.hang_up(&mut host);
+            }
+        }
+        let mut slowest: Vec<(f64, SharedHost)> = hosts
+            .values()
+            .filter_map(|host| {
+                let known = host.borrow();
+                (known.requests > 0).then(|| (known.seconds / known.requests as f64, Rc::clone(host)))
+            })
+            .collect();
+        let first = SLOWEST.min(slowest.len());
+        if first > 0 {
+            slowest.select_nth_unstable_by(first - 1, |left, right| right.0.total_cmp(&left.0));
+            slowest.truncate(first);
+            slowest.sort_by(|left, right| right.0.total_cmp(&left.0));
+        }
+        let slowest = slowest.into_iter().map(|(seconds, host)| {
+            let host = host.borrow();
+            SlowHost { name: host.name.clone(), seconds, requests: host.requests }
+        });
+        self.shared.set_slowest(slowest.collect());
+    }
+
+    /// The URL that stands somewhere in the sieve's queue.
+    pub(in crate::crawl) fn read(&self, offset: u64) -> Result<Work> {
+        let mut urls = self.urls.borrow_mut();
+        let record = urls.get(offset)?;
+        let (tag, url) =
+            unpack(record.payload).map_err(|reason| Error::corrupt(queue::NAME, offset, reason))?;
+        Ok(Work { offset, tag: Tag::unpack(tag), url: url.to_owned(), attempts: 0, counted: false })
+    }
+
+    /// This moment, as the frontier counts.
+    pub(in crate::crawl) fn now(&self) -> Moment {
+        self.started.elapsed().as_micros() as Moment
+    }
+
+    /// The moment after a while.
+    pub(in crate::crawl) fn moment(&self, after: Duration) -> Moment {
+        self.now() + after.as_micros() as Moment
+    }
+
+    pub(in crate::crawl) fn instant(&self, moment: Moment) -> Instant {
+        // Rounded up, so that the moment has come when the sleep is over.
+        self.started + Duration::from_micros(moment.min(1 << 40).saturating_add(1))
+    }
+}
+
+/// The seconds since 1970.
+pub(in crate::crawl) fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
+/// What becomes of a URL because of a failure.
+pub(in crate::crawl) fn outcome(failure: &Failure) -> Outcome {
+    use crate::fetch::Class;
+    match failure.class {
+        Class::Dns | Class::NameServer => Outcome::Dns,
+        Class::Private => Outcome::Private,
+        Class::Refused => Outcome::Refused,
+        Class::Unreachable => Outcome::Unreachable,
+        Class::ConnectTimeout | Class::Timeout => Outcome::Timeout,
+        Class::Tls => Outcome::Tls,
+        Class::Reset => Outcome::Reset,
+        Class::TooLarge => Outcome::TooLarge,
+        Class::BadResponse => Outcome::BadResponse,
+        Class::Proxy => Outcome::Proxy,
+    }
+}

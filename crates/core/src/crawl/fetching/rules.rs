@@ -1,0 +1,249 @@
+//! The rules of a host: asking for its robots.txt, and going where that leads.
+//!
+//! A robots.txt may redirect to another host. That is an *errand*: one request to a host that is not the
+//! visited one, and it waits for its turn there as a visit would. It holds the other address, so that no
+//! visit begins there, and lets host and address rest afterwards; those who wait for an address get it
+//! before the next visit, first come, first served.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use super::hosts::{RULES_LAST, RobotsRecord, Rules, SharedHost};
+use super::politeness::Stay;
+use super::visit::{crawl_delay, retry_after};
+use super::{Scheduler, now, outcome};
+use crate::collection::Outcome;
+use crate::crawl::writing::decisions::Decision;
+use crate::encoding;
+use crate::fetch::{Class, Failure, Origin, Request, Response};
+use crate::frontier::HostKey;
+use crate::robots::{MAX_BYTES, Robots};
+use crate::url::{Url, canonical};
+use crate::{Result, Signature};
+
+/// How many redirects of a robots.txt are followed (RFC 9309, 2.3.1.2).
+const ROBOTS_REDIRECTS: usize = 5;
+/// A compressed robots.txt may decode to so much; only its first part counts.
+const ROBOTS_DECODED: usize = 16 << 20;
+
+impl Scheduler {
+    /// Has the rules of a host, from memory or by asking; tells whether pages may follow at once.
+    pub(in crate::crawl) async fn ask_for_rules(&self, host: &SharedHost, stay: &mut Stay) -> Result<bool> {
+        let known = host.borrow().rules.as_ref().is_some_and(|rules| rules.until > now());
+        if !self.settings.obey_robots || host.borrow().given_up.is_some() || known {
+            return Ok(true);
+        }
+        let name = host.borrow().name.clone();
+        let remembered = self.memory.borrow_mut().robots(&name)?;
+        let current = remembered.as_ref().filter(|record| record.when + RULES_LAST > now());
+        if let Some(record) = current {
+            host.borrow_mut().rules = self.rules(record);
+            return Ok(true);
+        }
+        let Ok(room) = self.shared.room.acquire().await else { return Ok(false) };
+        room.forget();
+        let answer = self.get_robots(host, remembered.as_ref(), stay).await;
+        let (status, reason) = match &answer {
+            Ok(record) => (Some(record.status), String::new()),
+            Err(failure) => (None, failure.reason.clone()),
+        };
+        let mut note = Decision {
+            time: now(),
+            url: format!("{name}/robots.txt"),
+            event: "robots.txt",
+            status,
+            detail: reason.clone(),
+            seconds: Some(stay.took.as_secs_f64()),
+            address: Some(host.borrow().address.to_string()),
+            ..Decision::default()
+        };
+        let rules = answer.as_ref().ok().and_then(|record| self.rules(record));
+        if let (Ok(record), Some(rules)) = (&answer, rules) {
+            self.memory.borrow_mut().remember_robots(&name, record)?;
+            let mut host = host.borrow_mut();
+            host.rules = Some(rules);
+            host.failures = 0;
+            self.note(note);
+            return Ok(true);
+        }
+        // A server error, or none that answers, forbids everything for now (RFC 9309, 2.3.1.4).
+        let mut host = host.borrow_mut();
+        host.failures += 1;
+        let wish = answer.as_ref().ok().and_then(|record| record.retry_after).unwrap_or_default();
+        stay.asked = stay.asked.max(self.settings.politeness.backoff(host.failures)).max(wish);
+        let again = answer.as_ref().map_or_else(|failure| failure.class.again(), |_| true);
+        if !again || host.failures > self.settings.retries {
+            host.given_up = Some(match &answer {
+                Err(failure) => (outcome(failure), failure.reason.clone()),
+                Ok(record) => (Outcome::Robots, format!("robots.txt answers {}", record.status)),
+            });
+            note.event = "host given up";
+            stay.asked = Duration::ZERO;
+        }
+        self.note(note);
+        Ok(false)
+    }
+
+    /// What an answer to the question for robots.txt means; None where it has to be asked for again.
+    fn rules(&self, record: &RobotsRecord) -> Option<Rules> {
+        let robots = match record.status {
+            200..=299 => Robots::parse(&record.body, &self.settings.agent),
+            429 => return None,
+            300..=499 => Robots::allow_all(),
+            _ => return None,
+        };
+        Some(Rules { robots, until: record.when + RULES_LAST })
+    }
+
+    /// Asks for robots.txt, and follows where it leads.
+    async fn get_robots(
+        &self,
+        host: &SharedHost,
+        remembered: Option<&RobotsRecord>,
+        stay: &mut Stay,
+    ) -> std::result::Result<RobotsRecord, Failure> {
+        let own = host.borrow().origin.clone();
+        let mut url = format!("{}/robots.txt", host.borrow().name);
+        let mut record = RobotsRecord { when: now(), status: 404, ..RobotsRecord::default() };
+        for _ in 0..=ROBOTS_REDIRECTS {
+            let request = Request {
+                url: &url,
+                etag: remembered.and_then(|record| record.etag.as_deref()),
+                last_modified: remembered.and_then(|record| record.last_modified.as_deref()),
+                cookie: None,
+                first_bytes: Some(MAX_BYTES),
+            };
+            let Some(origin) = Origin::of(&url) else { break };
+            let response = match origin == own {
+                true => self.get(host, &request, stay).await?,
+                false => self.get_elsewhere(host, &origin, &request, stay).await?,
+            };
+            if response.status == 304
+                && let Some(remembered) = remembered
+            {
+                return Ok(RobotsRecord { when: record.when, ..remembered.clone() });
+            }
+            if let (300..=399, Some(location)) = (response.status, response.header("location")) {
+                let base = Url::parse(&url).ok();
+                let Some(target) = canonical(location, base.as_ref()) else { break };
+                url = target;
+                continue;
+            }
+            record.status = response.status;
+            record.retry_after = response.header("retry-after").and_then(retry_after);
+            record.etag = response.header("etag").map(str::to_owned);
+            record.last_modified = response.header("last-modified").map(str::to_owned);
+            let encoding = response.header("content-encoding").unwrap_or_default();
+            match encoding::decode(&response.body, encoding, ROBOTS_DECODED) {
+                Ok(body) => record.body = body[..body.len().min(MAX_BYTES)].to_vec(),
+                // What cannot be read may forbid anything.
+                Err(_) => record.status = 503,
+            }
+            return Ok(record);
+        }
+        // Too many redirects, or one to nowhere: as if there were none (RFC 9309, 2.3.1.2).
+        Ok(record)
+    }
+
+    /// One request to a host that is not the visited one, when it is polite there, too.
+    async fn get_elsewhere(
+        &self,
+        host: &SharedHost,
+        origin: &Origin,
+        request: &Request<'_>,
+        stay: &mut Stay,
+    ) -> std::result::Result<Response, Failure> {
+        let address = self.client.resolve(&origin.host).await?;
+        let own = address == host.borrow().address;
+        let key = HostKey(Signature::of(origin.to_string().as_bytes()).0);
+        let turn = tokio::time::timeout(self.settings.fetch.total_timeout, self.errand(key, address, own));
+        let Ok(hold) = turn.await else {
+            let reason = format!("{origin} could not be asked politely in time");
+            return Err(Failure { class: Class::Timeout, reason, stale: false });
+        };
+        let started = Instant::now();
+        let answer = match self.client.connect(origin, address).await {
+            Ok(mut connection) => connection.get(request).await,
+            Err(failure) => Err(failure),
+        };
+        stay.count(started);
+        let mut there = Stay::default();
+        there.count(started);
+        self.shared.gauges.requests.add(1);
+        let rest = self.settings.politeness.rest(&there, self.crawl_delay_of(key, &origin.to_string()));
+        let (host_ready, address_ready) = (self.moment(rest.host), self.moment(rest.address));
+        self.frontier.borrow_mut().let_rest(key, address, host_ready, address_ready);
+        drop(hold);
+        answer
+    }
+
+    /// Waits until one request to a host is polite, and holds its address, unless that is held already.
+    async fn errand(&self, key: HostKey, address: IpAddr, own: bool) -> Option<Hold<'_>> {
+        let hold = if own { None } else { Some(self.hold(address).await) };
+        loop {
+            let ready = self.frontier.borrow_mut().ready_for_errand(key, address, own);
+            if ready <= self.now() {
+                return hold;
+            }
+            tokio::time::sleep_until(self.instant(ready).into()).await;
+        }
+    }
+
+    async fn hold(&self, address: IpAddr) -> Hold<'_> {
+        let free = self.frontier.borrow_mut().hold(address, self.now());
+        if !free {
+            let (turn, mine) = oneshot::channel();
+            self.waiting.borrow_mut().entry(address).or_default().push_back(turn);
+            // The end of this wait is that the address is held for us; the scheduler outlives all visits.
+            drop(mine.await);
+        }
+        Hold { scheduler: self, address }
+    }
+
+    /// Passes an address that came back on to whoever waits for it, before the next visit can take it.
+    pub(in crate::crawl) fn pass_on(&self, address: IpAddr) {
+        loop {
+            let next = self.waiting.borrow_mut().get_mut(&address).and_then(VecDeque::pop_front);
+            let Some(turn) = next else {
+                self.waiting.borrow_mut().remove(&address);
+                return;
+            };
+            let free = self.frontier.borrow_mut().hold(address, self.now());
+            if free && turn.send(()).is_err() {
+                // Who waited has given up.
+                self.frontier.borrow_mut().release(address);
+                continue;
+            }
+            return;
+        }
+    }
+
+    /// The Crawl-delay of a host that may not be in the workbench.
+    fn crawl_delay_of(&self, key: HostKey, name: &str) -> Duration {
+        if let Some(host) = self.hosts.borrow().get(&key)
+            && let Ok(host) = host.try_borrow()
+        {
+            return crawl_delay(&host);
+        }
+        let remembered = self.memory.borrow_mut().robots(name).ok().flatten();
+        let rules = remembered.and_then(|record| self.rules(&record));
+        rules.and_then(|rules| rules.robots.crawl_delay()).unwrap_or_default()
+    }
+}
+
+/// An address that is held for an errand; it is passed on when this goes.
+struct Hold<'a> {
+    scheduler: &'a Scheduler,
+    address: IpAddr,
+}
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        self.scheduler.frontier.borrow_mut().release(self.address);
+        self.scheduler.pass_on(self.address);
+        self.scheduler.shared.wake.notify_one();
+    }
+}

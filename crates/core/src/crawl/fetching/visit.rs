@@ -1,0 +1,364 @@
+//! A visit: the token of a host and its address, a few requests over one connection, and the rest that
+//! politeness asks for.
+
+use std::net::IpAddr;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::hosts::{Host, SharedHost};
+use super::politeness::Stay;
+use super::{Scheduler, now, outcome};
+use crate::Result;
+use crate::collection::Outcome;
+use crate::crawl::parsing::origin;
+use crate::crawl::work::{Event, Fetched, Unanswered, Work};
+use crate::crawl::writing::decisions::Decision;
+use crate::fetch::{Failure, Request, Response};
+use crate::frontier::Token;
+use crate::url::trap;
+
+/// After so many failed requests in a row a host is left alone for the rest of the run.
+const GIVE_UP: u32 = 10;
+/// A connection is kept for a rest no longer than this.
+pub(in crate::crawl) const KEEP_ALIVE: Duration = Duration::from_secs(5);
+/// From so many pages on a host's share of them is looked at.
+const SHARE_FROM: u64 = 1000;
+/// A visit that spends so much on saying no ends, and the host rests ten times as long.
+const REFUSING: Duration = Duration::from_millis(5);
+/// So many URLs that need no request are done before other visits may go on.
+const IN_A_ROW: u32 = 64;
+
+impl Scheduler {
+    /// Visits a host, and gives it back with its next polite moment.
+    pub(in crate::crawl) async fn visit(&self, token: Token) {
+        let host = self.hosts.borrow().get(&token.host).cloned();
+        let Some(host) = host else { return };
+        self.idle.set(self.idle.get() - usize::from(host.borrow().connection.is_some()));
+        host.borrow_mut().visited = true;
+        let mut stay = Stay::default();
+        if let Err(error) = self.stay(&host, &token, &mut stay).await {
+            self.shared.fail(error);
+            return;
+        }
+        let address = token.address;
+        let mut known = host.borrow_mut();
+        let politeness = &self.settings.politeness;
+        let rest = politeness.rest(&stay, crawl_delay(&known));
+        // No more connections are kept while their hosts rest than may be in use at once.
+        let room = self.idle.get() < self.settings.connections;
+        if politeness.relative.is_some() || rest.host > KEEP_ALIVE || !room {
+            known.connection = None;
+        }
+        self.idle.set(self.idle.get() + usize::from(known.connection.is_some()));
+        known.visited = false;
+        known.used = Instant::now();
+        if !rest.host.is_zero() {
+            known.record.ready_at = now() + rest.host.as_secs_f64();
+        }
+        let keep = !known.again.is_empty();
+        self.frontier.borrow_mut().give_back(token, self.moment(rest.host), self.moment(rest.address), keep);
+        drop(known);
+        self.pass_on(address);
+    }
+
+    async fn stay(&self, host: &SharedHost, token: &Token, stay: &mut Stay) -> Result<()> {
+        if !self.ask_for_rules(host, stay).await? {
+            return Ok(());
+        }
+        let mut without_request = 0;
+        let mut refusing = Duration::ZERO;
+        while !self.shared.is_stopping()
+            && self.settings.politeness.goes_on(stay, crawl_delay(&host.borrow()))
+        {
+            if self.shared.budget.load(Ordering::Acquire) <= 0 {
+                return Ok(());
+            }
+            let Some(work) = self.next_work(host, token)? else { return Ok(()) };
+            let asked = Instant::now();
+            let refusal = self.refusal(host, &work);
+            refusing += asked.elapsed();
+            if let Some((outcome, detail)) = refusal {
+                self.give_up(work, outcome, detail, 0.0, None).await;
+                if refusing > REFUSING {
+                    // Rules that take long to apply must not hold up the other hosts.
+                    stay.asked = refusing * 10;
+                    return Ok(());
+                }
+                without_request += 1;
+                if without_request % IN_A_ROW == 0 {
+                    tokio::task::yield_now().await;
+                }
+                continue;
+            }
+            if !self.request(host, work, stay).await {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// The next URL of a host; from here on it counts as open.
+    fn next_work(&self, host: &SharedHost, token: &Token) -> Result<Option<Work>> {
+        if let Some(work) = host.borrow_mut().again.pop_front() {
+            return Ok(Some(work));
+        }
+        let mut frontier = self.frontier.borrow_mut();
+        let Some(offset) = frontier.pop(token)? else { return Ok(None) };
+        self.shared.open(offset);
+        self.read(offset).map(Some)
+    }
+
+    /// Why a URL is not asked for.
+    fn refusal(&self, host: &SharedHost, work: &Work) -> Option<(Outcome, String)> {
+        let host = host.borrow();
+        let settings = &self.settings;
+        if let Some((outcome, reason)) = &host.given_up {
+            return Some((*outcome, reason.clone()));
+        }
+        if work.tag.chain > settings.max_chain {
+            let reason = format!("{} links in a row led to URLs that differ only in numbers", work.tag.chain);
+            return Some((Outcome::Trap, reason));
+        }
+        if let Some(trap) = trap(&work.url, &settings.traps) {
+            return Some((Outcome::Trap, trap.to_string()));
+        }
+        if work.attempts == 0 && self.queries.borrow_mut().crowded(&work.url) {
+            let reason = format!("its path had more than {} different queries", settings.max_queries);
+            return Some((Outcome::Trap, reason));
+        }
+        if let Some(rules) = &host.rules {
+            let verdict = rules.robots.allows(&work.url);
+            if !verdict.allowed {
+                let rule = verdict.rule.unwrap_or_default();
+                let line = verdict.line.map(|line| format!("line {line}: {rule}"));
+                return Some((Outcome::Robots, line.unwrap_or(rule)));
+            }
+        }
+        if settings.max_per_host > 0 && host.record.fetched >= settings.max_per_host {
+            return Some((Outcome::Limit, format!("max_per_host is {}", settings.max_per_host)));
+        }
+        let pages = match settings.max_pages {
+            0 => self.shared.gauges.requests.get().max(SHARE_FROM),
+            pages => pages,
+        };
+        let share = (pages as f64 * settings.max_share).ceil() as u64;
+        if settings.max_share > 0.0 && host.record.fetched >= share {
+            return Some((Outcome::Limit, format!("max_share is {}", settings.max_share)));
+        }
+        None
+    }
+
+    /// Asks for a page; tells whether the visit may go on.
+    async fn request(&self, host: &SharedHost, mut work: Work, stay: &mut Stay) -> bool {
+        // The semaphore is never closed.
+        let Ok(room) = self.shared.room.acquire().await else { return false };
+        if self.shared.budget.fetch_sub(1, Ordering::AcqRel) <= 0 {
+            self.shared.budget.fetch_add(1, Ordering::AcqRel);
+            host.borrow_mut().again.push_front(work);
+            return false;
+        }
+        room.forget();
+        work.counted = true;
+        let when = now();
+        let cookie = self.cookie(host, &work.url);
+        let request = Request { url: &work.url, cookie: cookie.as_deref(), ..Request::default() };
+        let answer = self.get(host, &request, stay).await;
+        let address = host.borrow().address;
+        match answer {
+            Ok(response) if is_busy(response.status) && work.attempts < self.settings.retries => {
+                stay.asked = stay.asked.max(self.busy(host, &response));
+                let reason = format!("the host answers {}", response.status);
+                self.again(host, work, reason, Some(response.status), stay.asked);
+                false
+            }
+            Ok(response) => {
+                self.keep_cookies(host, &work.url, &response);
+                if is_busy(response.status) {
+                    stay.asked = stay.asked.max(self.busy(host, &response));
+                } else {
+                    host.borrow_mut().failures = 0;
+                }
+                host.borrow_mut().record.fetched += 1;
+                self.hand_over(Fetched { work, when, response, address, weight: 1 }).await;
+                true
+            }
+            Err(failure) => {
+                let failures = {
+                    let mut host = host.borrow_mut();
+                    host.failures += 1;
+                    if host.failures >= GIVE_UP {
+                        host.given_up =
+                            Some((outcome(&failure), format!("{GIVE_UP} requests in a row failed")));
+                    }
+                    host.failures
+                };
+                stay.asked = stay.asked.max(self.settings.politeness.backoff(failures));
+                if failure.class.again() && work.attempts < self.settings.retries {
+                    self.again(host, work, failure.reason, None, stay.asked);
+                } else {
+                    work.attempts += 1;
+                    if !failure.class.again() {
+                        // The page is at fault, not the host.
+                        stay.asked = Duration::ZERO;
+                        host.borrow_mut().failures = 0;
+                    }
+                    let seconds = stay.took.as_secs_f32();
+                    self.finish(work, outcome(&failure), failure.reason, seconds, Some(address));
+                }
+                false
+            }
+        }
+    }
+
+    fn cookie(&self, host: &SharedHost, url: &str) -> Option<String> {
+        let host = host.borrow();
+        let is_secure = url.starts_with("https:");
+        self.settings.cookies.then(|| host.cookies.header(path(url), is_secure)).flatten()
+    }
+
+    fn keep_cookies(&self, host: &SharedHost, url: &str, response: &Response) {
+        if self.settings.cookies {
+            let mut host = host.borrow_mut();
+            response.all("set-cookie").for_each(|header| host.cookies.set(header, path(url)));
+        }
+    }
+
+    /// Lets a URL be tried again when its host is visited next.
+    fn again(&self, host: &SharedHost, mut work: Work, reason: String, status: Option<u16>, rest: Duration) {
+        work.attempts += 1;
+        work.counted = false;
+        self.shared.budget.fetch_add(1, Ordering::AcqRel);
+        let note = Decision {
+            time: now(),
+            url: work.url.clone(),
+            event: "tried again",
+            detail: reason,
+            status,
+            depth: Some(work.tag.depth),
+            attempt: Some(work.attempts),
+            seconds: Some(rest.as_secs_f64()),
+            address: Some(host.borrow().address.to_string()),
+            ..Decision::default()
+        };
+        host.borrow_mut().again.push_back(work);
+        self.note(note);
+    }
+
+    /// A line for the log; the room that the caller has goes with it.
+    pub(in crate::crawl) fn note(&self, decision: Decision) {
+        self.send(Event::Note(Box::new(decision)));
+    }
+
+    /// There is room in the channel for whatever has room between the threads, so this never waits.
+    fn send(&self, event: Event) {
+        self.shared.sent();
+        drop(self.events.try_send(event));
+    }
+
+    /// Gives a URL up, once there is room to say so.
+    async fn give_up(
+        &self,
+        work: Work,
+        outcome: Outcome,
+        detail: String,
+        seconds: f32,
+        address: Option<IpAddr>,
+    ) {
+        let Ok(room) = self.shared.room.acquire().await else { return };
+        room.forget();
+        self.finish(work, outcome, detail, seconds, address);
+    }
+
+    fn finish(&self, work: Work, outcome: Outcome, detail: String, seconds: f32, address: Option<IpAddr>) {
+        let when = now() - f64::from(seconds);
+        let unanswered = Unanswered { work, outcome, detail, when, seconds, address, weight: 1 };
+        self.send(Event::Unanswered(Box::new(unanswered)));
+    }
+
+    /// Gives a response to the parsers; a large one waits until there is room for it.
+    async fn hand_over(&self, mut fetched: Fetched) {
+        let more = self.shared.units(fetched.response.body.len());
+        if more > 0 {
+            // Whoever waits for room must not hold any, or many large bodies would wait for each other.
+            self.shared.room.add_permits(fetched.weight as usize);
+            fetched.weight += more;
+            let Ok(room) = self.shared.room.acquire_many(fetched.weight).await else { return };
+            room.forget();
+        }
+        let is_document =
+            fetched.response.header("content-type").is_some_and(|kind| kind.starts_with("application/pdf"));
+        let queue = if is_document { &self.to_convert } else { &self.to_parse };
+        self.shared.sent();
+        drop(queue.try_send(fetched));
+        self.shared.gauges.parse_queue.set(self.to_parse.len() as u64);
+    }
+
+    /// How long a host that is too busy to answer is left alone.
+    fn busy(&self, host: &SharedHost, response: &Response) -> Duration {
+        let mut host = host.borrow_mut();
+        host.failures += 1;
+        let asked = response.header("retry-after").and_then(retry_after).unwrap_or_default();
+        self.settings.politeness.backoff(host.failures).max(asked.min(self.settings.politeness.max_wait))
+    }
+
+    /// One request over the host's connection, which is made where there is none; a kept one that the server
+    /// has closed meanwhile is made anew once.
+    pub(in crate::crawl) async fn get(
+        &self,
+        host: &SharedHost,
+        request: &Request<'_>,
+        stay: &mut Stay,
+    ) -> std::result::Result<Response, Failure> {
+        let started = Instant::now();
+        let (origin, address) = (host.borrow().origin.clone(), host.borrow().address);
+        let kept = host.borrow_mut().connection.take().filter(|connection| connection.is_open());
+        let mut answer = None;
+        if let Some(mut connection) = kept {
+            match connection.get(request).await {
+                Err(failure) if failure.stale => {}
+                tried => answer = Some((tried, connection)),
+            }
+        }
+        let answer = match answer {
+            Some(answer) => Ok(answer),
+            None => match self.client.connect(&origin, address).await {
+                Ok(mut connection) => Ok((connection.get(request).await, connection)),
+                Err(failure) => Err(failure),
+            },
+        };
+        let took = started.elapsed();
+        stay.count(started);
+        self.shared.gauges.requests.add(1);
+        let mut host = host.borrow_mut();
+        host.requests += 1;
+        host.seconds += took.as_secs_f64();
+        let (answer, connection) = answer?;
+        let response = answer?;
+        self.shared.gauges.bytes.add(response.body.len() as u64);
+        host.connection = connection.is_open().then_some(connection);
+        Ok(response)
+    }
+}
+
+/// The path and query of a canonical URL.
+fn path(url: &str) -> &str {
+    &url[origin(url).len()..]
+}
+
+pub(in crate::crawl) fn crawl_delay(host: &Host) -> Duration {
+    host.rules.as_ref().and_then(|rules| rules.robots.crawl_delay()).unwrap_or_default()
+}
+
+/// Whether an answer only says that the host cannot answer now.
+fn is_busy(status: u16) -> bool {
+    matches!(status, 429 | 500 | 502 | 503 | 504)
+}
+
+/// The time that a server asks us to wait: seconds, or a date.
+pub(in crate::crawl) fn retry_after(asked: &str) -> Option<Duration> {
+    if let Ok(seconds) = asked.trim().parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = httpdate::parse_http_date(asked.trim()).ok()?;
+    date.duration_since(SystemTime::now()).ok()
+}

@@ -1,0 +1,289 @@
+//! The parsing threads: from a response to what is stored of it.
+
+pub(crate) mod convert;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, RwLock};
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::parsing::convert::Converted;
+use super::settings::Settings;
+use super::shared::Shared;
+use super::tag::Tag;
+use super::work::{Fetched, Found, Parsed, Unanswered};
+use crate::collection::{Outcome, Row, warc_date, warc_record};
+use crate::encoding::{self, Undecodable};
+use crate::fetch::Response;
+use crate::parse::{self, Page};
+use crate::url::{Scope, Url, canonical_with, clean};
+use crate::{Result, Signature};
+
+/// What every parsing thread needs.
+#[derive(Clone)]
+pub struct Parser {
+    /// The settings.
+    pub settings: Arc<Settings>,
+    /// Which links are followed.
+    pub scope: Arc<RwLock<Scope>>,
+    /// Whether pages go along with their links, to be judged by.
+    pub wants_pages: bool,
+    /// By which it is known that the crawl is to end.
+    pub shared: Arc<Shared>,
+}
+
+/// What parsing comes to.
+pub type Outcomes = std::result::Result<Box<Parsed>, Box<Unanswered>>;
+
+impl Parser {
+    /// Makes of a response what is stored of it. A parser that fails costs the page, not the crawl.
+    pub fn parse(&self, fetched: Fetched) -> Result<Outcomes> {
+        let mut work = fetched.work.clone();
+        work.attempts += 1;
+        let (when, seconds) = (fetched.when, fetched.response.took.as_secs_f32());
+        let (address, weight) = (Some(fetched.address), fetched.weight);
+        let unanswered = |outcome, detail: String| {
+            Box::new(Unanswered { work, outcome, detail, when, seconds, address, weight })
+        };
+        match catch_unwind(AssertUnwindSafe(|| self.page(fetched))) {
+            Ok(Ok(Ok(parsed))) => Ok(Ok(parsed)),
+            Ok(Ok(Err((outcome, detail)))) => Ok(Err(unanswered(outcome, detail))),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Ok(Err(unanswered(Outcome::Unparsed, "the parser failed".to_owned()))),
+        }
+    }
+
+    fn page(&self, fetched: Fetched) -> Result<std::result::Result<Box<Parsed>, (Outcome, String)>> {
+        let Fetched { work, when, response, address, weight } = fetched;
+        let content_type = response.header("content-type").map(str::to_owned);
+        let media_type = content_type.as_deref().and_then(media_type);
+        let mut row = Row {
+            url: work.url.clone(),
+            outcome: Outcome::Fetched,
+            depth: work.tag.depth,
+            fetched_at: when,
+            status: Some(response.status),
+            content_type: media_type.clone(),
+            etag: response.header("etag").map(str::to_owned),
+            last_modified: response.header("last-modified").map(str::to_owned),
+            address: Some(address.to_string()),
+            attempts: work.attempts + 1,
+            seconds: response.took.as_secs_f32(),
+            ..Row::default()
+        };
+        let bytes = response.body.len() as u64;
+        let mut parsed = Parsed {
+            row: Row::default(),
+            record: None,
+            conversion: None,
+            words: None,
+            targets: Vec::new(),
+            found: Vec::new(),
+            page: None,
+            bytes,
+            weight,
+            work,
+        };
+        if let Some(target) = redirection(&response) {
+            self.lead_on(target, &mut row, &mut parsed);
+            parsed.record = Some(self.record(&row, when, &response)?);
+            parsed.row = row;
+            return Ok(Ok(Box::new(parsed)));
+        }
+        if response.status == 200 {
+            if let Some(reason) = self.settings.filters.refuse_type(media_type.as_deref()) {
+                return Ok(Err((Outcome::Filtered, reason)));
+            }
+            let page = match self.read(&row.url, media_type.as_deref(), content_type.as_deref(), &response) {
+                Ok(page) => page,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            if let Some((page, converted)) = page {
+                if let Some(reason) =
+                    self.settings.filters.refuse_text(page.language.as_deref(), &page.title, &page.text)
+                {
+                    return Ok(Err((Outcome::Filtered, reason)));
+                }
+                if let Some(converted) = converted {
+                    parsed.conversion = Some(conversion_record(&row.url, when, &converted.text)?);
+                }
+                self.describe(page, &mut row, &mut parsed);
+            }
+        }
+        parsed.record = Some(self.record(&row, when, &response)?);
+        parsed.row = row;
+        Ok(Ok(Box::new(parsed)))
+    }
+
+    /// What a body says; None where it is no text and cannot be made one.
+    #[allow(clippy::type_complexity)]
+    fn read(
+        &self,
+        url: &str,
+        media_type: Option<&str>,
+        content_type: Option<&str>,
+        response: &Response,
+    ) -> std::result::Result<Option<(Page, Option<Converted>)>, (Outcome, String)> {
+        let kind = Kind::of(media_type);
+        if kind == Kind::Other {
+            return Ok(None);
+        }
+        let encoding = response.header("content-encoding").unwrap_or_default();
+        let decoded = encoding::decode(&response.body, encoding, self.settings.max_bytes);
+        let body = &decoded.map_err(|error| match error {
+            Undecodable::TooLarge { .. } => (Outcome::Bomb, error.to_string()),
+            _ => (Outcome::BadEncoding, error.to_string()),
+        })?;
+        let tags: Vec<&str> = response.all("x-robots-tag").collect();
+        let rules =
+            parse::Rules { agent: &self.settings.agent, srcset: self.settings.srcset, x_robots_tag: &tags };
+        Ok(match kind {
+            Kind::Html => Some((parse::parse_with(body, url, content_type, &rules), None)),
+            Kind::Plain => Some((parse::parse_text_with(body, content_type, &rules), None)),
+            Kind::Document => {
+                let timeout = self.settings.fetch.total_timeout;
+                let go_on = || !self.shared.is_stopping();
+                let converted = convert::convert(
+                    &self.settings.converter,
+                    media_type.unwrap_or_default(),
+                    body,
+                    timeout,
+                    &go_on,
+                );
+                converted.map(|converted| {
+                    let mut page = parse::parse_text_with(
+                        converted.text.as_bytes(),
+                        Some("text/plain; charset=utf-8"),
+                        &rules,
+                    );
+                    page.title = converted.title_or(url);
+                    (page, Some(converted))
+                })
+            }
+            Kind::Other => None,
+        })
+    }
+
+    fn describe(&self, mut page: Page, row: &mut Row, parsed: &mut Parsed) {
+        row.digest = Some(format!("{:032x}", page.digest));
+        row.simhash = Some(page.simhash);
+        row.language = page.language.clone();
+        row.title = page.title.clone();
+        row.noindex = page.noindex;
+        let mut canonical = page.canonical.take();
+        canonical.iter_mut().for_each(|url| clean(url, &self.settings.clean_up));
+        row.canonical = canonical.filter(|canonical| *canonical != row.url);
+        parsed.words = Some((page.digest, page.simhash));
+        let depth = parsed.work.tag.depth + 1;
+        let deep = self.settings.max_depth > 0 && depth > self.settings.max_depth;
+        let scope = self.scope.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let links = std::mem::take(&mut page.links);
+        let anchors = std::mem::take(&mut page.anchors);
+        parsed.targets.reserve(links.len() * 8);
+        for ((url, anchor), alike) in links.into_iter().zip(anchors).zip(&page.same_shape) {
+            let mut url = url;
+            clean(&mut url, &self.settings.clean_up);
+            parsed.targets.extend_from_slice(&Signature::of(url.as_bytes()).0.to_le_bytes());
+            if !deep && scope.allows(&url).is_ok() {
+                let chain = if *alike { parsed.work.tag.chain + 1 } else { 0 };
+                parsed.found.push(Found { url, anchor, tag: Tag { depth, chain, ..Tag::default() } });
+            }
+        }
+        // The address that the page calls its own is worth a visit, too.
+        if let Some(url) = row.canonical.clone().filter(|url| !deep && scope.allows(url).is_ok()) {
+            let tag = Tag { depth, ..Tag::default() };
+            parsed.found.push(Found { url, anchor: row.title.clone(), tag });
+        }
+        parsed.page = self.wants_pages.then(|| Box::new(page));
+    }
+
+    fn lead_on(&self, location: &str, row: &mut Row, parsed: &mut Parsed) {
+        row.outcome = Outcome::Redirected;
+        let base = Url::parse(&row.url).ok();
+        let Some(target) = canonical_with(location, base.as_ref(), &self.settings.clean_up) else {
+            row.detail = "it leads to no page".to_owned();
+            return;
+        };
+        parsed.targets.extend_from_slice(&Signature::of(target.as_bytes()).0.to_le_bytes());
+        let tag =
+            Tag { redirects: parsed.work.tag.redirects + 1, level: parsed.work.tag.level, ..parsed.work.tag };
+        if parsed.work.tag.depth == 0 {
+            // Where a seed leads (from http to https, to www) is what was meant by it.
+            self.scope.write().unwrap_or_else(|poisoned| poisoned.into_inner()).add_seed(&target);
+        }
+        let scope = self.scope.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Err(refusal) = scope.allows(&target) {
+            row.detail = refusal.to_string();
+        } else if tag.redirects > self.settings.max_redirects {
+            row.detail = format!("the chain of redirects is longer than {}", self.settings.max_redirects);
+        } else {
+            parsed.found.push(Found { url: target.clone(), anchor: String::new(), tag });
+        }
+        row.redirect = Some(target);
+    }
+
+    fn record(&self, row: &Row, when: f64, response: &Response) -> Result<Vec<u8>> {
+        let mut head =
+            format!("HTTP/1.1 {} {}", response.status, response.reason).trim_end().as_bytes().to_vec();
+        for (name, value) in &response.headers {
+            // The chunks are gone, and who reads the record must not look for them.
+            let kept = if name.eq_ignore_ascii_case("transfer-encoding") { "X-Archive-" } else { "" };
+            head.extend_from_slice(b"\r\n");
+            head.extend_from_slice(kept.as_bytes());
+            head.extend_from_slice(name.as_bytes());
+            head.extend_from_slice(b": ");
+            head.extend_from_slice(value);
+        }
+        head.extend_from_slice(b"\r\n\r\n");
+        let mut fields = fields(&row.url, when);
+        fields.push(("WARC-IP-Address".to_owned(), row.address.clone().unwrap_or_default()));
+        fields.push(("Content-Type".to_owned(), "application/http; msgtype=response".to_owned()));
+        warc_record("response", &fields, &head, &response.body)
+    }
+}
+
+fn conversion_record(url: &str, when: f64, text: &str) -> Result<Vec<u8>> {
+    let mut fields = fields(url, when);
+    fields.push(("Content-Type".to_owned(), "text/plain; charset=utf-8".to_owned()));
+    warc_record("conversion", &fields, b"", text.as_bytes())
+}
+
+fn fields(url: &str, when: f64) -> Vec<(String, String)> {
+    let moment = UNIX_EPOCH + Duration::from_secs_f64(when);
+    vec![("WARC-Target-URI".to_owned(), url.to_owned()), ("WARC-Date".to_owned(), warc_date(moment))]
+}
+
+/// What can be made of a media type.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Html,
+    Plain,
+    Document,
+    Other,
+}
+
+impl Kind {
+    fn of(media_type: Option<&str>) -> Kind {
+        match media_type {
+            None | Some("text/html" | "application/xhtml+xml") => Kind::Html,
+            Some("text/plain") => Kind::Plain,
+            Some("application/pdf") => Kind::Document,
+            Some(_) => Kind::Other,
+        }
+    }
+}
+
+/// A content type without its parameters, in lower case.
+fn media_type(content_type: &str) -> Option<String> {
+    let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    (!kind.is_empty()).then_some(kind)
+}
+
+/// Where a response leads, if it is a redirect.
+fn redirection(response: &Response) -> Option<&str> {
+    matches!(response.status, 301 | 302 | 303 | 307 | 308).then(|| response.header("location")).flatten()
+}
+
+/// The scheme, host and port of a canonical URL.
+pub fn origin(url: &str) -> &str {
+    let start = url.find("://").map_or(0, |at| at + 3);
+    &url[..url[start..].find('/').map_or(url.len(), |at| start + at)]
+}

@@ -1,0 +1,112 @@
+//! The log of decisions: one line of JSON for each thing that was decided about a URL or a host, which any
+//! tool reads (`SELECT * FROM read_json('log/decisions-*.jsonl')` in DuckDB).
+//!
+//! About 250 bytes a decision. A file is closed at 256 MiB and the next one begun; like every file of a
+//! collection it is append-only and counts up to its committed length.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::disk::rolling::{Flushed, RollingFile};
+use crate::{Error, Result};
+
+const FILE_SIZE: u64 = 1 << 28;
+
+/// Something that was decided.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Decision {
+    /// When, in seconds since 1970.
+    pub time: f64,
+    /// What about: a URL, or the address of a host's root.
+    pub url: String,
+    /// What: an outcome in its words, or "tried again", "robots.txt", "host rests", "host given up".
+    pub event: &'static str,
+    /// Why.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// The status of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// The media type of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<String>,
+    /// How many links away from a seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// The how-manieth try it was, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// How many bytes the body had as it was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// How long it took, or how long the host rests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// The address that answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// Another URL that plays a part: where it leads, or what it is a duplicate of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<String>,
+}
+
+fn file_name(number: u32) -> String {
+    format!("log/decisions-{number:05}.jsonl")
+}
+
+/// Appends decisions to the newest file.
+pub struct DecisionLog {
+    files: RollingFile,
+    line: Vec<u8>,
+}
+
+impl DecisionLog {
+    /// Goes on with the files that were committed.
+    pub fn open(folder: &Path, files: &HashMap<String, u64>) -> Result<DecisionLog> {
+        Ok(DecisionLog { files: RollingFile::open(folder, file_name, FILE_SIZE, files)?, line: Vec::new() })
+    }
+
+    /// Appends a decision.
+    pub fn write(&mut self, decision: &Decision) -> Result<()> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, decision)
+            .map_err(|error| Error::Invalid(format!("a decision does not encode: {error}")))?;
+        self.line.push(b'\n');
+        self.files.make_room()?;
+        self.files.append(&self.line).map(drop)
+    }
+
+    /// See [`RollingFile::flush`].
+    pub fn flush(&mut self) -> Result<Flushed> {
+        self.files.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_a_line_of_json_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = DecisionLog::open(folder.path(), &HashMap::new()).unwrap();
+        let decision = Decision {
+            url: "http://a.example/\"\n".into(),
+            event: "fetched",
+            status: Some(200),
+            ..Decision::default()
+        };
+        log.write(&decision).unwrap();
+        log.write(&decision).unwrap();
+        let (files, _) = log.flush().unwrap();
+        let text = std::fs::read_to_string(folder.path().join(&files[0].0)).unwrap();
+        assert_eq!(text.len() as u64, files[0].1);
+        let lines: Vec<serde_json::Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines.len(), 2);
+        assert_eq!(lines[0]["url"], decision.url.as_str());
+        assert!(lines[0].get("detail").is_none());
+    }
+}

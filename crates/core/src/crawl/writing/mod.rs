@@ -1,0 +1,391 @@
+//! The writing thread: it owns everything durable, so that a checkpoint is one moment for all of it.
+//!
+//! Pages come in parsed; their records, rows, links and decisions are appended, their links go into the
+//! sieve, and what the sieve gives out goes to the fetching thread. A URL is *open* from when the sieve gave
+//! it out until its row is written; the crawl is over when none is open and the sieve has nothing left.
+
+pub(crate) mod decisions;
+pub(crate) mod duplicates;
+pub(crate) mod sieve;
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+
+use super::counts::Counts;
+use super::parsing::origin;
+use super::settings::Settings;
+use super::shared::Shared;
+use super::tag::Tag;
+use super::work::{Event, Found, Order, Parsed, Unanswered};
+use super::writing::decisions::{Decision, DecisionLog};
+use super::writing::duplicates::{Copy, Originals};
+use super::writing::sieve::UrlSieve;
+use crate::collection::{ArchiveWriter, Outcome, ROW_FORMAT, ROWS, Row};
+use crate::disk::log::{KeyedLog, LogWriter};
+use crate::graph::{ANCHORS_NAME, AnchorLog, LINKS};
+use crate::parse::Page;
+use crate::{Error, Pulse, Result, Signature};
+
+/// The links' name in a collection.
+const LINKS_NAME: &str = "graph/links.log";
+/// How many URLs are taken from the sieve at once.
+const BATCH: usize = 1024;
+/// So many batches are handed over before the thread looks at what has come.
+const BATCHES_IN_A_ROW: usize = 16;
+/// A crawl whose frontier runs dry spends at most one part in so many on deciding what is new.
+const FLUSH_SHARE: u32 = 20;
+
+/// What to commit.
+#[derive(Default)]
+pub struct Commit {
+    /// The files with their lengths; None: to be removed.
+    pub files: Vec<(String, Option<u64>)>,
+    /// What the sieve wants to remember, as JSON.
+    pub sieve: String,
+    /// Where giving out starts after a crash.
+    pub position: u64,
+    /// The addresses to which seeds led.
+    pub led_to: Vec<String>,
+    /// All that there is to tell of the sieve, as JSON.
+    pub described: String,
+    /// The counts of this moment.
+    pub counts: Counts,
+    /// How many hosts answered.
+    pub hosts: u64,
+    /// What must be durable before.
+    pub handles: Vec<File>,
+}
+
+/// Somebody who says which links of a page come first.
+pub trait Policy: Send {
+    /// A priority for each link, 0 being served first.
+    fn rate(&mut self, url: &str, tag: Tag, page: &Page, found: &[Found]) -> Result<Vec<u8>>;
+}
+
+/// The writing thread's belongings.
+pub struct Writer {
+    shared: Arc<Shared>,
+    sieve: Box<dyn UrlSieve>,
+    policy: Option<Box<dyn Policy>>,
+    archive: ArchiveWriter,
+    table: KeyedLog,
+    links: LogWriter,
+    anchors: AnchorLog,
+    decisions: DecisionLog,
+    originals: Originals,
+    hosts: HashSet<u64>,
+    led_to: Vec<String>,
+    orders: Sender<Order>,
+    /// How many URLs are open.
+    open: u64,
+    next_flush: Instant,
+    hungry: bool,
+    /// Whether the sieve has more to give out at once.
+    has_more: bool,
+}
+
+impl Writer {
+    /// Opens everything as it was committed.
+    pub fn open(
+        shared: Arc<Shared>,
+        settings: &Settings,
+        files: &HashMap<String, u64>,
+        sieve: Box<dyn UrlSieve>,
+        policy: Option<Box<dyn Policy>>,
+        orders: Sender<Order>,
+        pulse: &Pulse,
+    ) -> Result<Writer> {
+        let folder = settings.folder.as_path();
+        let committed = |name: &str| files.get(name).copied().unwrap_or(0);
+        let mut table = KeyedLog::write(&folder.join(ROWS), ROW_FORMAT, committed(ROWS), pulse)?;
+        let mut originals = Originals::new(settings.near_distance);
+        let mut hosts = HashSet::new();
+        for record in table.records(0)? {
+            let record = record?;
+            let damaged = || Error::corrupt(folder.join(ROWS), record.offset, "a row does not decode");
+            let row = Row::decode(record.payload).ok_or_else(damaged)?;
+            if row.status.is_some() {
+                hosts.insert(Signature::of(origin(&row.url).as_bytes()).0);
+            }
+            let digest = row.digest.as_deref().and_then(|digest| u128::from_str_radix(digest, 16).ok());
+            if let (Some(digest), Some(simhash), None) = (digest, row.simhash, &row.duplicate_of) {
+                originals.remember(record.key, digest, simhash)?;
+            }
+        }
+        Ok(Writer {
+            sieve,
+            policy,
+            archive: ArchiveWriter::open(folder, files, &settings.software)?,
+            table,
+            links: LogWriter::open(&folder.join(LINKS_NAME), LINKS, committed(LINKS_NAME))?,
+            anchors: AnchorLog::open(&folder.join(ANCHORS_NAME), committed(ANCHORS_NAME))?,
+            decisions: DecisionLog::open(folder, files)?,
+            originals,
+            hosts,
+            led_to: Vec::new(),
+            orders,
+            open: 0,
+            next_flush: Instant::now(),
+            hungry: false,
+            has_more: false,
+            shared,
+        })
+    }
+
+    /// Writes down where the crawl begins.
+    pub fn note_seeds(&mut self, seeds: &[String]) -> Result<()> {
+        for seed in seeds {
+            let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+            let decision = Decision { time, url: seed.clone(), event: "seed", ..Decision::default() };
+            self.decisions.write(&decision)?;
+        }
+        Ok(())
+    }
+
+    /// Works until the end is announced.
+    pub fn run(mut self, events: &Receiver<Event>) -> Result<()> {
+        self.hand_out()?;
+        loop {
+            let event = match self.deadline() {
+                Some(deadline) => events.recv_deadline(deadline),
+                None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            let started = Instant::now();
+            match event {
+                Ok(Event::Parsed(parsed)) => self.take_in(*parsed)?,
+                Ok(Event::Unanswered(unanswered)) => self.give_up(*unanswered)?,
+                Ok(Event::Note(decision)) => {
+                    self.decisions.write(&decision)?;
+                    self.shared.stored(1);
+                }
+                Ok(Event::Hungry) => self.hungry = true,
+                Ok(Event::Checkpoint(reply)) => {
+                    let commit = self.checkpoint();
+                    // Who asked may have gone, and then nobody commits.
+                    drop(reply.send(commit));
+                }
+                Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if !self.shared.is_stopping() {
+                self.hand_out()?;
+            }
+            self.shared.gauges.write_queue.set(events.len() as u64);
+            self.shared.gauges.write_micros.add(started.elapsed().as_micros() as u64);
+        }
+    }
+
+    /// When to look at the sieve again though nothing happened.
+    fn deadline(&self) -> Option<Instant> {
+        let stopping = self.shared.is_stopping();
+        if self.has_more && !stopping {
+            return Some(Instant::now());
+        }
+        (self.hungry && !stopping && self.sieve.has_waiting()).then_some(self.next_flush)
+    }
+
+    /// Stores a page, and feeds its links to the sieve.
+    fn take_in(&mut self, mut parsed: Parsed) -> Result<()> {
+        let page = Signature::of(parsed.row.url.as_bytes());
+        let row = &mut parsed.row;
+        if let Some(record) = &parsed.record {
+            let place = self.archive.append(record)?;
+            (row.file, row.offset, row.length) = (place.file, place.offset, place.length);
+        }
+        if let Some(record) = &parsed.conversion {
+            let place = self.archive.append(record)?;
+            (row.text_file, row.text_offset, row.text_length) = (place.file, place.offset, place.length);
+        }
+        if let Some((digest, simhash)) = parsed.words {
+            match self.originals.judge(page, digest, simhash)? {
+                Copy::None => {}
+                Copy::Exact(original) => row.duplicate_of = self.url_of(original)?,
+                Copy::Near(original) => row.near_duplicate_of = self.url_of(original)?,
+            }
+        }
+        if parsed.words.is_some() || row.outcome == Outcome::Redirected {
+            self.links.append(page, &parsed.targets)?;
+            let links = parsed.found.iter().map(|found| (found.url.as_str(), found.anchor.as_str()));
+            self.anchors.append(page, links)?;
+        }
+        if row.outcome == Outcome::Redirected && row.depth == 0 && row.detail.is_empty() {
+            self.led_to.extend(row.redirect.clone());
+        }
+        self.hosts.insert(Signature::of(origin(&row.url).as_bytes()).0);
+        let links = parsed.targets.len() as u64 / 8;
+        self.shared.count(|counts| counts.links += links);
+        self.rate(&mut parsed)?;
+        for found in &parsed.found {
+            self.sieve.offer(&found.url, found.tag.pack());
+        }
+        self.sieve.settle()?;
+        let decision = Decision { bytes: Some(parsed.bytes), ..decision(&parsed.row) };
+        self.finish(parsed.work.offset, parsed.row, decision, parsed.weight)
+    }
+
+    fn rate(&mut self, parsed: &mut Parsed) -> Result<()> {
+        let (Some(policy), Some(page)) = (&mut self.policy, &parsed.page) else { return Ok(()) };
+        if parsed.found.is_empty() {
+            return Ok(());
+        }
+        let levels = policy.rate(&parsed.row.url, parsed.work.tag, page, &parsed.found)?;
+        for (found, level) in parsed.found.iter_mut().zip(levels) {
+            found.tag.level = level;
+        }
+        Ok(())
+    }
+
+    /// Writes down that a URL has no page.
+    fn give_up(&mut self, unanswered: Unanswered) -> Result<()> {
+        let Unanswered { work, outcome, detail, when, seconds, address, weight } = unanswered;
+        let row = Row {
+            url: work.url,
+            outcome,
+            depth: work.tag.depth,
+            fetched_at: when,
+            address: address.map(|address| address.to_string()),
+            attempts: work.attempts,
+            seconds,
+            detail,
+            ..Row::default()
+        };
+        // It was counted as a page when its request was made, and is none.
+        self.shared.budget.fetch_add(i64::from(work.counted), Ordering::AcqRel);
+        let decision = decision(&row);
+        self.finish(work.offset, row, decision, weight)
+    }
+
+    fn finish(&mut self, offset: u64, row: Row, decision: Decision, weight: u32) -> Result<()> {
+        self.table.append(Signature::of(row.url.as_bytes()), &row.encode()?)?;
+        self.decisions.write(&decision)?;
+        self.shared.count(|counts| counts.count(&row));
+        self.open -= 1;
+        self.shared.close(offset);
+        self.shared.stored(weight);
+        self.tell();
+        Ok(())
+    }
+
+    fn tell(&self) {
+        let stats = self.sieve.stats();
+        self.shared.count(|counts| {
+            counts.seen = stats.seen;
+            counts.waiting = self.open + stats.waiting + stats.pending;
+        });
+    }
+
+    fn url_of(&mut self, page: Signature) -> Result<Option<String>> {
+        let record = self.table.get(page, &Pulse::STEADY)?;
+        Ok(record.and_then(|record| Row::decode(record.payload)).map(|row| row.url))
+    }
+
+    /// Gives new URLs to the fetching thread. A sieve may have to merge its whole file of signatures to
+    /// decide about the last ones; it is made to only while connections have nothing to do, for a small part
+    /// of the time, or when nothing at all is open.
+    fn hand_out(&mut self) -> Result<()> {
+        // A crawl that goes on may have millions waiting: pages that come meanwhile must not wait as long.
+        for batch in 0.. {
+            let entries = self.sieve.take_ready(BATCH)?;
+            self.has_more = !entries.is_empty();
+            self.order(&entries)?;
+            if !self.has_more || batch == BATCHES_IN_A_ROW {
+                break;
+            }
+        }
+        if self.has_more {
+            return Ok(());
+        }
+        let now = Instant::now();
+        while self.sieve.has_waiting() && (self.open == 0 || (self.hungry && now >= self.next_flush)) {
+            let shared = Arc::clone(&self.shared);
+            let go_on = move || !shared.is_stopping();
+            let entries = match self.sieve.take(BATCH, &Pulse::new(&go_on)) {
+                Err(Error::Stopped) => return Ok(()),
+                entries => entries?,
+            };
+            self.next_flush = Instant::now() + now.elapsed().max(Duration::from_millis(1)) * FLUSH_SHARE;
+            self.order(&entries)?;
+        }
+        if self.open == 0 {
+            self.shared.finish(None);
+        }
+        Ok(())
+    }
+
+    /// Hands entries over, but those that had their row before a crash.
+    fn order(&mut self, entries: &crate::sieve::Entries) -> Result<()> {
+        let signatures: Vec<Signature> =
+            entries.iter().map(|entry| Signature::of(entry.url.as_bytes())).collect();
+        let done = self.table.contains(&signatures, &Pulse::STEADY)?;
+        let visits: Vec<(u64, u64, u8)> = entries
+            .iter()
+            .zip(done)
+            .filter(|(_, done)| !done)
+            .map(|(entry, _)| {
+                let host = Signature::of(origin(entry.url).as_bytes()).0;
+                (entry.offset, host, Tag::unpack(entry.tag).level)
+            })
+            .collect();
+        if visits.is_empty() {
+            return Ok(());
+        }
+        self.open += visits.len() as u64;
+        self.hungry = false;
+        self.shared.is_hungry.store(false, Ordering::Release);
+        self.shared.order(&self.orders, Order::Visit(visits));
+        Ok(())
+    }
+
+    fn checkpoint(&mut self) -> Result<Commit> {
+        let (reply, position) = bounded(1);
+        self.shared.order(&self.orders, Order::Checkpoint(reply));
+        let mut commit = Commit::default();
+        for (files, handle) in [self.archive.flush()?, self.decisions.flush()?] {
+            commit.files.extend(files.into_iter().map(|(name, length)| (name, Some(length))));
+            commit.handles.push(handle);
+        }
+        let (length, handle) = self.table.flush()?;
+        commit.files.push((ROWS.to_owned(), Some(length)));
+        commit.handles.extend(handle);
+        commit.files.push((LINKS_NAME.to_owned(), Some(self.links.flush()?)));
+        commit.handles.push(self.links.handle()?);
+        commit.files.push((ANCHORS_NAME.to_owned(), Some(self.anchors.flush()?)));
+        commit.handles.push(self.anchors.handle()?);
+        let sieve = self.sieve.checkpoint()?;
+        commit.files.extend(sieve.files);
+        commit.sieve = sieve.state;
+        let ended = || Error::Invalid("the fetching thread has ended".to_owned());
+        let position = position.recv().map_err(|_| ended())??;
+        let (name, length, handle) = position.hosts;
+        commit.files.push((name, Some(length)));
+        commit.handles.push(handle);
+        commit.position = position.oldest.map_or(self.sieve.next(), |oldest| oldest.min(self.sieve.next()));
+        commit.led_to = self.led_to.clone();
+        commit.hosts = self.hosts.len() as u64;
+        self.tell();
+        commit.counts = self.shared.counts();
+        commit.described = self.sieve.describe();
+        Ok(commit)
+    }
+}
+
+fn decision(row: &Row) -> Decision {
+    Decision {
+        time: row.fetched_at,
+        url: row.url.clone(),
+        event: row.outcome.words(),
+        detail: row.detail.clone(),
+        status: row.status,
+        content_type: row.content_type.clone(),
+        depth: Some(row.depth),
+        attempt: Some(row.attempts),
+        bytes: None,
+        seconds: Some(f64::from(row.seconds)),
+        address: row.address.clone(),
+        other: row.redirect.clone().or(row.duplicate_of.clone()).or(row.near_duplicate_of.clone()),
+    }
+}

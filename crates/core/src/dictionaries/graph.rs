@@ -1,0 +1,183 @@
+//! The random hypergraph of a shard: which three variables the equation of a key has.
+//!
+//! The equations w_a ⊕ w_b ⊕ w_c = f(x) can be solved one after the other if the hypergraph, whose vertices are the
+//! variables and whose edges are the keys, can be peeled (see [`super::peel`]). Whether it can depends, up to
+//! a vanishing fraction of the graphs, on the number of vertices for each edge alone, and on how edges are drawn:
+//!
+//! * `peeling`: every edge has one vertex in each third of the graph. It needs more than 1.2218 vertices an edge; 1.23
+//!   are taken, as in the notes (Majewski, Wormald, Havas and Czech, "A family of perfect hashing methods", 1996).
+//! * `fuse`: the vertices are split into many short segments, and an edge has one vertex in each of three consecutive
+//!   ones. The segments at both ends see fewer edges, so peeling begins there and eats its way inwards, at densities
+//!   where elsewhere it would not begin: as the graph grows it needs only 1.0894 vertices an edge (Dietzfelbinger
+//!   and Walzer, "Dense peelable random uniform hypergraphs", 2019; Graf and Lemire, "Binary fuse filters", 2022).
+//!   The ends cost two segments of room that is little used, so smaller graphs would need more: 1.15 with 100,000 edges.
+//!   But there some edges may be left out of peeling (see [`super::augment`]), and nearly the same number of vertices is
+//!   enough for any number of edges. Below 4,000 of them segments gain nothing, and there is only one to begin in.
+//!
+//! ```text
+//! edges                         100   1,000   10,000   100,000   1,000,000   2,000,000
+//! vertices an edge, peeling    1.41    1.26     1.24      1.23        1.23        1.23
+//! vertices an edge, fuse       1.17    1.12     1.12      1.12        1.118       1.113
+//! ```
+//!
+//! The factors of `fuse` were found by trying graphs: they leave out some hundred edges at most.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::signature::hash::reduce;
+use crate::{Error, Result};
+
+/// How the edges of a graph are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Construction {
+    /// One vertex in each third: 1.23 variables a key.
+    Peeling,
+    /// One vertex in each of three consecutive segments: 1.12 variables a key.
+    Fuse,
+}
+
+impl fmt::Display for Construction {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Construction::Peeling => "peeling",
+            Construction::Fuse => "fuse",
+        })
+    }
+}
+
+impl FromStr for Construction {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Construction> {
+        match name {
+            "peeling" => Ok(Construction::Peeling),
+            "fuse" => Ok(Construction::Fuse),
+            _ => Err(Error::Invalid(format!("no such construction: {name} (there are peeling and fuse)"))),
+        }
+    }
+}
+
+/// The three vertices of an edge, all different.
+pub type Edge = [u32; 3];
+
+/// The most vertices that a graph can have: an edge is drawn from 64 bits, which must be enough for three of them.
+const MOST_VERTICES: u32 = 1 << 24;
+
+/// From so many edges on a fuse graph needs fewer vertices with segments than without.
+const FEWEST_IN_SEGMENTS: f64 = 4000.0;
+
+/// The shape of a graph, one for all shards of a function.
+///
+/// Consecutive segments of `length` vertices each; an edge begins in one of the first `starts` of them and ends
+/// two further on, so that there are `starts` + 2. With one start these are the thirds of `peeling`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Graph {
+    starts: u32,
+    length: u32,
+}
+
+impl Graph {
+    /// A graph that most likely can be peeled with up to `edges` edges.
+    ///
+    /// `growth`: how often a smaller one turned out to be too small.
+    pub fn for_edges(construction: Construction, edges: usize, growth: u32) -> Graph {
+        let edges = edges.max(1) as f64;
+        let (factor, starts) = match construction {
+            Construction::Peeling => (1.23 + 5.0 * edges.powf(-0.75), 1),
+            Construction::Fuse if edges < FEWEST_IN_SEGMENTS => (1.105 + 0.9 * edges.powf(-0.6), 1),
+            Construction::Fuse => {
+                let factor = 1.0894 + 1.02 * edges.powf(-0.26);
+                (factor.min(1.12), (4.0 * edges.powf(0.3)) as u32)
+            }
+        };
+        let vertices = factor * edges * (1.0 + f64::from(growth) / 16.0);
+        Graph { starts, length: (vertices / f64::from(starts + 2)).ceil() as u32 }
+    }
+
+    /// This graph with a number of vertices that is a multiple of 8.
+    pub fn in_eights(self) -> Graph {
+        Graph { length: self.length.next_multiple_of(8), ..self }
+    }
+
+    /// The graph with these numbers; `None` if there is none.
+    pub fn from_parts(starts: u32, length: u32) -> Option<Graph> {
+        let vertices = starts.checked_add(2)?.checked_mul(length)?;
+        (starts > 0 && length > 0 && vertices <= MOST_VERTICES).then_some(Graph { starts, length })
+    }
+
+    /// The numbers for [`Graph::from_parts`].
+    pub fn parts(&self) -> (u32, u32) {
+        (self.starts, self.length)
+    }
+
+    /// How many vertices it has.
+    pub fn vertices(&self) -> u32 {
+        (self.starts + 2) * self.length
+    }
+
+    /// The edge that a random number draws.
+    ///
+    /// The number is a fraction of 2^64, and its product with a range has the pick in its high half and
+    /// what is left of the fraction in its low half: bits are used up, none is used twice.
+    #[inline]
+    pub fn edge(&self, random: u64) -> Edge {
+        let mut fraction = random;
+        let mut pick = |range: u32| {
+            let picked = reduce(fraction, u64::from(range));
+            fraction = fraction.wrapping_mul(u64::from(range));
+            picked as u32
+        };
+        let start = pick(self.starts) * self.length;
+        [0, 1, 2].map(|segment| start + segment * self.length + pick(self.length))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn an_edge_has_a_vertex_in_each_of_three_segments(
+            starts in 1u32..400, length in 1u32..40_000, random in any::<u64>()
+        ) {
+            let graph = Graph::from_parts(starts, length).unwrap();
+            let edge = graph.edge(random);
+            let segments = edge.map(|vertex| vertex / length);
+            prop_assert!(segments[0] < starts);
+            prop_assert_eq!(segments, [segments[0], segments[0] + 1, segments[0] + 2]);
+        }
+
+        #[test]
+        fn edges_in_the_order_of_their_numbers_begin_in_the_order_of_segments(one in any::<u64>(), other in any::<u64>()) {
+            let graph = Graph::from_parts(100, 1000).unwrap();
+            let segment = |random| graph.edge(random)[0] / 1000;
+            prop_assert!(segment(one.min(other)) <= segment(one.max(other)));
+        }
+
+        #[test]
+        fn any_numbers_make_a_graph_or_none(
+            starts in prop_oneof![0u32..9, any::<u32>()], length in prop_oneof![0u32..9, any::<u32>()], random in any::<u64>()
+        ) {
+            if let Some(graph) = Graph::from_parts(starts, length) {
+                prop_assert!(graph.edge(random).iter().all(|vertex| *vertex < graph.vertices()));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_made_for_edges_is_a_graph() {
+        for construction in [Construction::Peeling, Construction::Fuse] {
+            for edges in [0, 1, 2, 10, 3999, 4000, 100_000, 3 << 20] {
+                let graph = Graph::for_edges(construction, edges, 3).in_eights();
+                let (starts, length) = graph.parts();
+                assert_eq!(Graph::from_parts(starts, length), Some(graph));
+                assert_eq!(graph.vertices() % 8, 0);
+            }
+            assert_eq!(construction.to_string().parse::<Construction>().unwrap(), construction);
+        }
+        assert!("fused".parse::<Construction>().is_err());
+    }
+}

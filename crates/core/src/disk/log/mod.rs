@@ -1,0 +1,334 @@
+//! An append-only log of records, each with a signature for a key: the one durable structure under the
+//! sieve's URLs, the table's rows and the graph's links.
+//!
+//! After the header (see [`crate::disk::format`]), a record is
+//!
+//! ```text
+//! u32  length of the payload, little-endian
+//! u32  CRC-32 of key and payload
+//! u64  key
+//! ...  payload
+//! ```
+//!
+//! so it costs 16 bytes beside its payload. A writer appends through a buffer; [`LogWriter::sync`] makes
+//! everything durable and tells the length to commit. Nobody reads past the committed length, and a
+//! record that does not match its checksum is an error with its offset, never a value.
+
+mod keyed;
+mod random;
+mod stream;
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::disk::format::Format;
+use crate::{Error, Pulse, Result, Signature};
+
+pub use keyed::KeyedLog;
+pub use random::LogAccess;
+pub use stream::LogStream;
+
+const RECORD_HEADER: usize = 16;
+/// No record is larger than this: a larger length is damage.
+const MAX_PAYLOAD: usize = 1 << 30;
+const BUFFER: usize = 1 << 18;
+/// The bytes of a record's header before the key.
+const BEFORE_KEY: usize = 8;
+
+/// One record of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// Where the record starts in the file.
+    pub offset: u64,
+    /// What it is about.
+    pub key: Signature,
+    /// What it says.
+    pub payload: &'a [u8],
+}
+
+impl Record<'_> {
+    /// Where the next record starts.
+    pub fn end(&self) -> u64 {
+        self.offset + (RECORD_HEADER + self.payload.len()) as u64
+    }
+}
+
+/// Appends a record about `key`, whose payload comes in `parts`, to `bytes`: exactly as a log keeps it.
+pub fn seal(key: Signature, parts: &[&[u8]], bytes: &mut Vec<u8>) {
+    let start = bytes.len();
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    bytes.extend_from_slice(&(length as u32).to_le_bytes());
+    bytes.extend_from_slice(&[0; 4]);
+    bytes.extend_from_slice(&key.0.to_le_bytes());
+    parts.iter().for_each(|part| bytes.extend_from_slice(part));
+    let checksum = crc32fast::hash(&bytes[start + BEFORE_KEY..]);
+    bytes[start + 4..start + BEFORE_KEY].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// A whole record as it lies in a file, its checksum not yet compared: so it can be copied from log to
+/// log, and whoever opens it at last finds the damage of any step.
+#[derive(Clone, Copy, Debug)]
+pub struct Sealed<'a> {
+    /// Where the record starts in the file.
+    pub offset: u64,
+    /// Header and payload.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Sealed<'a> {
+    /// How long the record is whose first bytes are `header`.
+    fn length(header: &[u8; RECORD_HEADER]) -> usize {
+        RECORD_HEADER + word(header, 0) as usize
+    }
+
+    /// What the record claims to be about.
+    pub fn key(&self) -> Signature {
+        Signature(u64::from(word(self.bytes, 12)) << 32 | u64::from(word(self.bytes, 8)))
+    }
+
+    /// The record, if it matches its checksum; `path` is for the error.
+    pub fn open(&self, path: &Path) -> Result<Record<'a>> {
+        if crc32fast::hash(&self.bytes[BEFORE_KEY..]) != word(self.bytes, 4) {
+            return Err(Error::corrupt(path, self.offset, "a record does not match its checksum"));
+        }
+        Ok(Record { offset: self.offset, key: self.key(), payload: &self.bytes[RECORD_HEADER..] })
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// The writing end of a log.
+pub struct LogWriter {
+    path: PathBuf,
+    file: BufWriter<File>,
+    length: u64,
+    sealed: Vec<u8>,
+}
+
+impl LogWriter {
+    /// Opens a log that has `committed` bytes and cuts it back to them; 0 makes a new one.
+    pub fn open(path: &Path, format: Format, committed: u64) -> Result<LogWriter> {
+        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let mut file = open.map_err(Error::io(path))?;
+        let mut length = committed;
+        if committed == 0 {
+            file.set_len(0).and_then(|()| file.write_all(&format.header())).map_err(Error::io(path))?;
+            length = Format::HEADER as u64;
+        } else {
+            LogReader::open(path, format, committed)?;
+            file.set_len(committed).map_err(Error::io(path))?;
+        }
+        file.seek(SeekFrom::Start(length)).map_err(Error::io(path))?;
+        let file = BufWriter::with_capacity(BUFFER, file);
+        Ok(LogWriter { path: path.to_path_buf(), file, length, sealed: Vec::new() })
+    }
+
+    /// Appends a record and gives its offset.
+    pub fn append(&mut self, key: Signature, payload: &[u8]) -> Result<u64> {
+        if payload.len() > MAX_PAYLOAD {
+            return Err(Error::Invalid(format!("a record of {} bytes is too large", payload.len())));
+        }
+        let offset = self.length;
+        self.sealed.clear();
+        seal(key, &[payload], &mut self.sealed);
+        self.file.write_all(&self.sealed).map_err(Error::io(&self.path))?;
+        self.length += self.sealed.len() as u64;
+        Ok(offset)
+    }
+
+    /// Appends whole records, made by [`seal`] or read by a [`LogStream`]; gives the first one's offset.
+    pub fn append_sealed(&mut self, records: &[u8]) -> Result<u64> {
+        let offset = self.length;
+        self.file.write_all(records).map_err(Error::io(&self.path))?;
+        self.length += records.len() as u64;
+        Ok(offset)
+    }
+
+    /// Takes back everything from `length` on.
+    pub fn cut_back(&mut self, length: u64) -> Result<()> {
+        self.flush()?;
+        let cut = self.file.get_ref().set_len(length);
+        cut.and_then(|()| self.file.seek(SeekFrom::Start(length))).map_err(Error::io(&self.path))?;
+        self.length = length;
+        Ok(())
+    }
+
+    /// Another handle of the file, to make durable what was flushed while the log is written to elsewhere.
+    pub fn handle(&self) -> Result<File> {
+        self.file.get_ref().try_clone().map_err(Error::io(&self.path))
+    }
+
+    /// Hands what was appended to the operating system, so that readers of this process see it.
+    pub fn flush(&mut self) -> Result<u64> {
+        self.file.flush().map_err(Error::io(&self.path))?;
+        Ok(self.length)
+    }
+
+    /// Makes everything durable; returns the length to commit.
+    pub fn sync(&mut self) -> Result<u64> {
+        self.flush()?;
+        self.file.get_ref().sync_data().map_err(Error::io(&self.path))?;
+        Ok(self.length)
+    }
+
+    /// The length with everything appended so far.
+    pub fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// Whether no record was ever appended.
+    pub fn is_empty(&self) -> bool {
+        self.length == Format::HEADER as u64
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// The reading end: the first `committed` bytes of a log, memory-mapped.
+pub struct LogReader {
+    path: PathBuf,
+    map: memmap2::Mmap,
+}
+
+impl LogReader {
+    /// Maps the committed part of a log.
+    pub fn open(path: &Path, format: Format, committed: u64) -> Result<LogReader> {
+        let file = File::open(path).map_err(Error::io(path))?;
+        let actual = file.metadata().map_err(Error::io(path))?.len();
+        if actual < committed {
+            return Err(Error::corrupt(
+                path,
+                actual,
+                format!("it ends here, and {committed} bytes were committed"),
+            ));
+        }
+        // SAFETY: a log is append-only, and is only ever cut back to a committed length, by the one
+        // writer that holds the collection's lock; the mapped bytes are within that length.
+        let map = unsafe { memmap2::MmapOptions::new().len(committed as usize).map(&file) };
+        let map = map.map_err(Error::io(path))?;
+        format.check(path, &map)?;
+        Ok(LogReader { path: path.to_path_buf(), map })
+    }
+
+    /// The record at `offset`.
+    pub fn get(&self, offset: u64) -> Result<Record<'_>> {
+        let damaged = |reason: &str| Error::corrupt(&self.path, offset, reason);
+        let rest = self.map.get(offset as usize..).unwrap_or_default();
+        let header = rest.first_chunk().ok_or_else(|| damaged("a record's header is cut off"))?;
+        let bytes = rest.get(..Sealed::length(header)).ok_or_else(|| damaged("a record is cut off"))?;
+        Sealed { offset, bytes }.open(&self.path)
+    }
+
+    /// The records from `offset` on (0: all).
+    pub fn records(&self, offset: u64) -> impl Iterator<Item = Result<Record<'_>>> {
+        let mut next = offset.max(Format::HEADER as u64);
+        std::iter::from_fn(move || {
+            if next >= self.map.len() as u64 {
+                return None;
+            }
+            let record = self.get(next);
+            next = match &record {
+                Ok(record) => record.end(),
+                Err(_) => u64::MAX,
+            };
+            Some(record)
+        })
+    }
+
+    /// Calls `visit` with every record from `offset` on.
+    pub fn scan(
+        &self,
+        offset: u64,
+        pulse: &Pulse,
+        mut visit: impl FnMut(Record<'_>) -> Result<()>,
+    ) -> Result<()> {
+        for (count, record) in self.records(offset).enumerate() {
+            if count.is_multiple_of(1 << 14) {
+                pulse.beat()?;
+            }
+            visit(record?)?;
+        }
+        Ok(())
+    }
+
+    /// How many bytes are mapped.
+    pub fn len(&self) -> u64 {
+        self.map.len() as u64
+    }
+
+    /// Whether there is no record.
+    pub fn is_empty(&self) -> bool {
+        self.map.len() == Format::HEADER
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const FORMAT: Format = Format { kind: *b"TEST", version: 1 };
+
+    fn all(path: &Path, committed: u64) -> Result<Vec<(u64, Vec<u8>)>> {
+        let reader = LogReader::open(path, FORMAT, committed)?;
+        reader.records(0).map(|r| r.map(|r| (r.key.0, r.payload.to_vec()))).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn gives_back_what_was_appended(records in prop::collection::vec((any::<u64>(), prop::collection::vec(any::<u8>(), 0..50)), 0..60), cut in 0usize..60) {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("log");
+            let cut = cut.min(records.len());
+            let mut writer = LogWriter::open(&path, FORMAT, 0).unwrap();
+            for (key, payload) in &records[..cut] {
+                writer.append(Signature(*key), payload).unwrap();
+            }
+            let committed = writer.sync().unwrap();
+            for (key, payload) in &records[cut..] {
+                writer.append(Signature(*key), payload).unwrap();
+            }
+            let whole = writer.sync().unwrap();
+            prop_assert_eq!(all(&path, whole).unwrap(), records.clone());
+            drop(writer);
+            // Opening cuts back to what was committed, and appending goes on from there.
+            let mut writer = LogWriter::open(&path, FORMAT, committed).unwrap();
+            prop_assert_eq!(all(&path, committed).unwrap(), records[..cut].to_vec());
+            for (key, payload) in &records[cut..] {
+                writer.append(Signature(*key), payload).unwrap();
+            }
+            prop_assert_eq!(writer.sync().unwrap(), whole);
+            prop_assert_eq!(all(&path, whole).unwrap(), records);
+        }
+
+        #[test]
+        fn a_flipped_bit_is_never_served(payloads in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..20), 1..20), at in any::<prop::sample::Index>(), bit in 0u8..8) {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("log");
+            let mut writer = LogWriter::open(&path, FORMAT, 0).unwrap();
+            for payload in &payloads {
+                writer.append(Signature::of(payload), payload).unwrap();
+            }
+            let whole = writer.sync().unwrap();
+            let mut bytes = std::fs::read(&path).unwrap();
+            let at = at.index(bytes.len());
+            bytes[at] ^= 1 << bit;
+            std::fs::write(&path, bytes).unwrap();
+            prop_assert!(all(&path, whole).is_err());
+        }
+    }
+
+    #[test]
+    fn a_file_shorter_than_committed_is_damage() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        let committed = LogWriter::open(&path, FORMAT, 0).unwrap().sync().unwrap();
+        assert!(matches!(all(&path, committed + 1), Err(Error::Corrupt { .. })));
+    }
+}

@@ -1,0 +1,198 @@
+//! The Bloom filter: m bits and d hash functions, which set d bits for every key.
+//!
+//! A key that was added is always found. One that was not is found with probability (1 − e^(−dn/m))^d when
+//! n keys are there, least for d = (m/n) ln 2, where half of the bits are set and the error is 2^−d. So
+//! a key costs log₂(1/p) / ln 2 = 1.44 log₂(1/p) bits: 4.8 for an error of 10 %, 9.6 for 1 %, 24 for
+//! 10^−5. d is a whole number, so both neighbours of the best are tried, each with the least m that keeps
+//! the error, m = −dn / ln(1 − p^(1/d)).
+//!
+//! Past its capacity it goes on taking keys, and errs more: with twice the keys an error of 1 % becomes 16 %.
+//! A key costs d cache misses once the filter is larger than the cache.
+//!
+//! Source: Burton Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970. For the hash
+//! functions see [`super::probe`].
+
+use std::path::Path;
+
+use super::probe::{Probe, in_order};
+use super::storage::{Kind, Parameters, Storage, ones, whole_lines};
+use super::{Filter, MOST_BITS, MOST_HASHES, Size, check_bits};
+use crate::disk::format::Format;
+use crate::prefetch::Prefetch;
+use crate::{Pulse, Result, Signature};
+
+const KIND: Kind = Kind { format: Format { kind: *b"BLOM", version: 1 }, length };
+
+fn length(parameters: &Parameters) -> Option<usize> {
+    let possible =
+        (1..=MOST_BITS).contains(&parameters.places) && (1..=MOST_HASHES).contains(&parameters.hashes);
+    possible.then(|| whole_lines(parameters.places))
+}
+
+/// The bits that `capacity` keys need with `hashes` hash functions to err at rate `error`.
+pub fn bits_for(capacity: u64, error: f64, hashes: u32) -> f64 {
+    let hashes = f64::from(hashes);
+    // ln(1 − x) for x = p^(1/d): exact also where x is tiny.
+    -hashes * capacity as f64 / (-error.powf(1.0 / hashes)).ln_1p()
+}
+
+fn parameters(size: Size) -> Result<Parameters> {
+    let (bits, hashes) = match size.checked()? {
+        Size::Bits { bits, hashes } => (bits, hashes),
+        Size::Keys { capacity, error } => {
+            let best = (-error.log2()).clamp(1.0, f64::from(MOST_HASHES));
+            let candidates = [best.floor() as u32, best.ceil() as u32];
+            let sizes = candidates.map(|hashes| (bits_for(capacity, error, hashes).ceil() as u64, hashes));
+            sizes[0].min(sizes[1])
+        }
+    };
+    check_bits(bits)?;
+    Ok(Parameters { places: bits, hashes, decrements: 0, seed: 0, max: 1 })
+}
+
+/// A Bloom filter.
+pub struct Bloom {
+    storage: Storage,
+    bits: u64,
+    hashes: u32,
+}
+
+impl Bloom {
+    /// An empty filter in memory.
+    pub fn new(size: Size) -> Result<Bloom> {
+        let parameters = parameters(size)?;
+        Ok(Bloom::with(Storage::in_memory(&KIND, &parameters)?, parameters))
+    }
+
+    /// An empty filter in a new file.
+    pub fn create(path: &Path, size: Size) -> Result<Bloom> {
+        let parameters = parameters(size)?;
+        Ok(Bloom::with(Storage::in_file(&KIND, &parameters, path)?, parameters))
+    }
+
+    /// The filter in a file; `mapped`: it goes on living there.
+    pub fn open(path: &Path, mapped: bool) -> Result<Bloom> {
+        let (storage, parameters) = Storage::open(&KIND, path, mapped)?;
+        Ok(Bloom::with(storage, parameters))
+    }
+
+    fn with(storage: Storage, parameters: Parameters) -> Bloom {
+        Bloom { storage, bits: parameters.places, hashes: parameters.hashes }
+    }
+
+    /// Sets the bits of the keys, and tells `answer` about each whether they were all set before.
+    fn set(&mut self, keys: &[Signature], pulse: &Pulse, mut answer: impl FnMut(usize, bool)) -> Result<()> {
+        let (bits, hashes) = (self.bits, self.hashes);
+        let contents = self.storage.contents_mut()?;
+        let lines = Prefetch::of(contents);
+        let mut new = 0;
+        let outcome = in_order(
+            keys,
+            pulse,
+            |_, key| prepare(lines, key, bits, hashes),
+            |index, mut probe| {
+                let mut all = 1;
+                for _ in 0..hashes {
+                    let place = probe.next(bits);
+                    let byte = &mut contents[place >> 3];
+                    all &= *byte >> (place & 7);
+                    *byte |= 1 << (place & 7);
+                }
+                new += u64::from(all & 1 == 0);
+                answer(index, all & 1 == 1);
+            },
+        );
+        self.storage.count_more(new);
+        outcome
+    }
+}
+
+/// The probe of a key, whose lines are on their way.
+#[inline]
+fn prepare(lines: Prefetch, key: Signature, bits: u64, hashes: u32) -> Probe {
+    let probe = Probe::new(key);
+    let mut ahead = probe;
+    for _ in 0..hashes {
+        lines.line(ahead.next(bits) >> 3);
+    }
+    probe
+}
+
+impl Filter for Bloom {
+    fn add(&mut self, keys: &[Signature], seen: &mut [bool], pulse: &Pulse) -> Result<()> {
+        self.set(keys, pulse, |index, there| seen[index] = there)
+    }
+
+    fn update(&mut self, keys: &[Signature], pulse: &Pulse) -> Result<()> {
+        self.set(keys, pulse, |_, _| ())
+    }
+
+    fn contains(&self, keys: &[Signature], seen: &mut [bool], pulse: &Pulse) -> Result<()> {
+        let (bits, hashes) = (self.bits, self.hashes);
+        let contents = self.storage.contents();
+        let lines = Prefetch::of(contents);
+        in_order(
+            keys,
+            pulse,
+            |_, key| prepare(lines, key, bits, hashes),
+            // All the bits: their lines are here, and a loop that leaves early is mispredicted every time.
+            |index, mut probe| {
+                let mut all = 1;
+                for _ in 0..hashes {
+                    let place = probe.next(bits);
+                    all &= contents[place >> 3] >> (place & 7);
+                }
+                seen[index] = all & 1 == 1;
+            },
+        )
+    }
+
+    fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    fn hashes(&self) -> u32 {
+        self.hashes
+    }
+
+    fn fill(&self) -> f64 {
+        ones(self.storage.contents()) as f64 / self.bits as f64
+    }
+
+    fn expected_error(&self) -> f64 {
+        self.fill().powi(self.hashes as i32)
+    }
+
+    fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    fn storage_mut(&mut self) -> &mut Storage {
+        &mut self.storage
+    }
+
+    fn copy(&self) -> Result<Box<dyn Filter>> {
+        Ok(Box::new(Bloom { storage: self.storage.copy()?, ..*self }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_keeps_the_error_and_no_more() {
+        for capacity in [1u64, 10, 1000, 65_536, 1_000_003] {
+            for error in [0.9, 0.5, 0.1, 0.03, 1e-3, 1e-5, 1e-12] {
+                let found = parameters(Size::Keys { capacity, error }).unwrap();
+                let hashes = f64::from(found.hashes);
+                let error_with = |bits: f64| (1.0 - (-hashes * capacity as f64 / bits).exp()).powf(hashes);
+                assert!(error_with(found.places as f64) <= error * (1.0 + 1e-9));
+                assert!(found.places == 1 || error_with(found.places as f64 - 1.0) > error * (1.0 - 1e-9));
+                for other in 1..=MOST_HASHES {
+                    assert!(bits_for(capacity, error, other).ceil() as u64 >= found.places);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! From a signature to the places of a filter that belong to it.
+//!
+//! Kirsch and Mitzenmacher: two hashes a and b make d, namely a + i b, and a filter errs as with d
+//! independent ones, as the filter grows. In a small filter it errs more: a b near 0, or near any fraction
+//! of the range with a small denominator, gives the same few places again and again, and two keys whose
+//! progressions are shifted against each other share nearly all of theirs. With 1000 keys and 24 bits each,
+//! for an error of 10^-5, it errs 1.7 times as often as it should. So a cubic term is added, as Dillinger
+//! and Manolios do (enhanced double hashing): no progression repeats itself or is a shift of another. Here it
+//! is scaled to 64 bits, because a place in a range of m is (x m) / 2^64, Lemire's reduction, which reads the
+//! high bits: unlike a remainder it takes no division and has no bad m. What is left is that two keys agree
+//! in both a and b, about n / (d m²): at 10^-5 and 1000 keys a hundredth of the error, and less beyond.
+//!
+//! a and b are the first two numbers of SplitMix64 with the signature as its state, so that even
+//! signatures that are no hashes, like 0, 1, 2, …, are spread. All of this is frozen with version 1 of the
+//! file formats.
+//!
+//! Sources: Adam Kirsch and Michael Mitzenmacher, "Less hashing, same performance", 2006; Peter Dillinger
+//! and Panagiotis Manolios, "Bloom filters in probabilistic verification", 2004; Daniel Lemire, "Fast random
+//! integer generation in an interval", 2019; Guy Steele, Doug Lea and Christine Flood, "Fast splittable
+//! pseudorandom number generators", 2014.
+
+use std::array;
+
+use crate::signature::hash::{GOLDEN, random, reduce};
+use crate::{Pulse, Result, Signature};
+
+use super::KEYS_PER_BEAT;
+
+/// How many keys ahead cache lines are fetched: enough to hide a miss, few enough to stay in the cache.
+const AHEAD: usize = 16;
+
+/// The places of a key, one after the other.
+#[derive(Clone, Copy)]
+pub struct Probe {
+    place: u64,
+    step: u64,
+    change: u64,
+}
+
+impl Probe {
+    /// The places of the key with this signature.
+    #[inline]
+    pub fn new(key: Signature) -> Probe {
+        Probe { place: random(key.0, 0), step: random(key.0, 1), change: 0 }
+    }
+
+    /// The next place, below `range`.
+    #[inline]
+    pub fn next(&mut self, range: u64) -> usize {
+        let place = reduce(self.place, range);
+        self.place = self.place.wrapping_add(self.step);
+        self.step = self.step.wrapping_add(self.change);
+        self.change = self.change.wrapping_add(GOLDEN);
+        place as usize
+    }
+}
+
+/// Calls `prepare` with each key some keys before `handle` gets what it gave, in the order of the keys.
+///
+/// `prepare` works out the places of a key and asks for their cache lines.
+#[inline]
+pub fn in_order<T: Copy>(
+    keys: &[Signature],
+    pulse: &Pulse,
+    prepare: impl Fn(usize, Signature) -> T,
+    mut handle: impl FnMut(usize, T),
+) -> Result<()> {
+    // A batch that is shorter than the ring is followed by any key, which is never handled.
+    let any = Signature(0);
+    let mut ring: [T; AHEAD] = array::from_fn(|index| prepare(index, *keys.get(index).unwrap_or(&any)));
+    for start in (0..keys.len()).step_by(KEYS_PER_BEAT) {
+        pulse.beat()?;
+        for index in start..keys.len().min(start + KEYS_PER_BEAT) {
+            let ready = ring[index % AHEAD];
+            if let Some(later) = keys.get(index + AHEAD) {
+                ring[index % AHEAD] = prepare(index + AHEAD, *later);
+            }
+            handle(index, ready);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_frozen_and_in_range() {
+        let mut probe = Probe::new(Signature::of(b"https://example.org/"));
+        let places: Vec<usize> = (0..4).map(|_| probe.next(1000)).collect();
+        assert_eq!(places, [504, 952, 400, 467]);
+        for range in [1, 2, 3, 511, 512, 513, u64::MAX] {
+            let mut probe = Probe::new(Signature(range));
+            assert!((0..64).all(|_| (probe.next(range) as u64) < range));
+        }
+    }
+
+    #[test]
+    fn every_key_comes_once_and_in_order() {
+        for length in [0, 1, AHEAD - 1, AHEAD, AHEAD + 1, 3 * AHEAD, KEYS_PER_BEAT + 1] {
+            let keys: Vec<Signature> = (7..7 + length as u64).map(Signature).collect();
+            let mut handled = Vec::new();
+            let prepare = |index: usize, key: Signature| (index, key);
+            in_order(&keys, &Pulse::STEADY, prepare, |index, (prepared, key)| {
+                assert_eq!(index, prepared);
+                handled.push(key);
+            })
+            .unwrap();
+            assert_eq!(handled, keys);
+        }
+    }
+}

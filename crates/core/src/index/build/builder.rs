@@ -1,0 +1,291 @@
+//! Building: documents in, a segment out, in bounded memory.
+//!
+//! Documents gather in a chunk ([`crate::index::build::chunk`]); a full one is inverted ([`crate::index::build::invert`]) by a thread, into a
+//! compressed run. Runs stay in memory while they fit and go to disk when they do not; at the end a multiway merge
+//! ([`crate::index::build::merge`]) makes one segment of all of them. Chunks are numbered as they come and their documents with
+//! them, so their order does not depend on which thread is the first to be done.
+//!
+//! Of the memory that is allowed a quarter is for runs, and the rest for chunks, which take some five times their
+//! text while they are inverted, and for the buffers of the merge.
+
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
+
+use super::assemble::{Assembly, assemble};
+use super::chunk::{Card, Chunk, NewDocument};
+use super::invert::{Inverted, Inverter};
+use super::run::Run;
+use super::source::Postings;
+use super::writer::SegmentWriter;
+use crate::index::format::sites::SiteNumbers;
+use crate::index::read::replaced::repeated;
+use crate::index::read::segment::SegmentFile;
+use crate::index::{DocId, Options, Order};
+use crate::{Error, Pulse, Result, Signature};
+
+const LARGEST_CHUNK: usize = 32 << 20;
+const SMALLEST_CHUNK: usize = 256 << 10;
+
+/// Builds a segment. After an error it must be dropped.
+pub struct IndexBuilder {
+    folder: PathBuf,
+    number: u64,
+    options: Options,
+    chunk: Chunk,
+    chunk_limit: usize,
+    workers: Option<Workers>,
+    /// Who inverts where there are no workers.
+    inverter: Inverter,
+    /// Chunks that were inverted before an earlier one was.
+    early: BTreeMap<u64, Inverted>,
+    writer: Option<SegmentWriter>,
+    runs: Vec<Run>,
+    cards: Vec<Card>,
+    sites: SiteNumbers,
+    /// The URLs of the documents, where they are ordered by it.
+    urls: Vec<Box<str>>,
+    /// What the runs in memory take.
+    used: usize,
+    documents: u64,
+    deleted: Vec<Signature>,
+}
+
+impl IndexBuilder {
+    /// Builds the segment `number` in `folder`.
+    pub fn new(folder: &Path, number: u64, options: Options) -> IndexBuilder {
+        let threads = options.threads.max(1);
+        let chunk_limit = (options.memory / (18 * threads + 6)).clamp(SMALLEST_CHUNK, LARGEST_CHUNK);
+        IndexBuilder {
+            folder: folder.to_path_buf(),
+            number,
+            options,
+            chunk: Chunk::new(0),
+            chunk_limit,
+            workers: (threads > 1).then(|| Workers::new(threads)),
+            inverter: Inverter::default(),
+            early: BTreeMap::new(),
+            writer: None,
+            runs: Vec::new(),
+            cards: Vec::new(),
+            sites: SiteNumbers::default(),
+            urls: Vec::new(),
+            used: 0,
+            documents: 0,
+            deleted: Vec::new(),
+        }
+    }
+
+    /// Adds documents. One whose URL is there already replaces the older one.
+    pub fn add(&mut self, documents: &[NewDocument<'_>], pulse: &Pulse) -> Result<()> {
+        for document in documents {
+            if self.options.order == Order::Url {
+                self.urls.push(document.url.into());
+            }
+            self.chunk.push(document);
+            self.documents += 1;
+            if self.chunk.bytes() >= self.chunk_limit {
+                self.invert_chunk(pulse)?;
+            }
+        }
+        pulse.beat()
+    }
+
+    /// Deletes the documents of these URLs from all older segments.
+    pub fn delete(&mut self, urls: impl Iterator<Item = Signature>) {
+        self.deleted.extend(urls);
+    }
+
+    /// How many documents were added.
+    pub fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// Makes the segment; none where there is nothing to say.
+    pub fn finish(&mut self, pulse: &Pulse) -> Result<Option<SegmentFile>> {
+        if !self.chunk.is_empty() {
+            self.invert_chunk(pulse)?;
+        }
+        self.receive_while(Workers::busy, pulse)?;
+        self.workers = None;
+        self.inverter = Inverter::default();
+        give_back_memory();
+        if self.cards.is_empty() && self.deleted.is_empty() {
+            return Ok(None);
+        }
+        let writer = match self.writer.take() {
+            Some(writer) => writer,
+            None => SegmentWriter::create(&self.folder, self.number)?,
+        };
+        // Of documents with one URL the last counts.
+        let dropped = repeated(self.cards.iter().map(|card| card.signature));
+        let mut kept = Vec::with_capacity(self.cards.len());
+        let mut places = Vec::new();
+        let mut numbers = Vec::with_capacity(self.cards.len());
+        let mut urls = std::mem::take(&mut self.urls);
+        for (place, (card, dropped)) in self.cards.iter().zip(dropped).enumerate() {
+            if dropped {
+                numbers.push(DocId::END);
+                continue;
+            }
+            numbers.push(DocId(kept.len() as u32));
+            kept.push(*card);
+            places.push(place as u32);
+        }
+        if !urls.is_empty() {
+            urls = places.iter().map(|place| std::mem::take(&mut urls[*place as usize])).collect();
+        }
+        self.cards = Vec::new();
+        let mut parts = Vec::with_capacity(self.runs.len());
+        let mut first = 0;
+        for run in &self.runs {
+            let next = first + run.documents as usize;
+            parts.push((Postings::Run(run), numbers[first..next].to_vec()));
+            first = next;
+        }
+        let deleted = std::mem::take(&mut self.deleted);
+        let sites = std::mem::take(&mut self.sites);
+        let assembly = Assembly { writer, cards: kept, sites, places, urls, parts, deleted };
+        assemble(assembly, &self.options, pulse).map(Some)
+    }
+
+    fn invert_chunk(&mut self, pulse: &Pulse) -> Result<()> {
+        let next = Chunk::new(self.chunk.number + 1);
+        let chunk = std::mem::replace(&mut self.chunk, next);
+        let Some(workers) = &self.workers else {
+            let inverted = self.inverter.invert(&chunk, pulse)?;
+            return self.take(inverted);
+        };
+        workers.send(chunk)?;
+        self.receive_while(Workers::full, pulse)
+    }
+
+    fn receive_while(&mut self, wait: impl Fn(&Workers) -> bool, pulse: &Pulse) -> Result<()> {
+        while let Some(workers) = &self.workers
+            && wait(workers)
+        {
+            let inverted = workers.receive(pulse)?;
+            self.take(inverted)?;
+        }
+        Ok(())
+    }
+
+    /// Takes in what became of a chunk, in the order of the chunks.
+    fn take(&mut self, inverted: Inverted) -> Result<()> {
+        self.early.insert(inverted.number, inverted);
+        while let Some(Inverted { mut run, mut cards, sites, stored, .. }) =
+            self.early.remove(&(self.runs.len() as u64))
+        {
+            let writer = match &mut self.writer {
+                Some(writer) => writer,
+                none => none.insert(SegmentWriter::create(&self.folder, self.number)?),
+            };
+            stored.iter().try_for_each(|block| writer.store(block))?;
+            if self.cards.len() + cards.len() >= DocId::END.0 as usize {
+                return Err(Error::Invalid("a segment is full at 4 thousand million documents".into()));
+            }
+            let numbers = self.sites.take_in(sites);
+            cards.iter_mut().for_each(|card| card.facts.site = numbers[card.facts.site as usize]);
+            self.cards.extend(cards);
+            if self.used + run.memory() > self.options.memory / 4 {
+                run.spill(&self.folder)?;
+            }
+            self.used += run.memory();
+            self.runs.push(run);
+        }
+        Ok(())
+    }
+}
+
+/// Hands memory that was freed back to the system, so that what the chunks took is there for the merge.
+fn give_back_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it takes no pointer, and may be called by any thread at any time.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
+/// Threads that invert chunks.
+struct Workers {
+    chunks: Option<Sender<Chunk>>,
+    inverted: Receiver<Result<Inverted>>,
+    threads: Vec<JoinHandle<()>>,
+    stop: Arc<AtomicBool>,
+    /// Chunks that were sent and have not come back.
+    under_way: AtomicUsize,
+}
+
+impl Workers {
+    fn new(threads: usize) -> Workers {
+        let (chunks, waiting) = bounded::<Chunk>(1);
+        let (done, inverted) = unbounded();
+        let stop = Arc::new(AtomicBool::new(false));
+        let spawn = |_| {
+            let (waiting, done, stop) = (waiting.clone(), done.clone(), stop.clone());
+            std::thread::spawn(move || {
+                let go_on = || !stop.load(Ordering::Relaxed);
+                let mut inverter = Inverter::default();
+                for chunk in waiting {
+                    if done.send(inverter.invert(&chunk, &Pulse::new(&go_on))).is_err() {
+                        return;
+                    }
+                }
+            })
+        };
+        let threads = (0..threads).map(spawn).collect();
+        Workers { chunks: Some(chunks), inverted, threads, stop, under_way: AtomicUsize::new(0) }
+    }
+
+    /// Whether any chunk is under way.
+    fn busy(&self) -> bool {
+        self.under_way.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether every thread has a chunk and another waits.
+    fn full(&self) -> bool {
+        self.under_way.load(Ordering::Relaxed) > self.threads.len()
+    }
+
+    fn send(&self, chunk: Chunk) -> Result<()> {
+        self.under_way.fetch_add(1, Ordering::Relaxed);
+        let sent = self.chunks.as_ref().map(|chunks| chunks.send(chunk));
+        if matches!(sent, Some(Ok(()))) { Ok(()) } else { Err(Error::Stopped) }
+    }
+
+    fn receive(&self, pulse: &Pulse) -> Result<Inverted> {
+        loop {
+            match self.inverted.recv_timeout(Duration::from_millis(50)) {
+                Ok(inverted) => {
+                    self.under_way.fetch_sub(1, Ordering::Relaxed);
+                    return inverted;
+                }
+                Err(RecvTimeoutError::Timeout) if self.threads.iter().any(JoinHandle::is_finished) => {
+                    return Err(Error::Stopped);
+                }
+                Err(RecvTimeoutError::Timeout) => pulse.beat()?,
+                Err(RecvTimeoutError::Disconnected) => return Err(Error::Stopped),
+            }
+        }
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.chunks = None;
+        for thread in self.threads.drain(..) {
+            if let Err(panic) = thread.join()
+                && !std::thread::panicking()
+            {
+                resume_unwind(panic);
+            }
+        }
+    }
+}

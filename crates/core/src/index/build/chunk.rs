@@ -1,0 +1,147 @@
+//! Documents that wait to be indexed: some megabytes of text, one after the other, in one allocation.
+//!
+//! A chunk is the unit of work of a thread: its documents have consecutive numbers, so what becomes of it
+//! does not depend on which thread takes it, and the lists of all chunks are joined by writing them one
+//! after the other.
+
+use crate::Signature;
+use crate::index::format::facts::Facts;
+use crate::index::format::zone::{ZONES, Zone};
+
+/// A document to add.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NewDocument<'a> {
+    /// Its URL, which is its identity.
+    pub url: &'a str,
+    /// What its owner calls it; may be empty.
+    pub id: &'a str,
+    /// Its title.
+    pub title: &'a str,
+    /// Its headings, a line each.
+    pub headings: &'a str,
+    /// Its text.
+    pub body: &'a str,
+    /// The text of links to it, a line each.
+    pub anchors: &'a str,
+    /// The tag of its language, if it is known.
+    pub language: &'a str,
+    /// Its media type, if it is known.
+    pub kind: &'a str,
+    /// When it was written, in days since 1970-01-01; 0 where nobody knows.
+    pub day: u32,
+}
+
+impl<'a> NewDocument<'a> {
+    /// What there is to index of a zone.
+    pub fn zone(&self, zone: Zone) -> &'a str {
+        match zone {
+            Zone::Body => self.body,
+            Zone::Title => self.title,
+            Zone::Headings => self.headings,
+            Zone::Anchors => self.anchors,
+            Zone::Url => self.url,
+        }
+    }
+
+    /// How many bytes it has.
+    pub fn bytes(&self) -> usize {
+        self.fields().iter().map(|field| field.len()).sum()
+    }
+
+    fn fields(&self) -> [&'a str; FIELDS] {
+        [self.url, self.id, self.title, self.headings, self.body, self.anchors, self.language, self.kind]
+    }
+}
+
+const FIELDS: usize = 8;
+
+/// Some documents with consecutive numbers.
+#[derive(Default)]
+pub struct Chunk {
+    /// How many chunks came before.
+    pub number: u64,
+    text: String,
+    /// Where each field of each document ends in the text.
+    ends: Vec<[usize; FIELDS]>,
+    days: Vec<u32>,
+}
+
+impl Chunk {
+    /// An empty chunk.
+    pub fn new(number: u64) -> Chunk {
+        Chunk { number, ..Chunk::default() }
+    }
+
+    /// Adds a document.
+    pub fn push(&mut self, document: &NewDocument<'_>) {
+        let ends = document.fields().map(|field| {
+            self.text.push_str(field);
+            self.text.len()
+        });
+        self.ends.push(ends);
+        self.days.push(document.day);
+    }
+
+    /// How many documents there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// How many bytes the documents take.
+    pub fn bytes(&self) -> usize {
+        self.text.len() + size_of_val(self.ends.as_slice()) + size_of_val(self.days.as_slice())
+    }
+
+    /// A document, by its place in the chunk.
+    pub fn document(&self, place: usize) -> NewDocument<'_> {
+        let mut start = place.checked_sub(1).map_or(0, |before| self.ends[before][FIELDS - 1]);
+        let [url, id, title, headings, body, anchors, language, kind] = self.ends[place].map(|end| {
+            let field = &self.text[start..end];
+            start = end;
+            field
+        });
+        NewDocument { url, id, title, headings, body, anchors, language, kind, day: self.days[place] }
+    }
+}
+
+/// What a segment knows of a document beside its postings and its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Card {
+    /// The signature of its URL.
+    pub signature: Signature,
+    /// How many words each zone has.
+    pub words: [u32; ZONES],
+    /// What else is known of it; the site by its number among those under way.
+    pub facts: Facts,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gives_back_what_was_added() {
+        let first = NewDocument { url: "u", title: "Città", body: "b c", ..NewDocument::default() };
+        let second = NewDocument {
+            id: "7",
+            anchors: "x\ny",
+            language: "it",
+            kind: "a/b",
+            day: 9,
+            ..NewDocument::default()
+        };
+        let mut chunk = Chunk::new(3);
+        assert!(chunk.is_empty());
+        [first, second, first].iter().for_each(|document| chunk.push(document));
+        assert_eq!(chunk.len(), 3);
+        for (place, document) in [first, second, first].iter().enumerate() {
+            assert_eq!(chunk.document(place).fields(), document.fields());
+            assert_eq!(chunk.document(place).day, document.day);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Writing a segment: first what is stored of the documents, as they come; then all the rest at once.
+//!
+//! The file has a temporary name until it is whole and synced; then it is renamed and its folder synced.
+//! Memory: 56 bytes a document, 16 a term, and buffers.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::chunk::Card;
+use super::merge::Stretch;
+use super::spool::Spool;
+use crate::codes::variable_byte as number;
+use crate::dictionaries::Ranks;
+use crate::disk::fault;
+use crate::index::format::codes::Codes;
+use crate::index::format::directory::{Directory, SEGMENT, Section, Totals};
+use crate::index::format::documents::{DocumentIndexWriter, Packed};
+use crate::index::format::facts::write_facts;
+use crate::index::format::lists;
+use crate::index::format::lists::Place;
+use crate::index::format::pages::PageWriter;
+use crate::index::format::rows::write_rows;
+use crate::index::format::terms::TermsWriter;
+use crate::index::read::segment::SegmentFile;
+use crate::index::{Options, file_name};
+use crate::{Error, Pulse, Result, Signature};
+
+/// A segment under way.
+pub struct SegmentWriter {
+    folder: PathBuf,
+    name: String,
+    temporary: Temporary,
+    pages: PageWriter,
+    index: DocumentIndexWriter,
+}
+
+/// The file while it is not whole; it does not outlive a failure.
+struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // After the rename there is nothing to remove, and opening the collection removes what is left.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Everything of a segment but the stored documents.
+pub struct Content<'a> {
+    /// A card for each document.
+    pub cards: &'a [Card],
+    /// The dictionary of their sites.
+    pub sites: &'a [u8],
+    /// The place of each document among the stored ones; empty where they are in order.
+    pub order: &'a [u32],
+    /// The postings, in order of their terms.
+    pub stretches: Vec<Stretch>,
+    /// How they are written.
+    pub codes: &'a Codes,
+    /// Signatures of URLs whose documents in older segments are deleted.
+    pub deleted: &'a [Signature],
+}
+
+impl SegmentWriter {
+    /// A new segment in `folder`.
+    pub fn create(folder: &Path, number: u64) -> Result<SegmentWriter> {
+        let name = file_name(number);
+        let temporary = Temporary(folder.join(format!("{name}.tmp")));
+        let mut pages = PageWriter::create(&temporary.0)?;
+        pages.append(&SEGMENT.header())?;
+        let index = DocumentIndexWriter::default();
+        Ok(SegmentWriter { folder: folder.to_path_buf(), name, temporary, pages, index })
+    }
+
+    /// Stores a block of documents.
+    pub fn store(&mut self, block: &Packed) -> Result<()> {
+        self.store_packed(block.documents, &block.bytes)
+    }
+
+    /// Stores a block of so many documents that is compressed already.
+    pub fn store_packed(&mut self, documents: u32, bytes: &[u8]) -> Result<()> {
+        self.index.push(documents, bytes.len());
+        self.pages.append(bytes)
+    }
+
+    /// The folder of the segment.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Puts the sections together; the segment is durable when this returns.
+    pub fn finish(mut self, content: Content<'_>, options: &Options, pulse: &Pulse) -> Result<SegmentFile> {
+        let Content { cards, sites, order, stretches, codes, deleted } = content;
+        let mut totals = Totals { documents: cards.len() as u64, ..Totals::default() };
+        for card in cards {
+            totals.words.iter_mut().zip(card.words).for_each(|(all, own)| *all += u64::from(own));
+        }
+        let mut directory = Directory::default();
+        let mut end =
+            |section: Section, pages: &PageWriter| directory.ends[section as usize] = pages.length();
+        end(Section::Documents, &self.pages);
+        self.pages.append(&self.index.bytes)?;
+        end(Section::DocumentIndex, &self.pages);
+        let bytes: Vec<u8> = order.iter().flat_map(|place| place.to_le_bytes()).collect();
+        self.pages.append(&bytes)?;
+        end(Section::Order, &self.pages);
+        let (components, entries): (Vec<_>, Vec<_>) =
+            stretches.into_iter().map(|stretch| (stretch.components, stretch.entries)).unzip();
+        let mut components: Vec<_> = components.into_iter().map(|spools| spools.map(Some)).collect();
+        for (part, section) in
+            [Section::Pointers, Section::Counts, Section::Positions, Section::Skips].into_iter().enumerate()
+        {
+            for spools in &mut components {
+                pulse.beat()?;
+                if let Some(spool) = spools[part].take() {
+                    spool.copy_to(&mut self.pages)?;
+                }
+            }
+            end(section, &self.pages);
+        }
+        let terms = self.write_terms(entries, codes.quantum, &mut totals, pulse)?;
+        let hashes = terms.hashes;
+        terms.terms.copy_to(&mut self.pages)?;
+        end(Section::Terms, &self.pages);
+        terms.index.copy_to(&mut self.pages)?;
+        end(Section::TermIndex, &self.pages);
+        let ranks =
+            Ranks::build(&hashes, options.construction, options.signature_bits, options.compact, pulse)?;
+        drop(hashes);
+        self.pages.append(&ranks)?;
+        end(Section::Ranks, &self.pages);
+        self.pages.append(&codes.to_bytes())?;
+        end(Section::Codes, &self.pages);
+        let mut lengths = Vec::new();
+        write_rows(cards.iter().map(|card| card.words.map(u64::from)), &mut lengths);
+        self.pages.append(&lengths)?;
+        end(Section::Lengths, &self.pages);
+        let bytes = |signatures: &mut dyn Iterator<Item = Signature>| -> Vec<u8> {
+            signatures.flat_map(|signature| signature.0.to_le_bytes()).collect()
+        };
+        self.pages.append(&bytes(&mut cards.iter().map(|card| card.signature)))?;
+        end(Section::Signatures, &self.pages);
+        let mut facts = Vec::new();
+        write_facts(cards, &mut facts);
+        self.pages.append(&facts)?;
+        end(Section::Facts, &self.pages);
+        self.pages.append(sites)?;
+        end(Section::Sites, &self.pages);
+        let simhashes: Vec<u8> = cards.iter().flat_map(|card| card.facts.simhash.to_le_bytes()).collect();
+        self.pages.append(&simhashes)?;
+        end(Section::Simhashes, &self.pages);
+        self.pages.append(&bytes(&mut deleted.iter().copied()))?;
+        end(Section::Deleted, &self.pages);
+        directory.totals = totals;
+        fault::point("index.segment.before-sync");
+        let length = self.pages.finish(&directory.encode())?;
+        fault::point("index.segment.before-rename");
+        let path = self.folder.join(&self.name);
+        std::fs::rename(&self.temporary.0, &path).map_err(Error::io(&path))?;
+        File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(Error::io(&self.folder))?;
+        fault::point("index.segment.after-rename");
+        Ok(SegmentFile { name: self.name, length })
+    }
+
+    /// Joins the terms of all stretches to a dictionary.
+    fn write_terms(
+        &self,
+        entries: Vec<Spool>,
+        quantum: u32,
+        totals: &mut Totals,
+        pulse: &Pulse,
+    ) -> Result<TermsWriter> {
+        let mut writer = TermsWriter::new(Spool::new(&self.folder), Spool::new(&self.folder));
+        let mut place = Place::default();
+        let mut lists = Vec::new();
+        for spool in entries {
+            pulse.beat()?;
+            let mut bytes = Vec::with_capacity(spool.length() as usize);
+            spool.into_reader()?.read_to_end(&mut bytes).map_err(Error::io(&self.folder))?;
+            let mut rest = bytes.as_slice();
+            while !rest.is_empty() {
+                let broken = || Error::Invalid("the merged terms do not decode".into());
+                let term = number::read_bytes(&mut rest).ok_or_else(broken)?;
+                let entry = number::read_bytes(&mut rest).ok_or_else(broken)?;
+                place = Place::new(place.ends);
+                lists::read(&mut &*entry, quantum, &mut place, &mut lists).ok_or_else(broken)?;
+                for (_, list) in &lists {
+                    totals.postings += u64::from(list.frequency);
+                    totals.occurrences += list.occurrences;
+                }
+                writer.push(term, &lists, quantum)?;
+            }
+        }
+        writer.finish()?;
+        totals.terms = writer.hashes.len() as u64;
+        Ok(writer)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

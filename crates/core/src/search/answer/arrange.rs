@@ -1,0 +1,159 @@
+//! The order in which hits are shown: near-duplicates folded, sites mixed.
+//!
+//! A document whose SimHash differs in few bits from that of a better one is folded under it. Then, ten hits at a time,
+//! a site has at most so many of them as long as other sites have any: the others come on later pages. Where all hits
+//! are of one site the order is that of the scores. Both look at the first [`ARRANGED`] hits.
+
+use std::collections::HashMap;
+
+use super::Searcher;
+use super::request::Request;
+use crate::search::rank::Ranked;
+
+/// How many hits are arranged.
+pub const ARRANGED: usize = 1000;
+
+/// How many hits make a page.
+const PAGE: usize = 10;
+
+/// A hit in its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrangement {
+    /// The document and its score.
+    pub ranked: Ranked,
+    /// How many near-duplicates are folded under it.
+    pub similar: u32,
+    /// How many hits of its site come later because there were enough on this page.
+    pub more_from_site: u32,
+}
+
+/// Arranges the best documents.
+pub fn arrange(searcher: &Searcher, best: Vec<Ranked>, request: &Request<'_>) -> Vec<Arrangement> {
+    let plain = |ranked: &Ranked| Arrangement { ranked: *ranked, similar: 0, more_from_site: 0 };
+    let (arranged, rest) = best.split_at(best.len().min(ARRANGED));
+    let mut hits: Vec<Arrangement> = arranged.iter().map(plain).collect();
+    if let Some(distance) = request.showing.collapse {
+        let fingerprint =
+            |hit: &Arrangement| searcher.parts[hit.ranked.segment].segment.simhash_of(hit.ranked.document);
+        hits = collapse(hits, distance, fingerprint);
+    }
+    if request.showing.per_site > 0 {
+        let site = |hit: &Arrangement| {
+            let segment = &searcher.parts[hit.ranked.segment].segment;
+            segment.site_name(segment.site_of(hit.ranked.document))
+        };
+        hits = mix(hits, request.showing.per_site, site);
+    }
+    hits.extend(rest.iter().map(plain));
+    hits
+}
+
+/// Folds each hit under the first one whose fingerprint is within `distance` bits; 0 stands for no fingerprint.
+fn collapse(
+    hits: Vec<Arrangement>,
+    distance: u32,
+    fingerprint: impl Fn(&Arrangement) -> u64,
+) -> Vec<Arrangement> {
+    let mut kept: Vec<Arrangement> = Vec::with_capacity(hits.len());
+    let mut fingerprints: Vec<u64> = Vec::with_capacity(hits.len());
+    for hit in hits {
+        let own = fingerprint(&hit);
+        let near = |other: &u64| *other != 0 && (own ^ other).count_ones() <= distance;
+        match fingerprints.iter().position(near).filter(|_| own != 0) {
+            Some(better) => kept[better].similar += 1,
+            None => {
+                kept.push(hit);
+                fingerprints.push(own);
+            }
+        }
+    }
+    kept
+}
+
+/// Puts at most `per_site` hits of a site on each page, as long as there are others. An empty site is none.
+fn mix<'s>(
+    hits: Vec<Arrangement>,
+    per_site: usize,
+    site: impl Fn(&Arrangement) -> &'s str,
+) -> Vec<Arrangement> {
+    let mut mixed = Vec::with_capacity(hits.len());
+    let mut waiting = hits;
+    while !waiting.is_empty() {
+        let mut on_page: HashMap<&str, usize> = HashMap::new();
+        let mut held_back: HashMap<&str, u32> = HashMap::new();
+        let mut page = Vec::with_capacity(PAGE);
+        let mut later = Vec::with_capacity(waiting.len());
+        for hit in waiting {
+            let name = site(&hit);
+            let so_many = on_page.entry(name).or_default();
+            if page.len() < PAGE && (name.is_empty() || *so_many < per_site) {
+                *so_many += 1;
+                page.push(hit);
+            } else {
+                *held_back.entry(name).or_default() += u32::from(*so_many >= per_site && !name.is_empty());
+                later.push(hit);
+            }
+        }
+        let fill = (PAGE - page.len()).min(later.len());
+        for hit in later.drain(..fill) {
+            if let Some(count) = held_back.get_mut(site(&hit)) {
+                *count = count.saturating_sub(1);
+            }
+            page.push(hit);
+        }
+        for place in 0..page.len() {
+            let name = site(&page[place]);
+            let is_last = page[place + 1..].iter().all(|other| site(other) != name);
+            if is_last {
+                page[place].more_from_site = held_back.get(name).copied().unwrap_or(0);
+            }
+        }
+        mixed.append(&mut page);
+        waiting = later;
+    }
+    mixed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::DocId;
+    use proptest::prelude::*;
+
+    fn hits(count: u32) -> Vec<Arrangement> {
+        let ranked =
+            |number| Ranked { score: 100.0 - f64::from(number), segment: 0, document: DocId(number) };
+        (0..count)
+            .map(|number| Arrangement { ranked: ranked(number), similar: 0, more_from_site: 0 })
+            .collect()
+    }
+
+    #[test]
+    fn folds_what_is_near_a_better_hit() {
+        let fingerprints = [0b0001u64, 0b0011, 0, 0b1111_0000, 0, 0b0111];
+        let folded = collapse(hits(6), 1, |hit| fingerprints[hit.ranked.document.0 as usize]);
+        let shown: Vec<(u32, u32)> = folded.iter().map(|hit| (hit.ranked.document.0, hit.similar)).collect();
+        assert_eq!(shown, [(0, 1), (2, 0), (3, 0), (4, 0), (5, 0)]);
+    }
+
+    #[test]
+    fn one_site_keeps_its_order_and_two_are_mixed() {
+        let alone = mix(hits(25), 2, |_| "a");
+        assert!(alone.iter().map(|hit| hit.ranked.document.0).eq(0..25));
+        let sites = mix(hits(14), 2, |hit| if hit.ranked.document.0 < 12 { "a" } else { "b" });
+        let first: Vec<u32> = sites.iter().take(10).map(|hit| hit.ranked.document.0).collect();
+        assert_eq!(first, [0, 1, 12, 13, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(sites[9].more_from_site, 4);
+    }
+
+    proptest! {
+        #[test]
+        fn mixing_loses_and_repeats_nothing(sites in prop::collection::vec(0usize..5, 0..80), per_site in 1usize..4) {
+            let names = ["", "a", "b", "c", "d"];
+            let mixed = mix(hits(sites.len() as u32), per_site, |hit| names[sites[hit.ranked.document.0 as usize]]);
+            let mut numbers: Vec<u32> = mixed.iter().map(|hit| hit.ranked.document.0).collect();
+            numbers.sort_unstable();
+            prop_assert!(numbers.into_iter().eq(0..sites.len() as u32));
+        }
+    }
+}

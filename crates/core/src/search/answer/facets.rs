@@ -1,0 +1,127 @@
+//! Facets: how many of the matches are of each site, language, type and year.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::index::format::facts::{Kind, language_tag};
+use crate::index::{DocId, Segment};
+
+/// The commonest values of each facet, each with how many matches have it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facets {
+    /// Hosts.
+    pub sites: Vec<(String, u64)>,
+    /// Tags of languages.
+    pub languages: Vec<(String, u64)>,
+    /// Types.
+    pub kinds: Vec<(String, u64)>,
+    /// Years, the newest first.
+    pub years: Vec<(String, u64)>,
+}
+
+/// Counts under way.
+#[derive(Default)]
+pub struct Tally {
+    sites: HashMap<String, u64>,
+    /// While a segment is read: by the number of the site.
+    by_number: Vec<u64>,
+    languages: HashMap<u16, u64>,
+    kinds: HashMap<&'static str, u64>,
+    days: BTreeMap<u32, u64>,
+}
+
+impl Tally {
+    /// Counts for one segment.
+    pub fn of_segment(segment: &Segment) -> Tally {
+        Tally { by_number: vec![0; segment.sites()], ..Tally::default() }
+    }
+
+    /// Counts a document.
+    pub fn add(&mut self, segment: &Segment, document: DocId) {
+        let facts = segment.facts(document);
+        if let Some(count) = self.by_number.get_mut(facts.site as usize) {
+            *count += 1;
+        }
+        if facts.language > 0 {
+            *self.languages.entry(facts.language).or_default() += 1;
+        }
+        if facts.kind != Kind::Unknown {
+            *self.kinds.entry(facts.kind.name()).or_default() += 1;
+        }
+        if facts.day > 0 {
+            *self.days.entry(facts.day).or_default() += 1;
+        }
+    }
+
+    /// Takes in the counts of a segment.
+    pub fn absorb(&mut self, other: Tally, segment: &Segment) {
+        for (number, count) in other.by_number.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let name = segment.site_name(number as u32);
+            if !name.is_empty() {
+                *self.sites.entry(name.to_owned()).or_default() += count;
+            }
+        }
+        other.languages.into_iter().for_each(|(tag, count)| *self.languages.entry(tag).or_default() += count);
+        other.kinds.into_iter().for_each(|(kind, count)| *self.kinds.entry(kind).or_default() += count);
+        other.days.into_iter().for_each(|(day, count)| *self.days.entry(day).or_default() += count);
+    }
+
+    /// The commonest `most` values of each facet.
+    pub fn facets(self, most: usize) -> Facets {
+        let mut years: BTreeMap<i64, u64> = BTreeMap::new();
+        self.days.into_iter().for_each(|(day, count)| *years.entry(year_of(day)).or_default() += count);
+        let named = |(tag, count): (u16, u64)| (language_tag(tag), count);
+        Facets {
+            sites: commonest(self.sites.into_iter(), most),
+            languages: commonest(self.languages.into_iter().map(named), most),
+            kinds: commonest(self.kinds.into_iter().map(|(kind, count)| (kind.to_owned(), count)), most),
+            years: years
+                .into_iter()
+                .rev()
+                .take(most)
+                .map(|(year, count)| (year.to_string(), count))
+                .collect(),
+        }
+    }
+}
+
+/// The commonest first, then by name.
+fn commonest(values: impl Iterator<Item = (String, u64)>, most: usize) -> Vec<(String, u64)> {
+    let mut values: Vec<(String, u64)> = values.collect();
+    values.sort_by(|left, right| right.1.cmp(&left.1).then_with(|| left.0.cmp(&right.0)));
+    values.truncate(most);
+    values
+}
+
+/// The year of a day counted from 1970-01-01, in the calendar of today.
+fn year_of(day: u32) -> i64 {
+    // Years that begin in March have their leap day at the end; 146,097 days make 400 years.
+    let days = i64::from(day) + 719_468;
+    let era = days / 146_097;
+    let of_era = days % 146_097;
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_to_december = (5 * of_year + 2) / 153 < 10;
+    era * 400 + year_of_era + i64::from(!march_to_december)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn years_begin_in_january() {
+        let days = [
+            (0, 1970),
+            (364, 1970),
+            (365, 1971),
+            (11_016, 2000),
+            (11_017, 2000),
+            (19_722, 2023),
+            (19_723, 2024),
+        ];
+        for (day, year) in days {
+            assert_eq!(year_of(day), year, "{day}");
+        }
+        assert_eq!((year_of(10_956), year_of(10_957)), (1999, 2000));
+    }
+}

@@ -1,0 +1,194 @@
+//! A snapshot of the index, open for searching.
+//!
+//! [`Searcher::rank`] goes from a query to the best documents: the query is parsed; its leaves are looked up in every
+//! segment ([`resolve`]); each segment is searched by the method that suits the query ([`run`], [`super::rank`]), several
+//! at once where that pays; closeness is added to the best; near-duplicates are folded and sites are mixed ([`arrange`]);
+//! matches are counted and facets tallied where they are asked for ([`facets`]). [`Searcher::show`] shows some of the
+//! hits with a passage of their text, so that paging ranks only once, and [`Searcher::explain`] says what a score is made
+//! of.
+//!
+//! Opening maps the segments, finds what is replaced and looks up each document's static rank. Memory: one bit and
+//! four bytes a document and, when first asked for, two bytes for each zone of it whose lengths count. Any number of threads may
+//! search.
+
+mod arrange;
+mod explain;
+mod facets;
+mod meant;
+mod part;
+mod request;
+mod resolve;
+mod run;
+mod show;
+pub mod snippet;
+pub mod suggest;
+
+pub use arrange::Arrangement;
+pub use explain::Explanation;
+pub use facets::Facets;
+pub use request::{Request, Showing};
+pub use show::Hit;
+
+use std::path::Path;
+use std::time::Instant;
+
+use super::language::parse;
+use super::language::tree::Query;
+use super::rank::Ranked;
+use super::score::Statistics;
+use crate::analysis::{Analyzer, Language};
+use crate::index::format::directory::Totals;
+use crate::index::read::replaced;
+use crate::index::{Segment, SegmentFile, Zone};
+use crate::signature::SignatureSet;
+use crate::{Pulse, Result, Signature};
+use part::Part;
+
+/// The best documents for a query.
+#[derive(Clone, Debug)]
+pub struct Ranking {
+    /// The best, the very best first.
+    pub hits: Vec<Arrangement>,
+    /// How many documents match.
+    pub matches: u64,
+    /// Whether that is their true number: else there are at least so many.
+    pub exact: bool,
+    /// Whether the time was over before all was seen.
+    pub partial: bool,
+    /// How many matches there are of each site, language, type and year.
+    pub facets: Option<Facets>,
+    /// The terms to show, each with the number of its leaf.
+    terms: Vec<(String, usize)>,
+    /// How long it took.
+    pub microseconds: u64,
+}
+
+/// A snapshot open for searching.
+pub struct Searcher {
+    parts: Vec<Part>,
+    totals: Totals,
+    live: u64,
+}
+
+impl Searcher {
+    /// Opens segments, given from the oldest to the newest. `rank_of` gives the static rank of a URL: its
+    /// mean is 1, and 0 stands for none.
+    pub fn open(
+        folder: &Path,
+        files: &[SegmentFile],
+        rank_of: impl Fn(Signature) -> Result<f32>,
+        pulse: &Pulse,
+    ) -> Result<Searcher> {
+        let segments = files.iter().map(|file| file.open(folder)).collect::<Result<Vec<Segment>>>()?;
+        let replaced = replaced::find(&segments, pulse)?;
+        let mut totals = Totals::default();
+        let mut live = 0;
+        let mut parts = Vec::with_capacity(segments.len());
+        for (segment, replaced) in segments.into_iter().zip(replaced) {
+            totals = sum(&totals, segment.totals());
+            live += segment.totals().documents - replaced.count();
+            parts.push(Part::new(segment, replaced, &rank_of)?);
+        }
+        Ok(Searcher { parts, totals, live })
+    }
+
+    /// How many documents there are, without the replaced ones.
+    pub fn documents(&self) -> u64 {
+        self.live
+    }
+
+    /// What the segments hold, replaced documents too; a term counts once for each segment it is in.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// How many bytes the segments have.
+    pub fn bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.segment.bytes()).sum()
+    }
+
+    /// Reads everything and checks every checksum.
+    pub fn verify(&self, pulse: &Pulse) -> Result<()> {
+        self.parts.iter().try_for_each(|part| part.segment.verify(pulse))
+    }
+
+    /// The best documents for a query.
+    pub fn rank(&self, request: &Request<'_>, pulse: &Pulse) -> Result<Ranking> {
+        let begun = Instant::now();
+        request.check()?;
+        let query = self.parsed(request)?;
+        let mut run = run::Run::new(self, &query, request, begun, pulse)?;
+        let best = run.best()?;
+        let (matches, exact, facets) = run.count_past(best.len())?;
+        let hits = arrange::arrange(self, best, request);
+        let (partial, terms) = (run.partial(), run.terms());
+        let microseconds = begun.elapsed().as_micros() as u64;
+        Ok(Ranking { hits, matches, exact, partial, facets, terms, microseconds })
+    }
+
+    /// How many documents match, at most as many as the request counts, and whether that is all.
+    pub fn count(&self, request: &Request<'_>, pulse: &Pulse) -> Result<(u64, bool)> {
+        request.check()?;
+        let query = self.parsed(request)?;
+        let mut run = run::Run::new(self, &query, request, Instant::now(), pulse)?;
+        let (matches, exact, _) = run.count(request.count)?;
+        Ok((matches, exact))
+    }
+
+    /// What the score of a hit is made of; the request must be the one that found it.
+    pub fn explain(&self, request: &Request<'_>, hit: &Ranked, pulse: &Pulse) -> Result<Explanation> {
+        request.check()?;
+        let query = self.parsed(request)?;
+        let run = run::Run::new(self, &query, request, Instant::now(), pulse)?;
+        explain::explain(&run, hit)
+    }
+
+    fn parsed(&self, request: &Request<'_>) -> Result<Query> {
+        parse(request.query, &Analyzer::new(Language::of(Some(request.language))))
+    }
+
+    fn statistics(&self) -> Statistics {
+        Statistics::of(&self.totals)
+    }
+
+    /// The signatures of documents for which there is twice as much text of links as they are indexed with; `bytes_of`
+    /// says how many bytes there are.
+    pub fn stale_anchors(&self, bytes_of: impl Fn(Signature) -> usize) -> Result<Vec<Signature>> {
+        let mut stale = Vec::new();
+        for part in &self.parts {
+            for document in part.segment.documents().filter(|document| !part.replaced.contains(*document)) {
+                let signature = part.segment.signature(document)?;
+                let indexed = part.segment.words(document, Zone::Anchors)? as usize;
+                // A word of a link has some six bytes.
+                if bytes_of(signature) / 6 > indexed * 2 {
+                    stale.push(signature);
+                }
+            }
+        }
+        Ok(stale)
+    }
+
+    /// The signatures of all documents that can be found.
+    pub fn signatures(&self) -> Result<SignatureSet> {
+        let mut signatures = SignatureSet::default();
+        for part in &self.parts {
+            for document in part.segment.documents().filter(|document| !part.replaced.contains(*document)) {
+                signatures.insert(part.segment.signature(document)?);
+            }
+        }
+        Ok(signatures)
+    }
+}
+
+fn sum(left: &Totals, right: &Totals) -> Totals {
+    Totals {
+        documents: left.documents + right.documents,
+        terms: left.terms + right.terms,
+        postings: left.postings + right.postings,
+        occurrences: left.occurrences + right.occurrences,
+        words: std::array::from_fn(|zone| left.words[zone] + right.words[zone]),
+    }
+}
+
+#[cfg(test)]
+mod tests;

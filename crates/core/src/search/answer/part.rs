@@ -1,0 +1,66 @@
+//! A segment with what a snapshot knows about its documents.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::index::format::zone::ZoneSet;
+use crate::index::read::replaced::Replaced;
+use crate::index::{Segment, Zone};
+use crate::search::matching::leaf::Lengths;
+use crate::search::rank::WINDOW;
+use crate::{Result, Signature};
+
+/// What ln(1 + rank) does not reach for any finite rank.
+const GREATEST: f32 = 89.0;
+
+/// A segment with what this snapshot knows about its documents.
+pub struct Part {
+    pub segment: Segment,
+    pub replaced: Replaced,
+    /// ln(1 + static rank) of each document.
+    pub ranks: Vec<f32>,
+    /// The greatest of each window of documents.
+    pub rank_maxima: Vec<f32>,
+    /// The words of the zones that were asked for so far, by the set of zones.
+    lengths: Mutex<HashMap<u8, Lengths>>,
+}
+
+impl Part {
+    pub fn new(
+        segment: Segment,
+        replaced: Replaced,
+        rank_of: &impl Fn(Signature) -> Result<f32>,
+    ) -> Result<Part> {
+        // `max` turns a rank that is no number into none, and `min` keeps an infinite one from making every sum so.
+        let rank = |document| Ok(rank_of(segment.signature(document)?)?.max(0.0).ln_1p().min(GREATEST));
+        let ranks = segment.documents().map(rank).collect::<Result<Vec<f32>>>()?;
+        let greatest = |window: &[f32]| window.iter().copied().fold(0.0, f32::max);
+        let rank_maxima = ranks.chunks(WINDOW as usize).map(greatest).collect();
+        Ok(Part { segment, replaced, ranks, rank_maxima, lengths: Mutex::new(HashMap::new()) })
+    }
+
+    /// How many documents there are, replaced ones too.
+    pub fn documents(&self) -> u32 {
+        self.segment.totals().documents as u32
+    }
+
+    /// How many words each document has in some zones together.
+    pub fn lengths(&self, zones: ZoneSet) -> Result<Lengths> {
+        let mut known = self.lengths.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lengths) = known.get(&zones.bits()) {
+            return Ok(lengths.clone());
+        }
+        let zones_in_order: Vec<Zone> = zones.zones().collect();
+        let mut lengths = Vec::with_capacity(self.documents() as usize);
+        for document in self.segment.documents() {
+            let mut words = 0u32;
+            for zone in &zones_in_order {
+                words = words.saturating_add(self.segment.words(document, *zone)?);
+            }
+            lengths.push(words.min(u32::from(u16::MAX)) as u16);
+        }
+        let lengths = Arc::new(lengths);
+        known.insert(zones.bits(), lengths.clone());
+        Ok(lengths)
+    }
+}

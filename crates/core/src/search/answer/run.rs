@@ -1,0 +1,421 @@
+//! One search: the plan of a query, its leaves in the index, and the tasks that find its best documents.
+
+use std::collections::HashMap;
+use std::panic::resume_unwind;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use super::facets::{Facets, Tally};
+use super::part::Part;
+use super::request::Request;
+use super::resolve::{Resolved, resolve};
+use super::{Searcher, Statistics};
+use crate::index::format::zone::{ZONES, ZoneSet};
+use crate::search::language::tree::{Leaf, Pattern, Query};
+use crate::search::matching::expand::MOST;
+use crate::search::matching::leaf::{LeafCursor, Scoring};
+use crate::search::matching::{Leaves, Node, Plan, Slot};
+use crate::search::rank::{Limits, Method, Prior, Ranked, Scored, Task, Top, WINDOW};
+use crate::search::rank::{conjunction, count, exhaustive, lead, maxscore, taat, wand};
+use crate::search::score::{LeafScore, Nearness};
+use crate::{Pulse, Result};
+
+/// The most that a leaf is boosted, however often it is said: keeps every score finite.
+const HIGHEST_BOOST: f64 = 1e6;
+
+/// One search.
+pub struct Run<'s> {
+    pub searcher: &'s Searcher,
+    pub request: &'s Request<'s>,
+    pub plan: Plan<'s>,
+    statistics: Statistics,
+    /// The different leaves.
+    pub resolved: Vec<Resolved>,
+    /// Which of them each slot is.
+    which: Vec<usize>,
+    /// How each of them scores, with its boost.
+    pub scores: Vec<LeafScore>,
+    /// The leaves that score: the slot whose cursor it reads, which of the different leaves it is, and its boost.
+    pub scoring: Vec<(Slot, usize, f64)>,
+    /// The leaves without which no document matches.
+    required: Vec<Slot>,
+    deadline: Option<Instant>,
+    pulse: &'s Pulse<'s>,
+    partial: bool,
+}
+
+impl<'s> Run<'s> {
+    /// Plans a search and looks its leaves up.
+    pub fn new(
+        searcher: &'s Searcher,
+        query: &'s Query,
+        request: &'s Request<'s>,
+        begun: Instant,
+        pulse: &'s Pulse<'s>,
+    ) -> Result<Run<'s>> {
+        let searched = request.model.searched();
+        let plan = Plan::new(query, searched, request.intersection);
+        let patterns = plan.leaves.iter().filter(|leaf| !matches!(leaf.pattern, Pattern::Term(_))).count();
+        let most = MOST / patterns.max(1);
+        let mut numbers: HashMap<&Leaf, usize> = HashMap::new();
+        let mut resolved: Vec<Resolved> = Vec::new();
+        let mut which = Vec::with_capacity(plan.leaves.len());
+        for leaf in &plan.leaves {
+            let number = match numbers.get(leaf) {
+                Some(number) => *number,
+                None => {
+                    resolved.push(resolve(searcher, leaf, searched, most)?);
+                    numbers.insert(leaf, resolved.len() - 1);
+                    resolved.len() - 1
+                }
+            };
+            which.push(number);
+        }
+        // Those that score are some of the leaves, in the same order.
+        let mut scoring: Vec<(Slot, usize, f64)> = Vec::new();
+        let mut slot = 0;
+        for (leaf, boost) in query.scoring_leaves() {
+            while !std::ptr::eq(plan.leaves[slot], leaf) {
+                slot += 1;
+            }
+            match scoring.iter_mut().find(|(_, number, _)| *number == which[slot]) {
+                Some(known) => known.2 = (known.2 + f64::from(boost)).min(HIGHEST_BOOST),
+                None => scoring.push((slot, which[slot], f64::from(boost).min(HIGHEST_BOOST))),
+            }
+        }
+        let statistics = searcher.statistics();
+        let mut boosts = vec![1.0; resolved.len()];
+        scoring.iter().for_each(|(_, number, boost)| boosts[*number] = *boost);
+        let score = |(leaf, boost): (&Resolved, &f64)| request.model.leaf(&statistics, &leaf.found, *boost);
+        let scores = resolved.iter().zip(&boosts).map(score).collect();
+        let deadline = request.time_limit.and_then(|limit| begun.checked_add(limit));
+        let required = plan.required();
+        Ok(Run {
+            required,
+            searcher,
+            request,
+            plan,
+            statistics,
+            resolved,
+            which,
+            scores,
+            scoring,
+            deadline,
+            pulse,
+            partial: false,
+        })
+    }
+
+    /// Whether the time was over before all was seen.
+    pub fn partial(&self) -> bool {
+        self.partial
+    }
+
+    /// The terms that score, each with the number of its leaf.
+    pub fn terms(&self) -> Vec<(String, usize)> {
+        let of_leaf = |(number, (_, which, _)): (usize, &(Slot, usize, f64))| {
+            self.resolved[*which].terms.iter().map(move |term| (term.clone(), number)).collect::<Vec<_>>()
+        };
+        self.scoring.iter().enumerate().flat_map(of_leaf).collect()
+    }
+
+    /// The best documents, the very best first.
+    pub fn best(&mut self) -> Result<Vec<Ranked>> {
+        let nearness = self.nearness();
+        let depth = match nearness {
+            Some(_) => self.request.depth.max(self.request.proximity.depth),
+            None => self.request.depth,
+        };
+        let floor = AtomicU64::new(f64::NEG_INFINITY.to_bits());
+        let limits = Limits { deadline: self.deadline, pulse: self.pulse, floor: &floor };
+        let tasks = self.tasks();
+        let threads = self.threads().min(tasks.len());
+        let mut top = Top::new(depth);
+        if threads <= 1 {
+            for (number, range) in tasks {
+                let (found, partial) = self.search(number, range, Top::new(depth), &limits)?;
+                top.absorb(found);
+                self.partial |= partial;
+            }
+        } else {
+            for (found, partial) in self.search_together(&tasks, threads, depth, &limits)? {
+                top.absorb(found);
+                self.partial |= partial;
+            }
+        }
+        let mut best = top.into_sorted();
+        if let Some(mut nearness) = nearness {
+            self.bring_together(&mut best, &mut nearness)?;
+            best.truncate(self.request.depth);
+        }
+        Ok(best)
+    }
+
+    /// How many documents match, given how many were ranked, whether that is all, and the facets that were asked for.
+    pub fn count_past(&mut self, ranked: usize) -> Result<(u64, bool, Option<Facets>)> {
+        let all_ranked = ranked < self.request.depth && !self.partial;
+        let ranked = ranked as u64;
+        if self.request.facets == 0 && (all_ranked || self.request.count <= ranked) {
+            return Ok((ranked, all_ranked, None));
+        }
+        let (matches, whole, facets) = self.count(self.request.count.max(ranked))?;
+        Ok((matches.max(ranked), whole || all_ranked, facets))
+    }
+
+    /// How many documents match, at most `limit` of them, whether that is all, and the facets that were asked for.
+    pub fn count(&mut self, limit: u64) -> Result<(u64, bool, Option<Facets>)> {
+        let mut tally = (self.request.facets > 0).then(Tally::default);
+        let floor = AtomicU64::new(0);
+        let limits = Limits { deadline: self.deadline, pulse: self.pulse, floor: &floor };
+        let mut matches = 0u64;
+        let mut whole = limit > 0;
+        for (number, part) in self.searcher.parts.iter().enumerate() {
+            if !whole {
+                break;
+            }
+            if self.is_missing(number) {
+                continue;
+            }
+            let mut leaves = self.leaves(number)?;
+            let range = 0..part.documents();
+            let mut of_part = tally.as_ref().map(|_| Tally::of_segment(&part.segment));
+            let slots: Vec<Slot> = self.scoring.iter().map(|(slot, ..)| *slot).collect();
+            let any = self.plan.is_disjunction() && self.plan.restriction(&mut leaves)?.is_none();
+            let all = self.plan.is_conjunction() && count::is_dense(&leaves, &slots);
+            if (any || all) && of_part.is_none() {
+                whole &=
+                    count::by_windows(&mut leaves, &slots, all, range, &part.replaced, &limits, |found| {
+                        matches += found;
+                        matches < limit
+                    })?;
+            } else {
+                let mut leaves = self.leaves(number)?;
+                let mut node = self.plan.node(&mut leaves)?;
+                whole &=
+                    count::matches(&mut leaves, &mut node, range, &part.replaced, &limits, |document| {
+                        matches += 1;
+                        if let Some(tally) = &mut of_part {
+                            tally.add(&part.segment, document);
+                        }
+                        matches < limit
+                    })?;
+            }
+            if let (Some(tally), Some(of_part)) = (&mut tally, of_part) {
+                tally.absorb(of_part, &part.segment);
+            }
+        }
+        self.partial |= !whole && matches < limit;
+        // A window may have brought more than was asked for.
+        Ok((matches.min(limit), whole, tally.map(|tally| tally.facets(self.request.facets))))
+    }
+
+    /// Whether a segment lacks a leaf without which no document matches.
+    fn is_missing(&self, number: usize) -> bool {
+        self.required.iter().any(|slot| self.resolved[self.which[*slot]].lists[number].is_empty())
+    }
+
+    /// The cursors of the leaves on a segment.
+    pub fn leaves(&self, number: usize) -> Result<Leaves<'s>> {
+        let part = &self.searcher.parts[number];
+        let mut cursors = Vec::with_capacity(self.which.len());
+        for which in &self.which {
+            cursors.push(self.cursor(number, *which)?);
+        }
+        Ok(Leaves { segment: &part.segment, cursors })
+    }
+
+    /// A cursor of one of the different leaves on a segment.
+    fn cursor(&self, number: usize, which: usize) -> Result<LeafCursor<'s>> {
+        let part = &self.searcher.parts[number];
+        let resolved = &self.resolved[which];
+        let scoring = self.scoring_on(part, self.scores[which], resolved.found.zones)?;
+        LeafCursor::new(&part.segment, &resolved.lists[number], &scoring)
+    }
+
+    fn scoring_on(&self, part: &Part, score: LeafScore, zones: ZoneSet) -> Result<Scoring> {
+        let mut lengths = [const { None }; ZONES];
+        let bag = self.request.model.is_bag();
+        let together = if bag { Some(part.lengths(zones)?) } else { None };
+        for zone in zones.zones() {
+            lengths[zone as usize] = match &together {
+                Some(together) => Some(together.clone()),
+                None => {
+                    let mut alone = ZoneSet::default();
+                    alone.insert(zone);
+                    Some(part.lengths(alone)?)
+                }
+            };
+        }
+        Ok(Scoring { score, lengths, bag: together })
+    }
+
+    /// What each leaf and each part of the prior say on a segment.
+    pub fn prior<'a>(
+        &'a self,
+        part: &'a Part,
+        of_length: &'a (dyn Fn(f64) -> f64 + Sync),
+    ) -> Result<Prior<'a>> {
+        let model = &self.request.model;
+        let counts = model.of_length(1.0, 1.0) != 0.0;
+        let length = if counts { Some((part.lengths(model.searched())?, of_length)) } else { None };
+        let weight = self.request.rank_weight;
+        Ok(Prior { ranks: &part.ranks, maxima: &part.rank_maxima, weight, length })
+    }
+
+    /// What a document's length takes off its score.
+    pub fn of_length(&self) -> impl Fn(f64) -> f64 + Sync {
+        let boosts = self.scoring.iter().map(|(.., boost)| boost).sum::<f64>();
+        let model = self.request.model;
+        move |words| model.of_length(boosts, words)
+    }
+
+    /// What computes closeness, where it counts.
+    pub fn nearness(&self) -> Option<Nearness> {
+        let leaf = |(slot, which, _): &(Slot, usize, f64)| {
+            (*slot, self.scores[*which], self.resolved[*which].found.zones)
+        };
+        let leaves: Vec<(Slot, LeafScore, ZoneSet)> = self.scoring.iter().map(leaf).collect();
+        Nearness::new(&self.request.proximity, &self.request.model, &self.statistics, &leaves)
+    }
+
+    /// The parts of the index to search, each a segment or a stretch of one.
+    fn tasks(&self) -> Vec<(usize, std::ops::Range<u32>)> {
+        let threads = self.threads() as u32;
+        let mut tasks = Vec::new();
+        for (number, part) in self.searcher.parts.iter().enumerate() {
+            let documents = part.documents();
+            let stretch = documents.div_ceil(threads).next_multiple_of(WINDOW).max(WINDOW);
+            let starts = (0..documents).step_by(stretch as usize);
+            tasks.extend(starts.map(|start| (number, start..(start + stretch).min(documents))));
+        }
+        tasks
+    }
+
+    /// How many threads are worth it.
+    fn threads(&self) -> usize {
+        let lists = self.resolved.iter().flat_map(|leaf| &leaf.lists).flatten();
+        let postings = lists.map(|(_, list)| u64::from(list.frequency)).sum::<u64>();
+        self.request.threads.min((postings / self.request.worth_a_thread.max(1)) as usize + 1).max(1)
+    }
+
+    fn search_together(
+        &self,
+        tasks: &[(usize, std::ops::Range<u32>)],
+        threads: usize,
+        depth: usize,
+        limits: &Limits<'_>,
+    ) -> Result<Vec<(Top, bool)>> {
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<Vec<(Top, bool)>> {
+            let mut found = Vec::new();
+            while let Some((number, range)) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                found.push(self.search(*number, range.clone(), Top::new(depth), limits)?);
+            }
+            Ok(found)
+        };
+        let found = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            let mut found = vec![work()];
+            found.extend(
+                others.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))),
+            );
+            found
+        });
+        Ok(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+
+    fn search(
+        &self,
+        number: usize,
+        range: std::ops::Range<u32>,
+        top: Top,
+        limits: &Limits<'_>,
+    ) -> Result<(Top, bool)> {
+        let part = &self.searcher.parts[number];
+        if self.is_missing(number) {
+            return Ok((top, false));
+        }
+        let of_length = self.of_length();
+        let mut task = Task {
+            leaves: self.leaves(number)?,
+            scoring: self.scoring.iter().map(|(slot, ..)| Scored { slot: *slot }).collect(),
+            number,
+            replaced: &part.replaced,
+            range,
+            prior: self.prior(part, &of_length)?,
+            top,
+            limits,
+            partial: false,
+            floor: f64::NEG_INFINITY,
+        };
+        let disjunction = self.plan.is_disjunction();
+        match self.request.method {
+            Method::Exhaustive => {
+                let node = self.node(&mut task)?;
+                exhaustive::exhaustive(&mut task, node)?;
+            }
+            Method::Wand | Method::BlockMaxWand if disjunction => {
+                let restriction = self.plan.restriction(&mut task.leaves)?;
+                wand::wand(&mut task, restriction, self.request.method == Method::BlockMaxWand)?;
+            }
+            Method::Taat if disjunction => {
+                let restriction = self.plan.restriction(&mut task.leaves)?;
+                taat::union(&mut task, restriction)?;
+            }
+            Method::Taat if self.plan.is_conjunction() => taat::intersection(&mut task)?,
+            _ if disjunction => {
+                let restriction = self.plan.restriction(&mut task.leaves)?;
+                maxscore::maxscore(&mut task, restriction)?;
+            }
+            _ => match self.required.as_slice() {
+                [] => {
+                    let node = self.node(&mut task)?;
+                    lead::lead(&mut task, node)?;
+                }
+                required => {
+                    let leads = conjunction::leader(&task, required);
+                    let (mut node, mut leader) = (None, leads);
+                    if !self.plan.is_decided() {
+                        node = Some(self.node(&mut task)?);
+                        // The node reads what the leader passed already, so the leader needs a cursor of its own.
+                        leader = task.leaves.cursors.len();
+                        task.leaves.cursors.push(self.cursor(number, self.which[leads])?);
+                    }
+                    conjunction::conjunction(&mut task, node, required, leads, leader)?;
+                }
+            },
+        }
+        Ok((task.top, task.partial))
+    }
+
+    /// The matching documents of a task's segment. Leaves that the nodes read ahead get one more cursor, to be scored.
+    fn node(&self, task: &mut Task<'s>) -> Result<Node> {
+        let ahead = self.plan.ahead();
+        for scored in task.scoring.iter_mut().filter(|scored| ahead.contains(&scored.slot)) {
+            let cursor = self.cursor(task.number, self.which[scored.slot])?;
+            scored.slot = task.leaves.cursors.len();
+            task.leaves.cursors.push(cursor);
+        }
+        self.plan.node(&mut task.leaves)
+    }
+
+    /// Adds closeness to the scores of the best and sorts them anew.
+    fn bring_together(&self, best: &mut [Ranked], nearness: &mut Nearness) -> Result<()> {
+        let depth = self.request.proximity.depth.min(best.len());
+        let near = &mut best[..depth];
+        near.sort_by_key(|ranked| (ranked.segment, ranked.document));
+        let mut open: Option<(usize, Leaves<'_>)> = None;
+        for ranked in near.iter_mut() {
+            if open.as_ref().is_none_or(|(number, _)| *number != ranked.segment) {
+                open = Some((ranked.segment, self.leaves(ranked.segment)?));
+            }
+            if let Some((_, leaves)) = &mut open {
+                let parts = nearness.parts(ranked.document, leaves)?;
+                ranked.score += parts.iter().map(|(_, part)| part).sum::<f64>();
+            }
+        }
+        near.sort_by(|left, right| right.cmp(left));
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! The best documents of a segment for a query.
+//!
+//! | method | which documents are looked at | |
+//! | --- | --- | --- |
+//! | [`exhaustive`] | every match | to compare |
+//! | [`maxscore`] | a union, a window of documents at a time; lists that cannot lift a document into the best any more only add to those that others found | default for unions |
+//! | [`wand`] | a union, document at a time; those before which the sum of the lists' maxima is too small are passed, by whole lists or by blocks | to compare |
+//! | [`conjunction`] | where some leaves must be there: the documents of the rarest; those that cannot be among the best are passed before the others are asked | block-max AND, default for intersections and phrases |
+//! | [`lead`] | what the matching nodes find; windows that cannot hold one of the best are passed | default for all else |
+//! | [`taat`] | unions and intersections, a list after the other | to compare |
+//!
+//! All give the same documents with the same scores: a document is left out only where a bound on its score is not above
+//! that of the worst of the best so far, and equal scores go by document. What a list can score between two documents is
+//! bounded by its blocks' maxima for any model and parameters ([`crate::index::format::maxima`]).
+
+pub mod conjunction;
+pub mod count;
+pub mod exhaustive;
+pub mod lead;
+pub mod maxscore;
+pub mod taat;
+mod task;
+pub mod top;
+pub mod wand;
+
+pub use task::{Limits, Prior, Scored, Task, WINDOW};
+pub use top::{Ranked, Top};
+
+use crate::{Error, Result};
+
+/// How the best documents are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// What suits the query.
+    #[default]
+    Auto,
+    /// Every match is scored.
+    Exhaustive,
+    /// Block-max MaxScore, by windows.
+    MaxScore,
+    /// WAND.
+    Wand,
+    /// Block-max WAND.
+    BlockMaxWand,
+    /// Term at a time.
+    Taat,
+}
+
+impl Method {
+    /// Every method by its name.
+    pub const ALL: [(&'static str, Method); 6] = [
+        ("auto", Method::Auto),
+        ("exhaustive", Method::Exhaustive),
+        ("maxscore", Method::MaxScore),
+        ("wand", Method::Wand),
+        ("blockmax-wand", Method::BlockMaxWand),
+        ("taat", Method::Taat),
+    ];
+}
+
+impl std::str::FromStr for Method {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Method> {
+        let found = Method::ALL.iter().find(|(known, _)| *known == name).map(|(_, method)| *method);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = Method::ALL.iter().map(|(name, _)| *name).collect();
+            Error::Invalid(format!("no such method: {name:?} ({})", names.join(", ")))
+        })
+    }
+}
