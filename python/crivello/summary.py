@@ -1,16 +1,19 @@
-"""How a collection stands, in a few numbers."""
+"""Private: how a collection stands, in a few numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from crivello._figures import Figures, shown
+
 State = Literal["crawling", "ready", "empty"]
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+@dataclass(frozen=True, slots=True, repr=False)
+class Summary(Figures):
     """How a collection stands; ``updated`` is when its index last changed."""
 
     pages: int
@@ -22,6 +25,13 @@ class Summary:
     @property
     def updated_utc(self) -> datetime | None:
         return self.updated.astimezone(UTC) if self.updated else None
+
+    def _headline(self) -> str:
+        return f"{self.pages:,} pages of {self.hosts:,} hosts, {self.state}"
+
+    def _figures(self) -> Iterator[tuple[str, str]]:
+        for name, value in self.to_dict().items():
+            yield name, shown(value) if isinstance(value, int) else str(value or "never")
 
     def to_dict(self) -> dict[str, Any]:
         """The form of ``/api/status``."""

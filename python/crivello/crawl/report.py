@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from crivello._figures import Figures
 from crivello.store import Outcome
 
 GOOD = frozenset(
@@ -31,7 +33,7 @@ class SlowHost:
     requests: int
 
 
-class Report:
+class Report(Figures):
     """The counts of a collection's crawl, over all its runs; rates and gauges are of this run."""
 
     def __init__(self, saved: dict[str, Any] | None = None) -> None:
@@ -130,6 +132,18 @@ class Report:
             "idle_share": round(self.idle_share, 4),
             "sieve": self.sieve,
         }
+
+    def _headline(self) -> str:
+        failed = sum(self.errors.values())
+        return (
+            f"{self.pages:,} pages fetched of {self.seen:,} URLs seen, {self.waiting:,} waiting, "
+            f"{failed:,} failed, {self.seconds:,.1f} s"
+        )
+
+    def _figures(self) -> Iterator[tuple[str, str]]:
+        from crivello.cli.output import report_rows
+
+        return report_rows(self)
 
     def sample(self) -> dict[str, Any]:
         """How things stand at this moment, as the log of the progress keeps it."""

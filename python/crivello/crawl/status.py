@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from crivello._figures import Figures
 from crivello.crawl.decisions import ROBOTS, SEED, committed_files
 from crivello.crawl.progress import read_progress
 from crivello.crawl.report import GOOD, Report
@@ -51,8 +53,8 @@ class BusyHost:
     mean_seconds: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+@dataclass(frozen=True, slots=True, repr=False)
+class Status(Figures):
     """How a crawl stands."""
 
     folder: Path
@@ -74,6 +76,16 @@ class Status:
     def latest(self) -> dict[str, Any]:
         """The newest sample."""
         return dict(self.timeline.samples[-1]) if self.timeline.samples else {}
+
+    def _headline(self) -> str:
+        return f"{self.state}, {self.report.pages:,} pages of {self.hosts:,} hosts, {self.report.waiting:,} URLs waiting"
+
+    def _figures(self) -> Iterator[tuple[str, str]]:
+        yield "updated", f"{self.updated:%Y-%m-%d %H:%M:%S} UTC"
+        yield "hosts that answered", f"{self.hosts:,}"
+        yield from self.report._figures()
+        for part, size in sorted(self.sizes.items()):
+            yield f"bytes in {part}", f"{size:,}"
 
     def to_dict(self) -> dict[str, Any]:
         """The form of ``crivello status --json``."""

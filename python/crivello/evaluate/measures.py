@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from crivello._figures import Figures
+from crivello._tables import Tabular
 from crivello.errors import CrivelloError, InvalidArgument
 from crivello.evaluate.judgments import Judgments
 from crivello.search.runs import Run
@@ -21,9 +23,9 @@ DEFAULT_MEASURES = ("AP", "nDCG@10", "P@5", "P@10", "R@100", "R@1000", "RR", "Bp
 _NAME = re.compile(r"(?P<name>\w+)(?:\((?P<parameters>.*)\))?(?:@(?P<cutoff>.+))?")
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """What the measures say of a run.
+@dataclass(frozen=True, slots=True, repr=False)
+class Evaluation(Figures, Tabular):
+    """What the measures say of a run; as a table, a row for each query.
 
     ``queries`` has the value of each measure for each query of the judgments. ``missing`` are those for which the
     run has nothing, and ``unknown`` the queries of the run that nobody judged, which count for nothing.
@@ -45,6 +47,18 @@ class Evaluation:
             measure: sum(values[measure] for values in self.queries.values()) / len(self.queries)
             for measure in self.measures
         }
+
+    def _headline(self) -> str:
+        return f"{len(self.queries):,} queries, {', '.join(f'{name} {mean:.4f}' for name, mean in self.means.items())}"
+
+    def _figures(self) -> Iterator[tuple[str, str]]:
+        return ((name, f"{mean:.4f}") for name, mean in self.means.items())
+
+    def _columns(self) -> Mapping[str, str]:
+        return {"query": "VARCHAR", **dict.fromkeys(self.measures, "DOUBLE")}
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        return ((query, *values.values()) for query, values in self.queries.items())
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """The form of ``crivello evaluate --json``; ``NumQ`` is the number of queries."""

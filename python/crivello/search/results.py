@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from crivello._tables import Tabular
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +131,24 @@ class FacetValue:
         return {"value": self.value, "count": self.count, "query": self.query}
 
 
+_COLUMNS = {
+    "rank": "INTEGER",
+    "score": "DOUBLE",
+    "url": "VARCHAR",
+    "title": "VARCHAR",
+    "snippet": "VARCHAR",
+    "id": "VARCHAR",
+    "site": "VARCHAR",
+    "language": "VARCHAR",
+    "kind": "VARCHAR",
+    "date": "DATE",
+    "similar": "BIGINT",
+    "more_from_site": "BIGINT",
+}
+
+
 @dataclass(frozen=True, slots=True)
-class Results:
+class Results(Tabular):
     """The best pages for a query; ``matches`` counts all the pages that match.
 
     When not ``exact``, there are at least so many. When ``partial``, the time limit ended the search early.
@@ -172,6 +190,14 @@ class Results:
             for hit in self.hits
         )
         return f"<p>{html.escape(str(self).splitlines()[0])}</p><ol>{hits}</ol>"
+
+    def _columns(self) -> Mapping[str, str]:
+        return _COLUMNS
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        for hit in self.hits:
+            values = (getattr(hit, column) for column in _COLUMNS)
+            yield tuple(str(value) if isinstance(value, Snippet) else value for value in values)
 
     def to_dict(self) -> dict[str, Any]:
         """The form of ``crivello search --json`` and of the HTTP API; facets only where asked for."""
