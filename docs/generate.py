@@ -104,9 +104,6 @@ def take_screenshot() -> None:
     from playwright.sync_api import sync_playwright
 
     from crivello.collection import Collection
-    from crivello.crawl import crawl
-    from crivello.graph.update import update_ranks
-    from crivello.index.update import update_index
     from crivello.lab.web import SampleWeb
     from crivello.web import Server
 
@@ -114,9 +111,9 @@ def take_screenshot() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "almanac"
         with SampleWeb(slow=0) as web, Collection.write(folder, settings=loaded, create=True) as collection:
-            crawl(collection, web.seeds)
-            update_index(collection)
-            update_ranks(collection)
+            collection.crawl(web.seeds)
+            collection.index()
+            collection.rank()
         with Server(Collection(folder)) as server, sync_playwright() as playwright:
             browser = playwright.chromium.launch(
                 executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu", "--no-first-run"]

@@ -16,7 +16,7 @@ from crivello import settings
 from crivello.collection import Collection
 from crivello.crawl import crawl
 from crivello.index.jsonl import JsonLines
-from crivello.index.update import Indexer, update_index
+from crivello.index.update import Indexer
 from crivello.lab.web import SampleWeb
 from crivello.settings import Search as SearchSettings
 from tests.test_shell import CRIVELLO, complaint, crivello, wait_for
@@ -197,7 +197,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Collection.write(folder, settings=loaded, create=True) as collection,
     ):
         crawl(collection, web.seeds)
-        assert update_index(collection).documents > 10
+        assert collection.index().documents > 10
     return folder
 
 

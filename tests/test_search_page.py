@@ -8,9 +8,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from crivello import Collection, settings
-from crivello.crawl import crawl
-from crivello.graph.update import update_ranks
-from crivello.index.update import update_index
 from crivello.lab.web import SampleWeb
 from crivello.web import Server
 
@@ -23,9 +20,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     chosen = settings.load(flags={"crawl": {"delay": 0.0}}, environment={})
     with SampleWeb(hosts=8, pages_per_host=12, slow=0.005) as web:
         with Collection.write(folder, settings=chosen, create=True) as collection:
-            crawl(collection, web.seeds)
-            update_index(collection)
-            update_ranks(collection)
+            collection.crawl(web.seeds)
+            collection.index()
+            collection.rank()
         with Server(Collection(folder)) as server:
             yield server.url
 

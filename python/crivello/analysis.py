@@ -1,4 +1,4 @@
-"""From text to terms, as the index and queries see it.
+"""Private, but for ``crivello.analyze``: from text to terms, as the index and queries see it.
 
     >>> import crivello
     >>> [word.term for word in crivello.analyze("The std::vectors of C++", "en")]

@@ -1,4 +1,4 @@
-"""A collection: one folder with everything about one crawl.
+"""Private: a collection, one folder with everything about one crawl. People call ``crivello.open``.
 
 ``Collection(folder)`` reads; ``Collection.write(folder)`` is the one writer. The folder holds
 ``crivello.toml`` (the settings), ``manifest.json`` (see ``crivello.manifest``), and one folder a part.
@@ -6,35 +6,53 @@
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from crivello import _core
 from crivello import manifest as manifests
 from crivello import settings as all_settings
-from crivello.errors import CollectionError, StorageError
+from crivello._pages import Pages
+from crivello.errors import CollectionError, InvalidArgument, StorageError
 from crivello.graph import ranks_name
 from crivello.index import Segment
 from crivello.lock import Lock, is_held
 from crivello.manifest import Manifest
 from crivello.parse import HTML, media_type, parse
-from crivello.search import Query, Results
+from crivello.search import Explanation, Query, Results
 from crivello.search.searcher import Search
 from crivello.settings import Settings
+from crivello.settings.given import with_keywords
 from crivello.store import Archive, CachedPage, Record, Row, Table
 from crivello.store import table as tables
 from crivello.summary import State, Summary
+
+if TYPE_CHECKING:
+    from crivello.cli.index_progress import IndexProgress
+    from crivello.crawl import Report
+    from crivello.crawl.status import Status
+    from crivello.crawl.why import Story
+    from crivello.graph.update import Ranking
+    from crivello.index.given import Given
+    from crivello.index.update import Indexed, Indexer
 
 SETTINGS = "crivello.toml"
 
 
 class Collection:
-    """What a folder holds: pages, their rows, an index and ranks.
+    """What a folder holds: pages, their rows, an index and ranks. ``crivello.open`` and ``crivello.create`` give one.
 
-    Readers see what was committed last; a reader that stays open looks for a newer commit at each call.
+    A collection that was opened for reading sees what was committed last, and looks for a newer commit at each
+    search; any number of threads may ask it. Methods that change it need one that is open for writing. Keyword
+    arguments that a method does not name are settings for that call, by the names of their flags: ``max_pages=100``
+    is ``--max-pages 100``.
+
+    ``len(collection)`` counts its pages, ``url in collection`` asks for one, and iterating gives them. Documents
+    that were given to ``add`` are no pages: ``collection.count("*")`` counts everything that can be found.
     """
 
     def __init__(self, folder: str | Path, *, settings: Settings | None = None) -> None:
@@ -101,8 +119,7 @@ class Collection:
 
     def commit(self, files: Mapping[str, int | None], **state: dict[str, Any]) -> None:
         """Commits files that are durable already with their lengths (None: remove it) and parts' states."""
-        if self._lock is None:
-            raise CollectionError(f"{self.folder} is open for reading only")
+        self._require_writer()
         with self._changing:
             manifest = self._manifest.with_changes(files, state)
             manifests.write(self.folder, manifest)
@@ -134,14 +151,6 @@ class Collection:
             if self._table is None:
                 self._table = Table(self.folder, self.length(tables.NAME))
             return self._table
-
-    def pages(self) -> Iterator[Row]:
-        """What became of each URL."""
-        return iter(self.table) if self.has_pages else iter(())
-
-    def page(self, url: str) -> Row | None:
-        """What became of one URL."""
-        return self.table.get(url) if self.has_pages else None
 
     @property
     def has_pages(self) -> bool:
@@ -175,8 +184,14 @@ class Collection:
         """Whether each page, named by the URL of a search's hit, came from the crawl and so has a copy."""
         return self.table.contains(urls) if self.has_pages else [False] * len(urls)
 
-    def text(self, row: Row) -> str:
-        """The text of a page; empty where it has none."""
+    def text(self, page: Row | str) -> str:
+        """The text of a page, given as its row or its URL; empty where it has none.
+
+        >>> print(collection.text("https://www.example.org/"))
+        """
+        row = page if isinstance(page, Row) else self.page(page)
+        if row is None:
+            raise InvalidArgument(f"{page} is not in {self.folder}", hint="collection.why(url) tells why")
         if row.text_length:
             return self.archive.read(row.text_file, row.text_offset, row.text_length).body.decode()
         record = self.record(row)
@@ -195,18 +210,6 @@ class Collection:
     def segments(self) -> list[Segment]:
         """The committed segments of the index, from the oldest to the newest."""
         return [(name, self.length(f"index/{name}")) for name in self.state("index").get("segments", [])]
-
-    def search(
-        self,
-        query: Query,
-        *,
-        top: int = 10,
-        offset: int = 0,
-        facets: bool = False,
-        explain: bool = False,
-    ) -> Results:
-        """The best pages for a query: a text in the language of docs/search.md, or operators of ``crivello.search``."""
-        return self.searcher().search(query, top=top, offset=offset, facets=facets, explain=explain)
 
     def summary(self) -> Summary:
         """How the collection stands, in a few numbers."""
@@ -229,6 +232,253 @@ class Collection:
             if self._search is None or self._search.snapshot != (self.segments, ranks):
                 self._search = Search(self.folder / "index", self.segments, ranks, self.settings.search)
             return self._search
+
+    # What people call: each method is a thin door to its part.
+
+    def crawl(
+        self,
+        urls: str | Iterable[str] = (),
+        *,
+        progress: bool | Callable[[Report], object] = True,
+        **settings: Any,
+    ) -> Report:
+        """Crawls from one or several URLs, and goes on from where the last crawl stopped.
+
+        On a terminal it shows how it goes; ``progress`` may be False, or a function that gets the report a few times
+        a second. Ctrl-C ends it with a checkpoint and raises KeyboardInterrupt.
+
+            >>> collection.crawl("https://www.example.org/", max_pages=1000)
+            <Report: 1,000 pages fetched of 4,821 URLs seen, 3,821 waiting, 0 failed, 812.4 s>
+        """
+        from crivello.crawl import Crawler
+
+        self._require_writer()
+        seeds = [urls] if isinstance(urls, str) else list(urls)
+        chosen = self._with(settings, "crawl").crawl
+        if progress is not True or not sys.stderr.isatty():
+            told = progress if callable(progress) else None
+            return Crawler(self, seeds, settings=chosen, on_progress=told).run()
+        from crivello.cli.live import CrawlProgress
+        from crivello.cli.output import stderr_console
+
+        view = CrawlProgress(stderr_console(), chosen)
+        with view.shown():
+            return Crawler(self, seeds, settings=chosen, on_progress=view).run()
+
+    def index(
+        self, *, rebuild: bool = False, merge: bool = False, progress: bool = True, **settings: Any
+    ) -> Indexed:
+        """Indexes the pages that came since the last time, and what links say of them; merges segments where that pays.
+
+        ``rebuild`` begins again with the first page; ``merge`` makes one segment of all.
+
+            >>> collection.index()
+            <Indexed: 149 added, 149 documents in all>
+        """
+        indexer = self._indexer(settings)
+        before = 0 if rebuild else self.searcher().documents
+        with self._progress(progress) as shown:
+            shown.begin("indexing", 1.0)
+            added = indexer.update(lambda count, share: shown.at(share, count), rebuild=rebuild)
+            indexer.refresh_anchors()
+            shown.begin("merging")
+            indexer.merge() if merge else indexer.merge_some()
+        return indexer.summary(added, before + added - self.searcher().documents)
+
+    def add(
+        self,
+        documents: Given | Iterable[Given],
+        *,
+        rebuild: bool = False,
+        progress: bool = True,
+        **settings: Any,
+    ) -> Indexed:
+        """Indexes documents of your own: one or many, as mappings with the fields of JSON lines, or ``Document``.
+
+        A document with the URL (or without one, the id) of an older one replaces it. ``rebuild`` puts them in place
+        of all that is there, but for the pages of a crawl.
+
+            >>> collection.add([{"url": "https://a.example/", "title": "Bees", "body": "A hive hums."}])
+            <Indexed: 1 added, 150 documents in all>
+        """
+        from crivello.index.given import documents_of
+        from crivello.index.jsonl import JsonLines
+
+        indexer = self._indexer(settings)
+        before = 0 if rebuild else self.searcher().documents
+        given = documents_of(documents)
+        lines = given if isinstance(given, JsonLines) else None
+        with self._progress(progress) as shown:
+            shown.begin("indexing", lines.size if lines else None)
+            added = indexer.add(
+                given, lambda count: shown.at(lines.read if lines else 0, count), rebuild=rebuild
+            )
+            if rebuild:
+                added += indexer.update()
+            shown.begin("merging")
+            indexer.merge_some()
+        return indexer.summary(added, before + added - self.searcher().documents)
+
+    def delete(self, urls: str | Iterable[str]) -> Indexed:
+        """Deletes the documents of one or several URLs from the index; what was crawled stays stored.
+
+        >>> collection.delete("https://a.example/")
+        <Indexed: 0 added, 149 documents in all>
+        """
+        indexer = self._indexer({})
+        self.searcher()  # what cannot be read is told before anything is written
+        indexer.delete([urls] if isinstance(urls, str) else urls)
+        indexer.merge_some()
+        return indexer.summary(0)
+
+    def rank(self, *, damping: float = 0.85, progress: bool = True) -> Ranking:
+        """Ranks the pages by the links between them (PageRank); searches then count the rank in.
+
+        >>> ranking = collection.rank()
+        >>> ranking.top(1)
+        [('https://www.example.org/', 27.3)]
+        """
+        from crivello.graph.update import update_ranks
+
+        self._require_writer()
+        with self._progress(progress) as shown:
+            shown.begin("ranking")
+            return update_ranks(self, damping=damping)
+
+    def search(
+        self,
+        query: Query,
+        *,
+        top: int = 10,
+        offset: int = 0,
+        facets: bool = False,
+        explain: bool = False,
+        **settings: Any,
+    ) -> Results:
+        """The best pages for a query: a text in the query language, or operators of ``crivello.search``.
+
+        >>> for hit in collection.search('"solar wind" -storm', top=3):
+        ...     print(hit.rank, hit.title, hit.url)
+        """
+        chosen = self._with(settings, "search").search
+        return self.searcher().search(
+            query, top=top, offset=offset, facets=facets, explain=explain, settings=chosen
+        )
+
+    def count(self, query: Query, **settings: Any) -> int:
+        """How many pages and documents match a query, exactly.
+
+        >>> collection.count("lang:it")
+        37
+        """
+        return self.searcher().count(query, settings=self._with(settings, "search").search)
+
+    def explain(self, query: Query, url: str, **settings: Any) -> Explanation | None:
+        """What the score of one page for a query is made of; None where the page does not match.
+
+        >>> print(collection.explain("lava", "https://www.example.org/lava.html"))
+        """
+        return self.searcher().explain(query, url, settings=self._with(settings, "search").search)
+
+    def pages(self) -> Pages:
+        """What became of each URL: an iterable of rows, and a table.
+
+        >>> [page.url for page in collection.pages() if page.status == 404]
+        >>> collection.pages().to_polars()
+        """
+        return Pages(self.name, self.table if self.has_pages else None)
+
+    def page(self, url: str) -> Row | None:
+        """What became of one URL, in any spelling; None where the crawl has nothing of it.
+
+        >>> collection.page("https://www.example.org/").status
+        200
+        """
+        if not self.has_pages:
+            return None
+        row = self.table.get(url)
+        if row is None:
+            [canonical] = _core.canonical_urls([url])
+            row = self.table.get(canonical) if canonical and canonical != url else None
+        return row
+
+    def status(self, *, busiest: int = 10) -> Status | None:
+        """How the crawl stands by its last checkpoint, with some of the busiest hosts; None where there was no crawl.
+
+        >>> collection.status().state
+        'ended'
+        """
+        from crivello.crawl.status import read_status
+
+        return read_status(self, busiest=busiest)
+
+    def why(self, url: str) -> Story:
+        """The story of a URL: where it was found, when it was tried, what refused it, what became of it.
+
+        >>> print(collection.why("https://www.example.org/private/"))
+        """
+        from crivello.crawl.why import why
+
+        return why(self, url)
+
+    def serve(self, *, on_ready: Callable[[str], object] | None = None, **settings: Any) -> None:
+        """Serves the search page and the HTTP API until Ctrl-C; ``on_ready`` gets the URL, which is printed else.
+
+        >>> collection.serve(port=8000)
+        searching small at http://127.0.0.1:8000 (Ctrl-C ends it)
+        """
+        from crivello.web import serve
+
+        def announce(url: str) -> None:
+            print(f"searching {self.name} at {url} (Ctrl-C ends it)", file=sys.stderr, flush=True)
+
+        chosen = self._with(settings, "serve").serve
+        serve(self, chosen.host, chosen.port, on_ready=on_ready or announce)
+
+    def __len__(self) -> int:
+        """How many URLs something became of."""
+        return len(self.pages())
+
+    def __bool__(self) -> bool:
+        """True, also while it is empty."""
+        return True
+
+    def __contains__(self, url: object) -> bool:
+        """Whether something became of a URL, in any spelling."""
+        return isinstance(url, str) and self.page(url) is not None
+
+    def __iter__(self) -> Iterator[Row]:
+        """What became of each URL."""
+        return iter(self.pages())
+
+    def __repr__(self) -> str:
+        return f"<Collection {str(self.folder)!r}: {len(self):,} pages, {self.searcher().documents:,} documents indexed>"
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+    def _with(self, given: Mapping[str, Any], *sections: str) -> Settings:
+        """The settings with those that a call gives."""
+        return with_keywords(self.settings, sections, given) if given else self.settings
+
+    def _indexer(self, settings: Mapping[str, Any]) -> Indexer:
+        from crivello.index.update import Indexer
+
+        self._require_writer()
+        return Indexer(self, self._with(settings, "index", "index.codes"))
+
+    def _progress(self, shown: bool) -> IndexProgress:
+        from crivello.cli.index_progress import IndexProgress
+        from crivello.cli.output import stderr_console
+
+        return IndexProgress(stderr_console(), shown=shown)
+
+    def _require_writer(self) -> None:
+        if self._lock is None:
+            raise CollectionError(
+                f"{self.folder} is open for reading only",
+                hint="open it for writing: crivello.open(folder, write=True)",
+            )
 
     def _ranks(self) -> tuple[Path, int] | None:
         number = self.state("graph").get("number")

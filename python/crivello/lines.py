@@ -1,4 +1,4 @@
-"""Lines of text from a file, plain or gzip, or from standard input, each with its number.
+"""Private: lines of text from a file, plain or gzip, or from standard input, each with its number.
 
 Whoever reads a format of lines says ``FILE, line N`` when one is wrong, so the numbers count every line, also
 those that are passed over because nothing is on them.

@@ -1,4 +1,4 @@
-"""Crawl, index while crawling, and serve: all in one process, over one collection."""
+"""Private: crawl, index while crawling, and serve: all in one process, over one collection."""
 
 from __future__ import annotations
 
@@ -42,11 +42,8 @@ class LiveIndex:
         if error is None:
             if self._error is not None:
                 raise self._error
-            indexer = Indexer(self._collection)
-            indexer.update()
-            indexer.refresh_anchors()
-            indexer.merge_some()
-            update_ranks(self._collection)
+            self._collection.index(progress=False)
+            self._collection.rank(progress=False)
 
     def _run(self) -> None:
         indexer = Indexer(self._collection)

@@ -1,4 +1,4 @@
-"""One writer at a time: a lock on a collection that ends with the process that holds it."""
+"""Private: one writer at a time: a lock on a collection that ends with the process that holds it."""
 
 from __future__ import annotations
 

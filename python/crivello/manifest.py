@@ -1,4 +1,4 @@
-"""The manifest: what makes a collection safe.
+"""Private: the manifest, what makes a collection safe.
 
 Every durable file of a collection is append-only, or written whole and renamed. A commit first makes the
 files durable, then replaces ``manifest.json``, which names each with its committed length. Opening for

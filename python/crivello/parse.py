@@ -1,4 +1,4 @@
-"""From the bytes of a response to text, links and what else a page says of itself."""
+"""Private: from the bytes of a response to text, links and what else a page says of itself."""
 
 from __future__ import annotations
 

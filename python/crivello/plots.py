@@ -1,4 +1,4 @@
-"""Pictures in files: which formats there are, and how a drawn figure is written."""
+"""Private: pictures in files: which formats there are, and how a drawn figure is written."""
 
 from __future__ import annotations
 

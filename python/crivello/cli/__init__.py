@@ -1,4 +1,4 @@
-"""The shell: ``crivello VERB``. Each verb is a thin module here: parse, call the library, print."""
+"""Private: the shell, ``crivello VERB``. Each verb is a thin module here: parse, call the library, print."""
 
 from __future__ import annotations
 

@@ -57,7 +57,6 @@ def crawl(
     """
     from pathlib import Path
 
-    from crivello import crawl as crawling
     from crivello import settings
     from crivello.collection import SETTINGS, Collection
     from crivello.crawl.crawler import canonical_seeds, check, starts_on_private
@@ -79,7 +78,7 @@ def crawl(
     with Collection.write(into, settings=loaded, create=bool(seeds)) as collection:
         try:
             with progress.shown():
-                report = crawling.crawl(collection, seeds, on_progress=progress)
+                report = collection.crawl(seeds, progress=progress)
         except KeyboardInterrupt:
             say(f"stopped; `crivello crawl --into {into}` goes on")
             raise

@@ -54,12 +54,8 @@ def demo(
 def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
     from crivello import settings, web
     from crivello.collection import Collection
-    from crivello.crawl import crawl
     from crivello.crawl.story import verdict
-    from crivello.crawl.why import why
-    from crivello.graph.update import update_ranks
     from crivello.index.stats import stats
-    from crivello.index.update import update_index
     from crivello.lab.web import SampleWeb
 
     console = stderr_console()
@@ -77,15 +73,15 @@ def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
         say(f"2. crawling it from {sample.seeds[0]}, {DELAY} s between requests to a host …")
         progress = CrawlProgress(console, loaded.crawl)
         with progress.shown():
-            report = crawl(collection, sample.seeds, on_progress=progress)
+            report = collection.crawl(sample.seeds, progress=progress)
         print_table("", report_rows(report))
         for url in _told(collection):
             say()
             say(f"$ crivello why {into or 'DIR'} {url}")
-            say(f"  {verdict(why(collection, url), loaded.crawl)}")
+            say(f"  {verdict(collection.why(url))}")
         say()
-        done = update_index(collection)
-        graph = update_ranks(collection)
+        done = collection.index()
+        graph = collection.rank()
         say(
             f"3. indexed {done.documents:,} pages: {done.terms:,} terms, {done.postings:,} postings, {done.bytes:,} bytes"
         )

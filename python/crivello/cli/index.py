@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from crivello._figures import shown
 from crivello.cli import NOTHING
 from crivello.cli.options import Folder, Json, with_settings
 from crivello.cli.output import print_json, print_table, say, stderr_console
@@ -122,35 +123,14 @@ def _verify(collection: Collection, folder: str, json: bool) -> None:
 def _work(
     collection: Collection, lines: JsonLines | None, delete: list[str], rebuild: bool, merge: bool
 ) -> dict[str, Any]:
-    from crivello.cli.index_progress import IndexProgress
-    from crivello.graph.update import update_ranks
-    from crivello.index.update import Indexer
-
-    indexer = Indexer(collection)
-    if not rebuild:
-        collection.searcher()  # what cannot be read is told before anything is written
-    with IndexProgress(stderr_console()) as progress:
-        added = 0
-        if delete:
-            indexer.delete(delete)
-        elif lines is not None:
-            progress.begin("indexing", lines.size)
-            added = indexer.add(lines, lambda count: progress.at(lines.read, count), rebuild=rebuild)
-            if rebuild:
-                added += indexer.update()
-        elif rebuild or not merge:
-            progress.begin("indexing", 1.0)
-            added = indexer.update(lambda count, share: progress.at(share, count), rebuild=rebuild)
-            indexer.refresh_anchors()
-        progress.begin("merging")
-        if merge:
-            indexer.merge()
-        else:
-            indexer.merge_some()
-        progress.begin("ranking")
-        graph = update_ranks(collection)
-    links = graph.to_dict() if graph.pages else {}
-    return {**indexer.summary(added).to_dict(), **links}
+    if delete:
+        indexed = collection.delete(delete)
+    elif lines is not None:
+        indexed = collection.add(lines, rebuild=rebuild)
+    else:
+        indexed = collection.index(rebuild=rebuild, merge=merge)
+    ranking = collection.rank()
+    return {**indexed.to_dict(), **(ranking.to_dict() if ranking.pages else {})}
 
 
 def _report(folder: str, figures: dict[str, Any], json: bool) -> None:
@@ -160,10 +140,10 @@ def _report(folder: str, figures: dict[str, Any], json: bool) -> None:
     if json:
         print_json({"collection": folder, **figures})
         return
-    rows = [(name.replace("_", " "), _shown(value)) for name, value in figures.items()]
+    rows = [
+        ("  in place of older ones" if name == "replaced" else name.replace("_", " "), shown(value))
+        for name, value in figures.items()
+        if name != "replaced" or value
+    ]
     print_table(f"indexed {folder}", rows)
     say(f"next: crivello search {folder} WORDS, or crivello serve {folder}")
-
-
-def _shown(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 class IndexProgress:
     """A line that says what is done now; ``with`` it around the work."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, shown: bool = True) -> None:
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
@@ -21,7 +21,7 @@ class IndexProgress:
             TimeRemainingColumn(),
             console=console,
             transient=True,
-            disable=not console.is_terminal,
+            disable=not (shown and console.is_terminal),
         )
         self._task: TaskID | None = None
 

@@ -31,7 +31,6 @@ def pages(
       crivello pages example --json | head
       crivello pages example --url https://www.example.org/ --raw > page.html
     """
-    from crivello import _core
     from crivello.collection import Collection
     from crivello.errors import InvalidArgument
 
@@ -48,8 +47,7 @@ def pages(
             else:
                 emit(f"{row.status or '---'}  {row.url}{'' if row.status == 200 else f'  ({row.outcome})'}")
         return
-    [canonical] = _core.canonical_urls([url])
-    found = collection.page(canonical or url)
+    found = collection.page(url)
     if found is None:
         say(f"{url} is not in {folder}")
         raise typer.Exit(NOTHING)

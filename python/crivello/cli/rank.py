@@ -49,7 +49,6 @@ def rank(
     from crivello.collection import Collection
     from crivello.errors import InvalidArgument
     from crivello.graph import rank_edge_list
-    from crivello.graph.update import best_pages, update_ranks
 
     if bool(folder) == bool(graph):
         raise InvalidArgument(
@@ -60,8 +59,7 @@ def rank(
             ranked = rank_edge_list(graph, damping=damping)[:top]
         case Measure.PAGERANK:
             with Collection.write(folder) as collection:
-                update_ranks(collection, damping=damping)
-                ranked = best_pages(collection, top)
+                ranked = collection.rank(damping=damping).top(top)
     if not ranked:
         say("there is nothing to rank yet")
         raise typer.Exit(NOTHING)

@@ -25,15 +25,11 @@ def serve(folder: Folder, *, flags: dict[str, Any]) -> None:
     """
     from pathlib import Path
 
-    from crivello import settings, web
+    from crivello import settings
     from crivello.collection import SETTINGS, Collection
 
     file = Path(folder) / SETTINGS
     loaded = settings.load(file if file.exists() else None, flags)
-    collection = Collection(folder, settings=loaded)
-    web.serve(
-        collection,
-        loaded.serve.host,
-        loaded.serve.port,
-        on_ready=lambda url: say(f"searching {folder} at {url} (Ctrl-C ends it)"),
+    Collection(folder, settings=loaded).serve(
+        on_ready=lambda url: say(f"searching {folder} at {url} (Ctrl-C ends it)")
     )

@@ -37,16 +37,14 @@ def why(
     """
     from crivello.collection import Collection
     from crivello.crawl.story import tell
-    from crivello.crawl.why import why as story_of
 
-    collection = Collection(folder)
-    story = story_of(collection, url)
+    story = Collection(folder).why(url)
     if json:
         print_json(story.to_dict())
     else:
         emit(story.given)
         width = min(_WIDEST, shutil.get_terminal_size().columns)
-        for heading, text in tell(story, collection.settings.crawl):
+        for heading, text in tell(story):
             emit(_line("" if heading == "verdict" else heading, text, width))
     if story.state in ("left out", "unknown"):
         raise typer.Exit(NOTHING)

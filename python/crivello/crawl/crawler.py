@@ -54,13 +54,15 @@ def crawl(
     collection: Collection,
     urls: Sequence[str] = (),
     *,
-    on_progress: Callable[[Report], None] | None = None,
+    settings: Crawl | None = None,
+    on_progress: Callable[[Report], object] | None = None,
 ) -> Report:
     """Crawls into a collection that is open for writing, from these URLs and from where it stopped last.
 
-    Ctrl-C ends it with a checkpoint and raises KeyboardInterrupt.
+    ``settings`` replaces those of the collection for this run. Ctrl-C ends it with a checkpoint and raises
+    KeyboardInterrupt.
     """
-    return Crawler(collection, urls, on_progress=on_progress).run()
+    return Crawler(collection, urls, settings=settings, on_progress=on_progress).run()
 
 
 def user_agent(settings: Crawl) -> str:
@@ -109,10 +111,11 @@ class Crawler:
         collection: Collection,
         urls: Sequence[str] = (),
         *,
-        on_progress: Callable[[Report], None] | None = None,
+        settings: Crawl | None = None,
+        on_progress: Callable[[Report], object] | None = None,
     ) -> None:
         self._collection = collection
-        self._settings = collection.settings.crawl
+        self._settings = settings or collection.settings.crawl
         self._on_progress = on_progress
         self._state = collection.state("crawl")
         known: list[str] = self._state.get("seeds", [])

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from crivello.crawl.decisions import GIVEN_UP, TRIED_AGAIN, Decision
 from crivello.crawl.why import LINKS_COUNTED, Story
 from crivello.store import Outcome, Row
 
-if TYPE_CHECKING:
-    from crivello.settings import Crawl
-
 Line = tuple[str, str]
 
 
-def verdict(story: Story, settings: Crawl) -> str:
+def verdict(story: Story) -> str:
     """What became of the URL and, where it has no page, what refused it."""
     if story.row is not None:
         return _of_row(story.row, story.host)
@@ -24,17 +20,17 @@ def verdict(story: Story, settings: Crawl) -> str:
         case "waits":
             return "It is known and waits in the frontier for its turn."
         case "left out":
-            return f"It was seen, and the crawl did not take it in: {_left_out(story, settings)}."
+            return f"It was seen, and the crawl did not take it in: {_left_out(story)}."
         case _:
             refused = f", and it would not be followed: {story.scope_refusal}" if story.scope_refusal else ""
             return f"It was never seen: it is no seed, and no page that was fetched links to it{refused}."
 
 
-def _left_out(story: Story, settings: Crawl) -> str:
+def _left_out(story: Story) -> str:
     if story.scope_refusal:
         return story.scope_refusal
-    if settings.max_depth:
-        return f"it is farther from the seeds than max_depth ({settings.max_depth})"
+    if story.settings.max_depth:
+        return f"it is farther from the seeds than max_depth ({story.settings.max_depth})"
     return "the settings of today do not say why, so they were other ones when the links were found"
 
 
@@ -72,9 +68,9 @@ def _of_row(row: Row, host: str) -> str:
             return f"It could not be fetched{tries}: {failure}{f' ({row.detail})' if row.detail else ''}."
 
 
-def tell(story: Story, settings: Crawl) -> Iterator[Line]:
+def tell(story: Story) -> Iterator[Line]:
     """The story in order; each line has a heading, or the moment when it happened."""
-    yield "verdict", verdict(story, settings)
+    yield "verdict", verdict(story)
     if story.url != story.given:
         cleaned = f" ({', '.join(story.cleaned)})" if story.cleaned else ""
         yield "canonical form", f"{story.url}{cleaned}"

@@ -45,14 +45,14 @@ class Finding:
     is_redirect: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Story:
-    """What is known of a URL.
+    """What is known of a URL; its text tells it in sentences.
 
     ``state`` is "done" where something became of it (``row``), "waits" where it is in the frontier, "left out"
     where pages link to it and the crawl did not take it in, and "unknown" where nothing leads to it.
     ``scope_refusal`` says why a link to it would not be followed, and ``others`` what became of the URLs that
-    its row names.
+    its row names. ``settings`` are those of today.
     """
 
     given: str
@@ -72,6 +72,16 @@ class Story:
     others: dict[str, str] = field(default_factory=dict)
     is_indexed: bool = False
     index_reason: str = ""
+    settings: Crawl = field(default_factory=Crawl)
+
+    def __repr__(self) -> str:
+        return f"<Story: {self.url}, {self.state}>"
+
+    def __str__(self) -> str:
+        from crivello.crawl.story import tell
+
+        lines = tell(self)
+        return "\n".join([self.given, *(f"  {heading}: {text}" for heading, text in lines)])
 
     @property
     def host(self) -> str:
@@ -113,6 +123,7 @@ class Story:
 def why(collection: Collection, url: str) -> Story:
     """The story of a URL, in any spelling."""
     story = _identified(collection, url)
+    story.settings = collection.settings.crawl
     story.scope_refusal = _scope(collection).refusal(story.url)
     _read_decisions(collection, story)
     _read_links(collection, story)

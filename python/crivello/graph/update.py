@@ -3,25 +3,58 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from crivello import _core
+from crivello._figures import Figures, shown
+from crivello._tables import Tabular
 from crivello.collection import Collection
 from crivello.graph import LINKS, Graph, Ranks, build_graph, graph_name, rank_graph, ranks_name
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """What the graph of a collection is like."""
+@dataclass(frozen=True, repr=False)
+class Ranking(Figures, Tabular):
+    """What the graph of a collection is like, and the rank of each page (1 is the mean).
+
+    Iterating gives every ranked page as its URL and its rank, in the order of the pages; ``top`` gives the best.
+    """
 
     pages: int
     links: int
     bits_per_link: float
     iterations: int
+    _collection: Collection | None = field(default=None, compare=False)
+
+    def __iter__(self) -> Iterator[tuple[str, float]]:
+        return iter(()) if self._collection is None else ranked_pages(self._collection)
+
+    def top(self, count: int = 10) -> list[tuple[str, float]]:
+        """The URLs of the pages with the highest rank, best first."""
+        return heapq.nlargest(count, self, key=lambda page: (page[1], page[0]))
 
     def to_dict(self) -> dict[str, Any]:
-        return {f"ranked_{name}" if name == "pages" else name: value for name, value in asdict(self).items()}
+        """The form of ``crivello index --json``."""
+        return {
+            "ranked_pages": self.pages,
+            "links": self.links,
+            "bits_per_link": self.bits_per_link,
+            "iterations": self.iterations,
+        }
+
+    def _headline(self) -> str:
+        return f"{self.pages:,} pages ranked by {self.links:,} links"
+
+    def _figures(self) -> Iterator[tuple[str, str]]:
+        for name, value in self.to_dict().items():
+            yield name.replace("_", " "), shown(value)
+
+    def _columns(self) -> Mapping[str, str]:
+        return {"url": "VARCHAR", "rank": "DOUBLE"}
+
+    def _rows(self) -> Iterable[tuple[str, float]]:
+        return self
 
 
 def update_ranks(collection: Collection, *, damping: float = 0.85) -> Ranking:
@@ -42,18 +75,15 @@ def update_ranks(collection: Collection, *, damping: float = 0.85) -> Ranking:
     if old:
         files |= {graph_name(old["number"]): None, ranks_name(old["number"]): None}
     collection.commit(files, graph={"number": number, "damping": damping})
-    return Ranking(graph.nodes, graph.arcs, graph.bits_per_link, ranked.iterations)
+    return Ranking(graph.nodes, graph.arcs, graph.bits_per_link, ranked.iterations, collection)
 
 
-def best_pages(collection: Collection, top: int) -> list[tuple[str, float]]:
-    """The URLs of the pages with the highest rank (1 is the mean), best first."""
+def ranked_pages(collection: Collection) -> Iterator[tuple[str, float]]:
+    """The URL of each ranked page with its rank (1 is the mean)."""
     number = collection.state("graph").get("number")
     if number is None:
-        return []
+        return
     ranks = Ranks(collection.folder / ranks_name(number), collection.length(ranks_name(number)))
-    best: list[tuple[float, str]] = []
     for rows, _ in collection.table.batches():
         values = ranks.get([_core.signature(row.url) for row in rows])
-        scored = [(value, row.url) for row, value in zip(rows, values, strict=True) if value is not None]
-        best = heapq.nlargest(top, [*best, *scored])
-    return [(url, value) for value, url in best]
+        yield from ((row.url, value) for row, value in zip(rows, values, strict=True) if value is not None)

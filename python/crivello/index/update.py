@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any
 
 from crivello import _core
+from crivello._figures import Figures, shown
 from crivello.collection import Collection
 from crivello.errors import InvalidArgument
 from crivello.index import Document, Index, IndexOptions
@@ -28,11 +29,12 @@ Progress = Callable[[int, float], object]
 """Called with how many documents were added, and which share of what there is was read."""
 
 
-@dataclass(frozen=True)
-class Indexed:
-    """What the index of a collection holds, and how many documents were added or deleted."""
+@dataclass(frozen=True, repr=False)
+class Indexed(Figures):
+    """What the index of a collection holds, how many documents were added, and how many of those replaced older ones."""
 
     added: int
+    replaced: int
     documents: int
     terms: int
     postings: int
@@ -40,7 +42,15 @@ class Indexed:
     segments: int
 
     def to_dict(self) -> dict[str, Any]:
+        """The form of ``crivello index --json``."""
         return asdict(self)
+
+    def _headline(self) -> str:
+        replaced = f", {self.replaced:,} of them in place of older ones" if self.replaced else ""
+        return f"{self.added:,} added{replaced}, {self.documents:,} documents in all"
+
+    def _figures(self) -> Iterator[tuple[str, str]]:
+        return ((name, shown(value)) for name, value in self.to_dict().items())
 
 
 def options_of(settings: Settings) -> IndexOptions:
@@ -66,9 +76,9 @@ class Indexer:
     Every method commits what it did; when one fails, the index is as it was committed last.
     """
 
-    def __init__(self, collection: Collection) -> None:
+    def __init__(self, collection: Collection, settings: Settings | None = None) -> None:
         self._collection = collection
-        settings = collection.settings
+        settings = settings or collection.settings
         self._language = settings.index.language
         self._index = Index(
             collection.folder / FOLDER,
@@ -168,11 +178,12 @@ class Indexer:
         """Ends a merge in the background."""
         self._index.stop_merging()
 
-    def summary(self, added: int) -> Indexed:
+    def summary(self, added: int, replaced: int = 0) -> Indexed:
         """What the index holds now."""
         searcher = self._collection.searcher()
         return Indexed(
             added,
+            replaced,
             searcher.documents,
             searcher.terms,
             searcher.postings,
@@ -214,15 +225,6 @@ class Indexer:
         }
         self._collection.commit(files, index=state)
         self._index.obsolete.clear()
-
-
-def update_index(collection: Collection, on_progress: Progress | None = None) -> Indexed:
-    """Indexes the committed pages that are not in the index yet, merges what needs it, and commits."""
-    indexer = Indexer(collection)
-    added = indexer.update(on_progress)
-    indexer.refresh_anchors()
-    indexer.merge_some()
-    return indexer.summary(added)
 
 
 class _Pages:

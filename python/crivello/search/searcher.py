@@ -142,6 +142,20 @@ class Search:
         options = self._options_of(structs.replace(settings or self._settings, time_limit=0.0))
         return min(self._searcher.count(sound(str(query)), options, limit)[0], limit)
 
+    def explain(
+        self, query: Query, url: str, *, settings: SearchSettings | None = None
+    ) -> Explanation | None:
+        """What the score of one page is made of, however far down it ranks; None where it does not match."""
+        plain = structs.replace(settings or self._settings, collapse=-1, per_site=0, time_limit=0.0)
+        text, options = sound(str(query)), self._options_of(plain)
+        ranking = self._searcher.rank(text, options, max(1, self.documents))
+        for start in range(0, len(ranking), _LEAST_DEPTH):
+            shown = self._searcher.show(ranking, start, start + _LEAST_DEPTH, False)
+            for place, values in enumerate(shown, start):
+                if values[1] == url:
+                    return self._explanation(text, options, ranking, place)
+        return None
+
     def verify(self) -> None:
         """Reads everything and checks every checksum."""
         self._searcher.verify()

@@ -18,6 +18,8 @@ from crivello.errors import InvalidArgument
 Kind = Literal["mercator", "memory", "offline", "lsm", "bloom", "blocked-bloom"]
 KINDS: tuple[Kind, ...] = typing.get_args(Kind)
 
+__all__ = ["Checkpoint", "Kind", "Sieve", "open_sieve"]
+
 QUEUE = "frontier/urls.log"
 MEMORY = 64 * 2**20
 CACHE = 65_536

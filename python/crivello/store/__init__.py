@@ -1,4 +1,4 @@
-"""Where pages are kept: raw in the archive, described in the table."""
+"""Private: where pages are kept: raw in the archive, described in the table."""
 
 from crivello.store.archive import Archive, Record
 from crivello.store.cached import CachedPage

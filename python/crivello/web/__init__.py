@@ -1,4 +1,4 @@
-"""The search page and the HTTP API of a collection."""
+"""Private, behind ``Collection.serve``: the search page and the HTTP API of a collection."""
 
 from crivello.summary import Summary
 from crivello.web.app import create_app

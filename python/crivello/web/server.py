@@ -27,7 +27,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8080,
     *,
-    on_ready: Callable[[str], None] | None = None,
+    on_ready: Callable[[str], object] | None = None,
 ) -> None:
     """Serve until Ctrl-C; ``on_ready`` gets the URL as soon as the page answers."""
     with _listen(host, port) as listener:
@@ -90,7 +90,7 @@ class Server:
 class _Uvicorn(uvicorn.Server):
     """Says when it is ready, and nothing else unless something is wrong."""
 
-    def __init__(self, engine: Engine, on_ready: Callable[[], None]) -> None:
+    def __init__(self, engine: Engine, on_ready: Callable[[], object]) -> None:
         super().__init__(
             uvicorn.Config(
                 create_app(engine),

@@ -1,0 +1,75 @@
+"""Private: the pages of a collection, as something to iterate over and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+from crivello._figures import table_html
+from crivello._tables import Tabular
+from crivello.store import Row, Table
+
+_SHOWN = 20
+_COLUMNS = {
+    "url": "VARCHAR",
+    "outcome": "VARCHAR",
+    "status": "SMALLINT",
+    "depth": "INTEGER",
+    "fetched_at": "TIMESTAMPTZ",
+    "content_type": "VARCHAR",
+    "language": "VARCHAR",
+    "title": "VARCHAR",
+    "digest": "VARCHAR",
+    "redirect": "VARCHAR",
+    "duplicate_of": "VARCHAR",
+    "near_duplicate_of": "VARCHAR",
+    "canonical": "VARCHAR",
+    "noindex": "BOOLEAN",
+    "address": "VARCHAR",
+    "attempts": "INTEGER",
+    "seconds": "DOUBLE",
+    "detail": "VARCHAR",
+}
+
+
+class Pages(Tabular):
+    """What became of each URL of a collection: iterate over the rows, or turn them into a table."""
+
+    def __init__(self, name: str, table: Table | None) -> None:
+        self._name = name
+        self._table = table
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._table if self._table is not None else ())
+
+    def __len__(self) -> int:
+        return len(self._table) if self._table is not None else 0
+
+    def __repr__(self) -> str:
+        return f"<Pages: {len(self):,} of {self._name}>"
+
+    def _repr_html_(self) -> str:
+        columns = ("status", "outcome", "url", "title")
+        rows = ([getattr(row, column) for column in columns] for row in islice(self, _SHOWN))
+        first = f", the first {_SHOWN}" if len(self) > _SHOWN else ""
+        return table_html(f"{len(self):,} pages of {self._name}{first}", columns, rows)
+
+    def _columns(self) -> Mapping[str, str]:
+        return _COLUMNS
+
+    def _rows(self) -> Iterable[tuple[Any, ...]]:
+        for row in self:
+            yield tuple(_value(row, column) for column in _COLUMNS)
+
+
+def _value(row: Row, column: str) -> Any:
+    value = getattr(row, column)
+    match column:
+        case "fetched_at":
+            return datetime.fromtimestamp(value, UTC)
+        case "outcome":
+            return str(value)
+        case _:
+            return value
