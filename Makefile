@@ -1,7 +1,7 @@
 # Crivello: every task of a developer, one target each. A bare `make` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test bench lint fmt docs clean
+.PHONY: help setup setup-dev demo test bench lint types fmt docs clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -55,6 +55,9 @@ lint: setup-dev ## ruff, mypy, rustfmt and clippy: no warnings
 	$(BIN)/mypy --no-error-summary
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+types: setup-dev ## Check that every public name has a complete type, as pyright sees it
+	PATH=$(abspath $(BIN)):$$PATH pyright --verifytypes crivello --ignoreexternal
 
 fmt: setup-dev ## Format everything, and mend what can be mended
 	$(BIN)/ruff check --quiet --fix .

@@ -56,15 +56,15 @@ class Collection:
     """
 
     def __init__(self, folder: str | Path, *, settings: Settings | None = None) -> None:
-        self.folder = Path(folder)
+        self.folder: Path = Path(folder)
         self._manifest = manifests.read(self.folder)
         self._stamp = self._manifest_stamp()
         self._lock: Lock | None = None
         self._table: Table | None = None
         self._search: Search | None = None
         self._changing = threading.RLock()
-        self.archive = Archive(self.folder)
-        self.settings = settings or all_settings.load(self.folder / SETTINGS)
+        self.archive: Archive = Archive(self.folder)
+        self.settings: Settings = settings or all_settings.load(self.folder / SETTINGS)
 
     @classmethod
     def write(cls, folder: str | Path, *, settings: Settings | None = None, create: bool = False) -> Self:

@@ -70,7 +70,7 @@ class StorageError(CrivelloError):
         if hint is None and code == errno.ENOSPC:
             hint = "the disk is full: free some space and go on; what was committed is safe"
         super().__init__(message, hint=hint)
-        self.path = Path(path)
+        self.path: Path = Path(path)
         self.errno = code
 
     @classmethod

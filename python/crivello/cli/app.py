@@ -71,7 +71,7 @@ class Verbs(TyperGroup):
         return [verb for verbs in TASKS.values() for verb in verbs]
 
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     cls=Verbs,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -99,6 +99,6 @@ def options(
     del version
 
 
-for module in (demo, up, crawl, status, why, pages, index, rank, search, serve, evaluate, stream, doctor):
-    module.register(app)
+for _verb in (demo, up, crawl, status, why, pages, index, rank, search, serve, evaluate, stream, doctor):
+    _verb.register(app)
 app.add_typer(lab.app, name="lab")

@@ -20,7 +20,7 @@ from crivello.cli import (
 from crivello.cli.options import Json
 from crivello.cli.output import print_json, say
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
     help="Try the parts one by one: the sample web, URLs, robots.txt, words, codes, dictionaries of terms, sieves, filters against duplicates, settings of the search.",

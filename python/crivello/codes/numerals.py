@@ -26,9 +26,9 @@ class AsymmetricNumerals:
         total = sum(frequencies)
         if any(frequency < 0 for frequency in frequencies) or total < 1 or total & (total - 1):
             raise InvalidArgument("the frequencies must be whole, not negative, and add up to a power of two")
-        self.frequencies = list(frequencies)
-        self.starts = [0, *accumulate(self.frequencies)]
-        self.d = total.bit_length() - 1
+        self.frequencies: list[int] = list(frequencies)
+        self.starts: list[int] = [0, *accumulate(self.frequencies)]
+        self.d: int = total.bit_length() - 1
 
     def push(self, x: int, symbol: int) -> int:
         """The number that x becomes when the symbol is put on it."""

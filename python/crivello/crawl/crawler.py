@@ -129,7 +129,7 @@ class Crawler:
         # moved to a private address since it was named is not meant.
         private: bool = self._state.get("private", False)
         self._private = private or (bool(new) and starts_on_private(self._settings, new))
-        self.report = Report(self._state.get("report"))
+        self.report: Report = Report(self._state.get("report"))
         self._progress = ProgressLog(collection)
         self._stopping = threading.Event()
 

@@ -42,7 +42,7 @@ class Priority(ABC):
     """Rates links; made with the words of the setting ``keywords``."""
 
     def __init__(self, keywords: Sequence[str] = ()) -> None:
-        self.keywords = [word.lower() for word in keywords]
+        self.keywords: list[str] = [word.lower() for word in keywords]
 
     @abstractmethod
     def rate(self, page: Page, links: list[str], anchors: list[str]) -> Sequence[int]:

@@ -63,12 +63,12 @@ class Index:
     ) -> None:
         if fan_in < 2:
             raise InvalidArgument(f"fan_in is {fan_in}, and merging needs at least 2 segments")
-        self.folder = Path(folder)
+        self.folder: Path = Path(folder)
         self.segments: list[Segment] = list(segments)
         self.obsolete: list[str] = []
         self._options = options or IndexOptions()
         self._fan_in = fan_in
-        self.number = max(number, *(_number(name) for name, _ in self.segments), 0)
+        self.number: int = max(number, *(_number(name) for name, _ in self.segments), 0)
         self._joining: Joining | None = None
 
     def add(

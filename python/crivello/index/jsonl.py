@@ -39,8 +39,8 @@ class JsonLines:
     def __init__(self, name: str) -> None:
         """Opens the file, so that one that cannot be read is known before anything is made of it."""
         self.name = name
-        self.read = 0
-        self.size = Path(name).stat().st_size if name != "-" and Path(name).is_file() else None
+        self.read: int = 0
+        self.size: int | None = Path(name).stat().st_size if name != "-" and Path(name).is_file() else None
         self._file = self._open()
 
     def __iter__(self) -> Iterator[Document]:

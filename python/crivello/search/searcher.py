@@ -64,7 +64,7 @@ class Search:
     def __init__(
         self, folder: Path, segments: list[Segment], ranks: tuple[Path, int] | None, settings: SearchSettings
     ) -> None:
-        self.snapshot = (segments, ranks)
+        self.snapshot: tuple[list[Segment], tuple[Path, int] | None] = (segments, ranks)
         self._settings = settings
         self._searcher = Searcher(folder, segments, Ranks(*ranks) if ranks else None)
         self._options: OrderedDict[SearchSettings, SearchOptions] = OrderedDict()

@@ -37,12 +37,22 @@ class NativeSieve:
             capacity=capacity,
             error=error,
         )
-        self.add = self._core.add
-        self.take = self._core.take
-        self.take_ready = self._core.take_ready
-        self.flush = self._core.flush
-        # Bare 64-bit signatures from any buffer of them, with empty URLs: for measuring.
-        self.add_signatures = self._core.add_signatures
+
+    def add(self, urls: list[str], tags: list[int] | None = None) -> None:
+        self._core.add(urls, tags)
+
+    def add_signatures(self, signatures: Any) -> None:
+        """Adds bare 64-bit signatures from any buffer of them, with empty URLs: for measuring."""
+        self._core.add_signatures(signatures)
+
+    def take(self, n: int) -> list[tuple[int, int, str]]:
+        return self._core.take(n)
+
+    def take_ready(self, n: int) -> list[tuple[int, int, str]]:
+        return self._core.take_ready(n)
+
+    def flush(self) -> None:
+        self._core.flush()
 
     @property
     def native(self) -> _core.Sieve:

@@ -52,7 +52,7 @@ class Server:
 
     def __init__(self, engine: Engine, host: str = "127.0.0.1", port: int = 0) -> None:
         self._listener = _listen(host, port)
-        self.url = _url(host, self._listener)
+        self.url: str = _url(host, self._listener)
         self._ready = Event()
         self._uvicorn = _Uvicorn(engine, self._ready.set)
         self._thread = Thread(target=self._run, name="crivello-web", daemon=True)

@@ -34,7 +34,7 @@ _LAST_ADDRESS = 254
 class SampleWeb:
     """A web with a known content. What is on it can be asked once it has started, since URLs hold the port."""
 
-    queries = ("volcano lava temperature", "queen bee swarm", "lighthouse lens")
+    queries: tuple[str, ...] = ("volcano lava temperature", "queen bee swarm", "lighthouse lens")
     """Queries that a demo can show, each with good answers."""
 
     def __init__(
@@ -58,8 +58,8 @@ class SampleWeb:
                 f"there are no {hosts} addresses from 127.0.0.{first_address} on",
                 hint=f"the last one is 127.0.0.{_LAST_ADDRESS}",
             )
-        self.hosts = [f"127.0.0.{first_address + number}" for number in range(hosts)]
-        self.port = port
+        self.hosts: list[str] = [f"127.0.0.{first_address + number}" for number in range(hosts)]
+        self.port: int = port
         self._seed = seed
         self._pages_per_host = pages_per_host
         self._slow = slow

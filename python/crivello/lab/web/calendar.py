@@ -15,7 +15,7 @@ class Calendar:
     """The pages below ``/calendar/`` of one host, made when they are asked for."""
 
     def __init__(self, origin: str, frame: Frame) -> None:
-        self.entry = f"{origin}/calendar/2026/01"
+        self.entry: str = f"{origin}/calendar/2026/01"
         self._prefix = f"{origin}/calendar/"
         self._frame = frame
 

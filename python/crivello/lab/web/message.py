@@ -18,8 +18,8 @@ class Answer:
     def __init__(self, resource: Resource, *, compresses: bool) -> None:
         self._resource = resource
         self.compresses = compresses
-        self.status = resource.status
-        self.tag = b'"%s"' % blake2b(resource.body, digest_size=8).hexdigest().encode()
+        self.status: int = resource.status
+        self.tag: bytes = b'"%s"' % blake2b(resource.body, digest_size=8).hexdigest().encode()
 
     @cached_property
     def plain(self) -> tuple[bytes, bytes]:

@@ -61,8 +61,8 @@ class Site:
     def __init__(self, number: int, origin: str, themes: Iterable[Theme], random: Random) -> None:
         self.origin = origin
         self.name = f"The {_ADJECTIVES[number % len(_ADJECTIVES)]} {_NOUNS[number % len(_NOUNS)]}"
-        self.addressing = list(Addressing)[number % len(Addressing)]
-        self.themes = {theme.slug: theme for theme in themes}
+        self.addressing: Addressing = list(Addressing)[number % len(Addressing)]
+        self.themes: dict[str, Theme] = {theme.slug: theme for theme in themes}
         self.articles: list[Placed] = []
         self.resources: dict[str, Resource] = {}
         self.pages: set[str] = set()
