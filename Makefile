@@ -1,52 +1,63 @@
 # Crivello: every task of a developer, one target each. A bare `make` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test bench lint types fmt docs clean
+.PHONY: help setup setup-dev setup-bench demo test bench lint types fmt docs clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CORE := python/crivello/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
-DEBIAN := $(BIN)/python -m tests.debian
 export PIP_QUIET := 2
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# pip and maturin, then everything that pyproject.toml asks for; again only when it changes.
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.maturin:
 	@command -v cargo >/dev/null || { echo "crivello: cargo is missing: install Rust (1.88 or newer), for example with rustup" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "crivello: Python 3.11 or newer is needed; name one with make PYTHON=..." >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "crivello: no virtual environment could be made: install python3-venv" >&2; exit 1; }
 	$(BIN)/pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2'
-	$(BIN)/maturin develop --release --quiet --extras eval
-	@touch $@ $(CORE)
-
-$(VENV)/.installed-dev: pyproject.toml $(VENV)/.installed
-	$(BIN)/maturin develop --release --quiet --extras dev
-	@touch $@ $(CORE)
-
-$(VENV)/.installed-bench: pyproject.toml $(VENV)/.installed
-	$(BIN)/maturin develop --release --quiet --extras bench
-	@touch $@ $(CORE)
-
-$(CORE): $(RUST) | $(VENV)/.installed
-	$(BIN)/maturin develop --release --quiet --skip-install
 	@touch $@
 
-setup: $(VENV)/.installed $(CORE) ## Make the virtual environment in .venv and build everything into it
+# Everything that pyproject.toml asks for, and the native module: built for speed, or for the tests, quicker
+# to build and with assertions on. Again only when pyproject.toml changes.
+$(VENV)/.installed: pyproject.toml | $(VENV)/.maturin
+	$(BIN)/maturin develop --release --quiet --extras eval
+	@echo release > $(VENV)/.profile; touch $@ $(CORE)
 
-setup-dev: setup $(VENV)/.installed-dev
+$(VENV)/.installed-bench: pyproject.toml | $(VENV)/.maturin
+	$(BIN)/maturin develop --release --quiet --extras bench,eval
+	@echo release > $(VENV)/.profile; touch $@ $(CORE)
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/.maturin
+	$(BIN)/maturin develop --quiet --extras dev,eval
+	@echo dev > $(VENV)/.profile; touch $@ $(CORE)
+
+# One native module is in place at a time: it is built again when the other one is needed, or when Rust sources changed.
+define native
+	@if [ "$$(cat $(VENV)/.profile)" != $(1) ] || [ -n "$$(find $(RUST) -newer $(CORE) -print -quit)" ]; then \
+		$(BIN)/maturin develop $(if $(filter release,$(1)),--release) --quiet --skip-install && echo $(1) > $(VENV)/.profile && touch $(CORE); \
+	fi
+endef
+
+setup: $(VENV)/.installed ## Make the virtual environment in .venv and build everything into it
+	$(call native,release)
+
+setup-dev: $(VENV)/.installed-dev ## The same for tests and linters
+	$(call native,dev)
+
+setup-bench: $(VENV)/.installed-bench
+	$(call native,release)
 
 demo: setup ## A miniature web, crawled, indexed, ranked and served (ONCE=1: do not wait; URL=...: real sites instead)
 	@$(BIN)/crivello $(if $(URL),up $(URL),demo $(if $(ONCE),--once))
 
 test: setup-dev ## All tests, Python and Rust (ONLY=name: those whose name holds it)
-	@$(DEBIAN) chromium
+	@-$(BIN)/python -m tests.chromium
 	@$(BIN)/python -m tests.run $(ONLY)
 
-bench: setup $(VENV)/.installed-bench ## Every measurement beside its peer (ONLY=part: one part)
+bench: setup-bench ## Every measurement beside its peer (ONLY=part: one part)
 	@$(BIN)/python -m bench $(ONLY)
 
 lint: setup-dev ## ruff, mypy, rustfmt and clippy: no warnings
@@ -65,7 +76,7 @@ fmt: setup-dev ## Format everything, and mend what can be mended
 	cargo fmt --all
 
 docs: setup-dev ## Bring the generated parts of README and docs/ up to date: settings, help, screenshot
-	@$(DEBIAN) chromium
+	@$(BIN)/python -m tests.chromium
 	@$(BIN)/python -m docs.generate
 
 clean: ## Remove what was built and installed

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from tests.chromium import ARGUMENTS, chromium
 from typer.main import get_command
 
 from crivello import settings
@@ -115,9 +116,7 @@ def take_screenshot() -> None:
             collection.index()
             collection.rank()
         with Server(Collection(folder)) as server, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu", "--no-first-run"]
-            )
+            browser = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
             page = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme="light")
             page.goto(f"{server.url}/")
             page.get_by_role("searchbox").fill(QUERY)

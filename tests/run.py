@@ -1,10 +1,11 @@
-"""Runs every test, Python and Rust, and ends in one line with the totals of both.
+"""Runs every test, Python and Rust; ends with the slowest tests and one line with the totals of both.
 
 python -m tests.run [NAME]      NAME: only the tests whose name holds it
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -13,20 +14,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-# What watches the clock, the network or how much memory there is: one after the other, with the machine to itself.
-ALONE = (
-    "boundary",
-    "coverage",
-    "crawl*",
-    "hostile",
-    "live",
-    "many_hosts",
-    "politeness",
-    "private_addresses",
-    "sample_web",
-    "sieve*",
-    "status",
-)
+SLOWEST = 20
+
+# What measures gaps between requests: one after the other, with the machine to itself.
+ALONE = ("boundary", "many_hosts", "politeness")
+
+# Most tests wait more than they compute: for a server, for a process, for a host to have rested.
+WORKERS = (os.cpu_count() or 1) + 1
 
 
 def run(command: list[str]) -> tuple[int, str]:
@@ -55,17 +49,33 @@ def totals(output: str) -> Counter[str]:
     return counts
 
 
+def slowest(output: str) -> list[tuple[float, str]]:
+    """Each test's seconds and name, from pytest's list of durations."""
+    found = re.findall(r"^ *(\d+\.\d+)s (?:call|setup|teardown) +(\S+)", output, re.MULTILINE)
+    return sorted(((float(seconds), test) for seconds, test in found), reverse=True)
+
+
 def main() -> int:
     name = sys.argv[1] if len(sys.argv) > 1 else None
     rust_code, rust = run(
         ["cargo", "test", "--package", "crivello-core", "--lib", "--quiet", *([name] if name else [])]
     )
     alone = sorted({file for part in ALONE for file in (ROOT / "tests").glob(f"test_{part}.py")})
-    pytest = [sys.executable, "-m", "pytest", "-rs", *(["-k", name] if name else [])]
+    pytest = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-rs",
+        f"--durations={SLOWEST}",
+        *(["-k", name] if name else []),
+    ]
     together_code, together = run(
-        [*pytest, "--numprocesses=2", "--dist=loadfile", *(f"--ignore={file}" for file in alone)]
+        [*pytest, f"--numprocesses={WORKERS}", "--dist=loadfile", *(f"--ignore={file}" for file in alone)]
     )
     alone_code, one_by_one = run([*pytest, *map(str, alone)])
+    print(f"the {SLOWEST} slowest Python tests, in seconds:")
+    for seconds, test in slowest(together + one_by_one)[:SLOWEST]:
+        print(f"{seconds:8.1f}  {test}")
     counts = totals(rust) + totals(together) + totals(one_by_one)
     print(f"total: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     # 5: no Python test has that name.
