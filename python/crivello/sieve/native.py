@@ -67,7 +67,7 @@ class NativeSieve:
         return complete_stats(self.kind, self._core.stats())
 
     def close(self) -> None:
-        del self.add, self.take, self.take_ready, self.flush, self.add_signatures, self._core
+        del self._core
 
     @property
     def next(self) -> int:
