@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import os
 import pkgutil
+import pty
 import pydoc
 import subprocess
 import sys
@@ -219,6 +222,27 @@ def test_a_score_is_explained_wherever_the_page_ranks(made: tuple[Path, str]) ->
     for hit in (hits[0], hits[-1]):
         assert collection.explain("the", hit.url) == hit.explanation
     assert collection.explain("the", "https://nowhere.example/") is None
+
+
+def test_progress_is_shown_on_a_terminal_alone(tmp_path: Path) -> None:
+    program = (
+        "import sys, crivello; from crivello.lab.web import SampleWeb\n"
+        "with SampleWeb(hosts=3, pages_per_host=6, slow=0) as web, "
+        "crivello.create(sys.argv[1], crawl={'delay': 0.01}) as c:\n"
+        "    c.crawl(web.seeds[:1]); c.index(); c.rank()\n"
+    )
+    terminal, end = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-c", program, tmp_path / "a"], stderr=end)
+    os.close(end)
+    said = b""
+    with contextlib.suppress(OSError):  # the terminal is gone when the process has ended
+        while part := os.read(terminal, 65_536):
+            said += part
+    os.close(terminal)
+    assert process.wait(60) == 0
+    assert b"in the workbench" in said and b"indexing" in said and b"ranking" in said
+    silent = subprocess.run([sys.executable, "-c", program, tmp_path / "b"], capture_output=True, timeout=60)
+    assert (silent.returncode, silent.stdout, silent.stderr) == (0, b"", b"")
 
 
 def test_the_page_is_served(made: tuple[Path, str]) -> None:

@@ -42,7 +42,9 @@ class Pages(Tabular):
         self._table = table
 
     def __iter__(self) -> Iterator[Row]:
-        return iter(self._table if self._table is not None else ())
+        if self._table is not None:
+            for rows, _ in self._table.batches():
+                yield from rows
 
     def __len__(self) -> int:
         return len(self._table) if self._table is not None else 0
