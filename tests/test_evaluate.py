@@ -226,7 +226,7 @@ def test_a_run_is_whole_or_not_there(folder: Path, tmp_path: Path) -> None:
         "".join(f"{number}\twind sails solar ships space {number}\n" for number in range(50_000))
     )
     run = tmp_path / "run.txt"
-    command = [CRIVELLO, "search", folder / "collection", "--batch", topics, "--run", run]
+    command: list[str | Path] = [CRIVELLO, "search", folder / "collection", "--batch", topics, "--run", run]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as search:
         while not (tmp_path / "run.txt.tmp").exists():
             assert search.poll() is None

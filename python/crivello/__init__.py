@@ -23,6 +23,7 @@ The libraries behind it stand alone:
     graph         the link graph and PageRank, of a crawl or of any edge list
     index         documents to segments, without a collection
     lab           a sample web to try everything on, and studies
+    reports       what the methods of a collection give
     search        queries as objects, and what an answer is
     settings      every setting, with its limits and its description
     sieve         each URL once, in first-seen order, in constant memory
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from crivello import graph as graph
     from crivello import index as index
     from crivello import lab as lab
+    from crivello import reports as reports
     from crivello import search as search
     from crivello import settings as settings
     from crivello import sieve as sieve
@@ -76,6 +78,7 @@ __all__ = [
     "index",
     "lab",
     "open",
+    "reports",
     "search",
     "settings",
     "sieve",

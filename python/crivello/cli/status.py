@@ -54,14 +54,13 @@ def status(
     """
     from crivello.collection import Collection
     from crivello.crawl.plot import draw
-    from crivello.crawl.status import read_status
     from crivello.lock import is_held
     from crivello.plots import check_format
 
     if plot:
         check_format(Path(plot))
     collection = Collection(folder)
-    found = read_status(collection, busiest=0 if follow else top)
+    found = collection.status(busiest=0 if follow else top)
     if found is None:
         begun = "a process has begun, and made no checkpoint yet" if is_held(collection.folder) else ""
         say(f"{folder} has no crawl yet" + (f": {begun}" if begun else ""))
@@ -82,7 +81,6 @@ def status(
 
 def _follow(collection: Collection, found: Status, json: bool) -> Status:
     """Shows every checkpoint until the crawl ends; gives the last."""
-    from crivello.crawl.status import read_status
 
     begun = time.monotonic()
     console = stdout_console()
@@ -102,13 +100,13 @@ def _follow(collection: Collection, found: Status, json: bool) -> Status:
             if not goes_on():
                 return found
             time.sleep(_BETWEEN_LOOKS)
-            found = read_status(collection, busiest=0) or found
+            found = collection.status(busiest=0) or found
     from rich.live import Live
 
     with Live(_view(found, console.width), console=console, auto_refresh=False) as live:
         while goes_on():
             time.sleep(_BETWEEN_LOOKS)
-            found = read_status(collection, busiest=0) or found
+            found = collection.status(busiest=0) or found
             live.update(_view(found, console.width), refresh=True)
     return found
 

@@ -1,0 +1,19 @@
+"""What the methods of a collection give: for annotations, and to read what each has.
+
+    >>> from crivello.reports import Indexed
+    >>> def tell(indexed: Indexed) -> str:
+    ...     return f"{indexed.documents} documents of {indexed.terms} terms"
+
+``Results``, ``Hit`` and ``Explanation`` are in ``crivello.search``, ``Evaluation`` in ``crivello.evaluate``.
+"""
+
+from crivello._pages import Pages
+from crivello.crawl.report import Report
+from crivello.crawl.status import Status
+from crivello.crawl.why import Story
+from crivello.graph.update import Ranking
+from crivello.index.update import Indexed
+from crivello.store import Row
+from crivello.summary import Summary
+
+__all__ = ["Indexed", "Pages", "Ranking", "Report", "Row", "Status", "Story", "Summary"]
