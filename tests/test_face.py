@@ -10,6 +10,7 @@ import pty
 import pydoc
 import subprocess
 import sys
+import traceback
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -74,6 +75,7 @@ def test_creating_and_opening(tmp_path: Path) -> None:
     with pytest.raises(CollectionError, match="is a collection already") as caught:
         crivello.create(tmp_path / "small")
     assert "write=True" in (caught.value.hint or "")
+    assert "\nhint: go on with it" in "".join(traceback.format_exception(caught.value))
     opened = crivello.open(tmp_path / "small", search={"k1": 0.5})
     assert opened.settings.crawl.delay == 2 and opened.settings.search.k1 == 0.5
     assert crivello.open(tmp_path / "small").settings.search.k1 != 0.5

@@ -29,6 +29,8 @@ class CrivelloError(Exception):
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
+        if hint:
+            self.add_note(f"hint: {hint}")  # so that a traceback shows it
 
 
 class InvalidArgument(CrivelloError):

@@ -66,7 +66,5 @@ def _explain(error: Any) -> int:
 def complain(error: Exception) -> None:
     """One sentence on standard error, what was added to it on the way, and what to try."""
     print(f"crivello: {error}", file=sys.stderr)
-    for note in getattr(error, "__notes__", ()):
+    for note in sorted(getattr(error, "__notes__", ()), key=lambda note: note.startswith("hint: ")):
         print(note, file=sys.stderr)
-    if hint := getattr(error, "hint", None):
-        print(f"hint: {hint}", file=sys.stderr)

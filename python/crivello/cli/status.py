@@ -81,7 +81,6 @@ def status(
 
 def _follow(collection: Collection, found: Status, json: bool) -> Status:
     """Shows every checkpoint until the crawl ends; gives the last."""
-
     begun = time.monotonic()
     console = stdout_console()
 
