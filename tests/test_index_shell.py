@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import signal
 import struct
 import subprocess
@@ -32,6 +33,9 @@ LINES = [
     {"id": "second", "body": "other words", "language": "en", "anchors": "words of others"},
     {"title": "Words without a name"},
 ]
+
+NAMELESS = "content:60ba7051f51bde83"
+"""The last of them, which has neither a URL nor an id."""
 
 
 @pytest.fixture
@@ -72,11 +76,12 @@ def test_documents_from_a_file_make_a_collection(tmp_path: Path, file: Path) -> 
     folder = tmp_path / "new"
     added = json_of("index", folder, "--from", file)
     assert (added["added"], added["documents"], added["segments"]) == (3, 3, 1)
-    assert found(folder) == {"https://a.example/", "second", "line:3"}
+    assert found(folder) == {"https://a.example/", "second", NAMELESS}
     assert found(folder, "first") == {"https://a.example/"} and found(folder, "others") == {"second"}
     done = crivello("index", folder, "--from", file)
     assert done.returncode == 0 and done.stdout == ""
-    assert "added" in done.stderr and f"next: crivello search {folder} WORDS" in done.stderr
+    assert re.search(r"added +3 +\n  in place of older ones +3 ", done.stderr)
+    assert f"next: crivello search {folder} WORDS" in done.stderr
     assert len(found(folder)) == 3 and len(Collection(folder).segments) == 2
 
 
@@ -120,21 +125,71 @@ def test_a_wrong_line_is_named_and_changes_nothing(folder: Path, file: Path, lin
     assert list((folder / "index").iterdir()) == [segment_of(folder)]
 
 
-def test_an_empty_file_and_one_that_is_not_there(tmp_path: Path) -> None:
-    empty = tmp_path / "empty.jsonl"
-    empty.touch()
-    done = crivello("index", tmp_path / "new", "--from", empty)
-    assert done.returncode == 1 and "has no page yet" in done.stderr
-    assert "no-such-file" in complaint("index", tmp_path / "new", "--from", tmp_path / "no-such-file", code=3)
+def test_documents_without_a_name_replace_only_their_like(tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    for name, first in (("a", "one"), ("b", "two")):
+        lines = [{"body": f"words {first}"}, {"title": "Shared", "body": "words"}]
+        (tmp_path / name).write_text("\n".join(map(json.dumps, lines)))
+    added = json_of("index", folder, "--from", tmp_path / "a")
+    assert (added["added"], added["replaced"], added["documents"]) == (2, 0, 2)
+    added = json_of("index", folder, "--from", tmp_path / "b")
+    assert (added["added"], added["replaced"], added["documents"]) == (2, 1, 3)
+    assert len(found(folder)) == 3 and found(folder, "one") and found(folder, "two")
+    # The order of fields and the white space between them are no part of the content.
+    (tmp_path / "b").write_text('{"body":"words","title": "Shared"}')
+    assert json_of("index", folder, "--from", tmp_path / "b")["replaced"] == 1
+
+
+def test_what_looks_like_a_mistake_is_said_once(tmp_path: Path) -> None:
+    file = tmp_path / "documents.jsonl"
+    lines = [{"titel": "One", "body": "words"}, {}, {"titel": "Two", "body": "more words", "x": [1]}, {}]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    done = crivello("index", tmp_path / "c", "--from", file)
+    assert done.returncode == 0 and re.search(r"documents +2 ", done.stderr)
+    assert done.stderr.splitlines()[:2] == [
+        f"warning: {file} has fields that are not indexed: titel (2; did you mean title?), x (1)",
+        f"warning: {file}: left out, without text, URL or id: lines 2, 4",
+    ]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_byte_order_mark_and_an_array_are_read(tmp_path: Path, file: Path, indent: int | None) -> None:
+    marked = b"\xef\xbb\xbf"
+    file.write_bytes(marked + file.read_bytes())
+    assert json_of("index", tmp_path / "lines", "--from", file)["added"] == 3
+    file.write_bytes(marked + json.dumps(LINES, indent=indent).encode())
+    assert json_of("index", tmp_path / "array", "--from", file)["added"] == 3
+    assert found(tmp_path / "array") == found(tmp_path / "lines")
+    file.write_text(json.dumps([*LINES, 5], indent=indent))
+    assert f"{file}, item 4: expected `object`" in complaint("index", tmp_path / "c", "--from", file, code=2)
+    file.write_text(json.dumps(LINES, indent=indent) + "rest")
+    said = complaint("index", tmp_path / "c", "--from", file, code=2)
+    assert f"{file} is not a JSON array: " in said and "one JSON object a line" in said
+
+
+def test_what_adds_nothing_leaves_no_collection(tmp_path: Path) -> None:
+    file, new, made = tmp_path / "documents.jsonl", tmp_path / "new", tmp_path / "made"
+    made.mkdir()
+    for content in ("", "{}\n"):
+        file.write_text(content)
+        for folder in (new, made):
+            done = crivello("index", folder, "--from", file)
+            assert done.returncode == 1 and f"{file} has no documents" in done.stderr
+    file.write_text('{"body": "words"}\n{"body')
+    for folder in (new, made):
+        assert "line 2 is not JSON" in complaint("index", folder, "--from", file, code=2)
+    assert "is a folder" in complaint("index", new, "--from", made, code=2)
+    assert "no-such-file" in complaint("index", new, "--from", tmp_path / "no-such-file", code=3)
+    assert not new.exists() and list(made.iterdir()) == []
 
 
 def test_deleting_and_merging(folder: Path) -> None:
     after = json_of("index", folder, "--delete", "second", "--delete", "https://a.example/")
     assert (after["documents"], after["segments"]) == (1, 2)
-    assert found(folder) == {"line:3"}
+    assert found(folder) == {NAMELESS}
     merged = json_of("index", folder, "--merge")
     assert (merged["documents"], merged["segments"]) == (1, 1) and merged["bytes"] < after["bytes"]
-    assert found(folder) == {"line:3"}
+    assert found(folder) == {NAMELESS}
     assert list((folder / "index").iterdir()) == [segment_of(folder)]
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +19,7 @@ from crivello.errors import InvalidArgument
 if TYPE_CHECKING:
     from crivello.collection import Collection
     from crivello.index.jsonl import JsonLines
+    from crivello.settings import Settings
 
 
 def register(app: typer.Typer) -> None:
@@ -64,8 +69,6 @@ def index(
       crivello index example --stats
       crivello index example --verify
     """
-    from pathlib import Path
-
     from crivello import settings
     from crivello.collection import SETTINGS, Collection
 
@@ -90,13 +93,35 @@ def index(
             loaded
         )  # a mistake in the settings is told before they are kept, and so is one in the file's name
         lines = JsonLines(source) if source else None
-        with Collection.write(folder, settings=loaded, create=lines is not None) as collection:
+        with _opened(Path(folder), loaded, create=lines is not None) as collection:
             try:
                 figures = _work(collection, lines, delete or [], rebuild, merge)
             except KeyboardInterrupt:
                 say("stopped: the index is as it was committed last")
                 raise
+        for remark in lines.remarks() if lines else ():
+            say(f"warning: {remark}")
+        if lines and not figures["added"]:
+            say(f"{source} has no documents")
+            raise typer.Exit(NOTHING)
         _report(folder, figures, json)
+
+
+@contextmanager
+def _opened(folder: Path, loaded: Settings, *, create: bool) -> Iterator[Collection]:
+    """The collection, open for writing; one that is made for it goes again if nothing is committed to it."""
+    from crivello.collection import SETTINGS, Collection
+
+    is_new, had_folder = not (folder / SETTINGS).exists(), folder.exists()
+    with Collection.write(folder, settings=loaded, create=create) as collection:
+        try:
+            yield collection
+        finally:
+            if is_new and not collection.files:
+                for part in folder.iterdir():
+                    shutil.rmtree(part) if part.is_dir() else part.unlink()
+                if not had_folder:
+                    folder.rmdir()
 
 
 def _tasks(

@@ -10,13 +10,10 @@ import msgspec
 
 from crivello.errors import InvalidArgument
 from crivello.index import Document
-from crivello.index.jsonl import JsonLines, _document, _Line
+from crivello.index.jsonl import FIELDS, JsonLines, document_in
 
 Given = Document | Mapping[str, Any]
 """A document as a program gives it."""
-
-_FIELDS = _Line.__struct_fields__
-_decode = msgspec.json.Decoder(_Line).decode
 
 
 def documents_of(given: Given | Iterable[Given]) -> Iterable[Document]:
@@ -32,7 +29,10 @@ def _documents(given: Iterable[Given]) -> Iterator[Document]:
         if isinstance(one, Document):
             yield one
         elif isinstance(one, Mapping):
-            yield _document(_decode, _encoded(one, number), "the documents", number)
+            document = document_in(_encoded(one, number), f"document {number}")
+            if document is None:
+                raise InvalidArgument(f"document {number} has neither text nor URL nor id")
+            yield document
         else:
             raise InvalidArgument(
                 f"document {number} is {one!r}",
@@ -41,10 +41,10 @@ def _documents(given: Iterable[Given]) -> Iterator[Document]:
 
 
 def _encoded(document: Mapping[str, Any], number: int) -> bytes:
-    for name in document.keys() - set(_FIELDS):
-        if close := difflib.get_close_matches(str(name), _FIELDS, 1):
+    for name in document.keys() - set(FIELDS):
+        if close := difflib.get_close_matches(str(name), FIELDS, 1):
             raise InvalidArgument(f"document {number} has a field {name!r}", hint=f"did you mean {close[0]}?")
     try:
-        return msgspec.json.encode({name: document[name] for name in _FIELDS if name in document})
+        return msgspec.json.encode({name: document[name] for name in FIELDS if name in document})
     except (TypeError, ValueError) as error:
         raise InvalidArgument(f"document {number}: {error}") from None
