@@ -231,7 +231,7 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(web: SampleWeb, tmp_path:
 
 def test_up_serves_while_it_crawls(web: SampleWeb, tmp_path: Path) -> None:
     process = start(
-        "up", *web.seeds, "--into", tmp_path / "c", "--delay", "0.4", "--port", "0", "--checkpoint", "0.5"
+        "up", *web.seeds, "--into", tmp_path / "c", "--delay", "0.4", "--port", "0", "--checkpoint", "3600"
     )
     try:
         assert process.stderr is not None
@@ -250,6 +250,29 @@ def test_up_serves_while_it_crawls(web: SampleWeb, tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=15)
     assert process.returncode == 130 and "Traceback" not in errors
+
+
+def test_up_lets_go_when_the_crawl_has_ended(web: SampleWeb, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    process = start("up", *web.seeds, "--into", folder, *QUICK, "--port", "0", "--max-pages", "5")
+    try:
+        assert process.stderr is not None
+        told = iter(process.stderr.readline, "")
+        address = next(found[1] for line in told if (found := re.search(r"still serving (\S+)", line)))
+        with urllib.request.urlopen(f"{address}/api/status", timeout=5) as answer:
+            status = json.load(answer)
+        assert status["state"] == "ready" and status["pages"] > 0
+        with urllib.request.urlopen(address, timeout=5) as answer:
+            assert "Still crawling" not in answer.read().decode()
+        before = status["pages"]
+        assert crivello("crawl", "--into", folder, *QUICK, "--max-pages", "5").returncode == 0
+        assert crivello("index", folder).returncode == 0
+        with urllib.request.urlopen(f"{address}/api/status", timeout=5) as answer:
+            assert json.load(answer)["pages"] > before
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=15)
+    assert process.returncode == 130 and "Traceback" not in errors and "goes on" not in errors
 
 
 def test_serve_answers_until_ctrl_c(folder: Path) -> None:

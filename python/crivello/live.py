@@ -13,12 +13,14 @@ from crivello.graph.update import update_ranks
 from crivello.index.update import Indexer
 
 SECONDS = 3.0
+_FIRST = 0.25
 _GROWTH = 1.5
 
 
 class LiveIndex:
     """Indexes what the crawl has committed every few seconds, in a thread; ``with`` it around a crawl.
 
+    It begins with shorter pauses, as the crawl does with its checkpoints: who waits for the first page looks on.
     The ranks are a pass over the whole graph, so they are made anew only when it has grown by half.
     """
 
@@ -48,7 +50,9 @@ class LiveIndex:
     def _run(self) -> None:
         indexer = Indexer(self._collection)
         try:
-            while not self._ended.wait(self._seconds):
+            pause = min(_FIRST, self._seconds)
+            while not self._ended.wait(pause):
+                pause = min(2 * pause, self._seconds)
                 indexer.update()
                 indexer.merge_in_background()
                 documents = self._collection.searcher().documents

@@ -51,15 +51,16 @@ def up(
         loaded = with_contact(loaded)
     progress = CrawlProgress(stderr_console(), loaded.crawl)
     with Collection.write(folder, settings=loaded, create=True) as collection:
-        try:
-            with web.Server(collection, loaded.serve.host, loaded.serve.port) as server:
-                say(f"the search page is at {server.url} and fills while the crawl goes on (Ctrl-C ends it)")
+        with web.Server(collection, loaded.serve.host, loaded.serve.port) as server:
+            say(f"the search page is at {server.url} and fills while the crawl goes on (Ctrl-C ends it)")
+            try:
                 with progress.shown():
                     report = crawl_live(collection, seeds, on_progress=progress)
-                print_table(f"crawled into {folder}", report_rows(report))
-                if not once:
-                    say(f"still serving {server.url} (Ctrl-C ends it)")
-                    server.wait()
-        except KeyboardInterrupt:
-            say(f"stopped; `crivello up {' '.join(urls)} --into {folder}` goes on")
-            raise
+            except KeyboardInterrupt:
+                say(f"stopped; `crivello up {' '.join(urls)} --into {folder}` goes on")
+                raise
+            print_table(f"crawled into {folder}", report_rows(report))
+            collection.close()  # for the next writer; the page goes on reading
+            if not once:
+                say(f"still serving {server.url} (Ctrl-C ends it)")
+                server.wait()

@@ -32,6 +32,8 @@ from crivello.sieve import Sieve, open_sieve, state_of_kind
 from crivello.sieve.native import complete_stats
 
 _BETWEEN_REPORTS = 0.2
+# Checkpoints begin close together, so that the first pages can be searched at once, and move apart by doubling.
+_FIRST_CHECKPOINT = 0.5
 # Ctrl-C is to end a crawl within three seconds: the pages that were fetched get this long to be stored.
 _SETTLING = 1.5
 _CONVERTER = [sys.executable, str(Path(__file__).with_name("convert.py"))]
@@ -159,15 +161,17 @@ class Crawler:
     def _watch(self, native: _core.Crawl) -> None:
         """Reports, makes a checkpoint when one is due, and returns when the crawl is to end."""
         started = last = time.monotonic()
+        between = min(_FIRST_CHECKPOINT, self._settings.checkpoint)
         while not self._stopping.is_set():
             over, limit = native.wait(_BETWEEN_REPORTS)
             self.report.stopped_by = limit
             if over:
                 return
             now = time.monotonic()
-            if now - last >= self._settings.checkpoint:
+            if now - last >= between:
                 self._checkpoint(native)
                 last = time.monotonic()
+                between = min(2 * between, self._settings.checkpoint)
             if self._settings.max_time and now - started >= self._settings.max_time:
                 self.report.stopped_by = "max_time"
                 return
