@@ -77,7 +77,9 @@ def test_the_object_agrees_with_the_collection(web: SampleWeb, folder: Path) -> 
             else host["mean_seconds"] is None
         )
     closed = web.features[Feature.CLOSED_HOST].rstrip("/")
-    assert hosts[closed]["pages"] == 0 and hosts[closed]["errors"] > 0
+    assert [name for name, host in hosts.items() if host["given_up"]] == [closed]
+    assert hosts[closed]["pages"] == 0
+    assert sum(host["errors"] for host in hosts.values()) == sum(status["errors"].values())
     assert described(folder, "--top", "2")["busiest"] == status["busiest"][:2]
 
 
@@ -113,6 +115,14 @@ def test_no_crawl_is_one_sentence(tmp_path: Path) -> None:
     assert done.returncode == 1 and done.stdout == ""
     assert done.stderr == f"{tmp_path / 'c'} has no crawl yet\n"
     assert "is not a collection" in complaint("status", tmp_path / "missing", code=3)
+
+
+def test_both_tables_count_the_same_errors(web: SampleWeb, tmp_path: Path) -> None:
+    nobody = "http://127.0.0.1:1"
+    crivello("crawl", f"{nobody}/", web.seeds[0], "--into", tmp_path / "c", "--retries", "1", "--delay", "0")
+    status = described(tmp_path / "c")
+    assert status["errors"] == {"connection refused": 1}
+    assert {host["host"]: host["errors"] for host in status["busiest"] if host["errors"]} == {nobody: 1}
 
 
 def test_a_crawl_can_be_followed_from_another_process(web: SampleWeb, tmp_path: Path) -> None:

@@ -202,7 +202,9 @@ def _hosts(found: Status) -> Table:
     table.add_column("host", header_style="dim", overflow="fold")
     for name in ("pages", "errors", "mean seconds"):
         table.add_column(name, justify="right", header_style="dim", no_wrap=True)
+    table.add_column()
     for host in found.busiest:
         seconds = "-" if host.mean_seconds is None else f"{host.mean_seconds:.3f}"
-        table.add_row(host.host, f"{host.pages:,}", f"{host.errors:,}", seconds)
+        given_up = "given up" if host.given_up else ""
+        table.add_row(host.host, f"{host.pages:,}", f"{host.errors:,}", seconds, given_up)
     return table

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from crivello._figures import Figures
-from crivello.crawl.decisions import ROBOTS, SEED, committed_files
+from crivello.crawl.decisions import GIVEN_UP, committed_files
 from crivello.crawl.progress import read_progress
 from crivello.crawl.report import GOOD, Report
 from crivello.crawl.timeline import Timeline
@@ -34,23 +34,27 @@ _NEWEST_FILES = 4
 _BUSIEST = f"""
 SELECT regexp_extract(url, '^[^/]*//[^/]*') AS host,
        count(*) FILTER (event IN ('{Outcome.FETCHED}', '{Outcome.REDIRECTED}')) AS pages,
-       count(*) FILTER (event NOT IN (SELECT unnest(?))) AS errors,
-       avg(seconds) FILTER (event IN ('{Outcome.FETCHED}', '{Outcome.REDIRECTED}')) AS mean_seconds
+       count(*) FILTER (event IN (SELECT unnest(?))) AS errors,
+       avg(seconds) FILTER (event IN ('{Outcome.FETCHED}', '{Outcome.REDIRECTED}')) AS mean_seconds,
+       bool_or(event = '{GIVEN_UP}') AS given_up
 FROM read_json(?, format = 'newline_delimited',
                columns = {{url: 'VARCHAR', event: 'VARCHAR', seconds: 'DOUBLE'}})
-GROUP BY host HAVING pages + errors > 0 ORDER BY pages DESC, errors DESC, host LIMIT ?
+GROUP BY host HAVING pages + errors > 0 OR given_up ORDER BY pages DESC, errors DESC, host LIMIT ?
 """
-_NO_ERRORS = [*(outcome.value for outcome in GOOD), SEED, ROBOTS]
+# What the report counts as an error: how a URL ended, not each request that failed on the way.
+_ERRORS = [outcome.value for outcome in Outcome if outcome not in GOOD]
 
 
 @dataclass(frozen=True, slots=True)
 class BusyHost:
-    """A host, how many pages it gave, how many requests to it failed, and how long it took to answer."""
+    """A host, how many pages it gave, how many of its URLs failed, how long it took to answer, and whether a run
+    gave it up."""
 
     host: str
     pages: int
     errors: int
     mean_seconds: float | None
+    given_up: bool
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -137,7 +141,7 @@ def busiest_hosts(collection: Collection, top: int) -> list[BusyHost]:
     import duckdb
 
     with committed_files(collection, _NEWEST_FILES) as files, duckdb.connect() as database:
-        found = database.execute(_BUSIEST, [_NO_ERRORS, files, top]).fetchall() if files else []
+        found = database.execute(_BUSIEST, [_ERRORS, files, top]).fetchall() if files else []
     return [BusyHost(*host) for host in found]
 
 
