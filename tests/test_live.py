@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,8 @@ from crivello.cli.live import CrawlProgress
 from crivello.cli.units import duration, rate, volume
 from crivello.crawl import Report, crawl
 from crivello.lab.web import SampleWeb
+from tests.terminal import Terminal
+from tests.test_shell import CRIVELLO, crivello
 
 _NATIVE = {
     "outcomes": {
@@ -63,7 +67,7 @@ def test_everything_is_there_at_any_width_and_without_colour(width: int) -> None
     progress = CrawlProgress(console, limits.crawl)
     progress(report())
     shown = lines(console, progress)
-    assert all(len(line) == width for line in shown) and len(shown) <= 12
+    assert all(len(line) == width - 2 for line in shown) and len(shown) <= 12
     text = "\n".join(shown)
     for part in (
         "12,345,679",
@@ -105,6 +109,46 @@ def test_a_crawl_is_shown_on_a_terminal(tmp_path: Path) -> None:
     assert f"pages       {done.pages}" in "\n".join(
         lines(Console(force_terminal=True, width=80, color_system=None), progress)
     )
+
+
+def test_ctrl_c_takes_the_view_away_and_leaves_the_counts(tmp_path: Path) -> None:
+    with SampleWeb(hosts=3, pages_per_host=10, slow=0.02) as web:
+        terminal = Terminal(
+            [CRIVELLO, "crawl", *web.seeds, "--into", tmp_path / "c", "--delay", "0.3"], width=100
+        )
+        terminal.wait_for("crawling for 2.")
+        terminal.type("\x03")
+        code, screen = terminal.end()
+    text = "\n".join(screen)
+    assert code == 130 and not set("╭│╰") & set(text), text
+    assert re.search(r"pages fetched +[1-9]", text) and "goes on" in "".join(screen)
+
+
+def test_a_crawl_that_goes_on_counts_its_own_pages(tmp_path: Path) -> None:
+    console = Console(force_terminal=True, width=80, color_system=None)
+    chosen = settings.load(flags={"crawl": {"delay": 0.0, "scope": "any", "max_pages": 10}}, environment={})
+    with SampleWeb(hosts=3, pages_per_host=10, slow=0) as web:
+        for run in range(2):
+            progress = CrawlProgress(console, chosen.crawl)
+            with Collection.write(tmp_path / "c", settings=chosen, create=True) as collection:
+                done = crawl(collection, web.seeds, on_progress=progress)
+            text = "\n".join(lines(console, progress))
+            assert f"pages       {done.pages_of_run} " in text and "(100% done)" in text
+            assert ("after 10 pages of earlier runs" in text) == bool(run)
+    assert done.pages == 2 * done.pages_of_run == 20
+
+
+def test_results_on_a_terminal_break_between_words(tmp_path: Path) -> None:
+    words = [f"lava{'x' * (number % 9)}{number}" for number in range(60)]
+    url = f"https://a.example/{'long/' * 20}"
+    (tmp_path / "d.jsonl").write_text(json.dumps({"url": url, "title": "Title", "body": " ".join(words)}))
+    assert crivello("index", tmp_path / "c", "--from", tmp_path / "d.jsonl").returncode == 0
+    code, screen = Terminal([CRIVELLO, "search", tmp_path / "c", "lava*"], width=60).end()
+    assert code == 0
+    shown = {word.strip("…") for line in screen if "lava" in line for word in line.split()}
+    assert shown and shown <= {*words}
+    # The address is one piece, which terminals find again.
+    assert url in "".join(screen)
 
 
 def test_it_is_silent_elsewhere(tmp_path: Path) -> None:

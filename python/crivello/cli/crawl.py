@@ -9,9 +9,10 @@ import typer
 
 from crivello.cli.live import CrawlProgress
 from crivello.cli.options import Json, with_settings
-from crivello.cli.output import print_json, print_table, report_rows, say, stderr_console
+from crivello.cli.output import print_json, print_report, say, stderr_console
 
 if TYPE_CHECKING:
+    from crivello.crawl import Report
     from crivello.settings import Settings
 
 
@@ -80,19 +81,29 @@ def crawl(
             with progress.shown():
                 report = collection.crawl(seeds, progress=progress)
         except KeyboardInterrupt:
+            if progress.report:
+                _tell(into, progress.report, json)
             say(f"stopped; `crivello crawl --into {into}` goes on")
             raise
     if not report.pages:
         reasons = ", ".join(f"{outcome} ({count:,})" for outcome, count in report.outcomes.items())
         raise CrawlError(f"nothing could be fetched: {reasons or 'no URL was tried'}")
+    _tell(into, report, json)
     if json:
-        print_json({"collection": str(into), **report.to_dict()})
         return
-    print_table(f"crawled into {into}", report_rows(report))
+    if not report.pages_of_run:
+        say("nothing new was fetched: every known URL was visited before")
     if report.stopped_by:
         limit = getattr(loaded.crawl, report.stopped_by)
         say(f"stopped at {report.stopped_by} = {limit:g}; {report.waiting:,} URLs wait for the next run")
     say(f"next: crivello index {into}")
+
+
+def _tell(into: str, report: Report, json: bool) -> None:
+    if json:
+        print_json({"collection": into, **report.to_dict(), "run": report.of_run()})
+    else:
+        print_report(f"crawled into {into}", report)
 
 
 def _read_seeds(file: str) -> list[str]:

@@ -10,13 +10,13 @@ import typer
 
 from crivello.cli.live import CrawlProgress
 from crivello.cli.options import with_settings
-from crivello.cli.output import print_table, report_rows, say, stderr_console
+from crivello.cli.output import print_report, say, stderr_console
+from crivello.cli.results import print_hit
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from crivello.collection import Collection
-    from crivello.search import Hit
 
 DELAY = 0.02
 _MORE_QUERIES = ('title:bee AND (swarm OR "queen honey"~20) -wax', "lighthuose lens")
@@ -74,7 +74,7 @@ def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
         progress = CrawlProgress(console, loaded.crawl)
         with progress.shown():
             report = collection.crawl(sample.seeds, progress=progress)
-        print_table("", report_rows(report))
+        print_report("", report)
         for url in _told(collection):
             say()
             say(f"$ crivello why {into or 'DIR'} {url}")
@@ -133,22 +133,9 @@ def _show_search(console: Console, collection: Collection, query: str, into: str
     if results.suggestion:
         say(f"did you mean: {results.suggestion}")
     for hit in results:
-        _print_hit(console, hit)
+        print_hit(console, hit) if console.is_terminal else say(str(hit))
     if results.hits and (explanation := results.hits[0].explanation):
         parts = " + ".join(f"{part.value:.2f} {part.label}" for part in explanation.parts)
         say(f"     the first score: {explanation.value:.2f} = {parts}")
     languages = (results.facets or {})["language"]
     say(f"     {results.counted}: {', '.join(f'{one.count:,} {one.value}' for one in languages)}")
-
-
-def _print_hit(console: Console, hit: Hit) -> None:
-    from rich.padding import Padding
-    from rich.text import Text
-
-    if not console.is_terminal:
-        say(str(hit))
-        return
-    snippet = Text.assemble(*((text, "bold green" if match else "") for text, match in hit.snippet.fragments))
-    console.print(Text(f"{hit.rank:>3}. {hit.title}", "bold"))
-    for line in (Text(hit.url, "dim"), Text(" · ".join(hit.notes), "dim"), snippet):
-        console.print(Padding(line, (0, 0, 0, 5)))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from crivello.cli.units import duration, rate, share, volume
+from crivello.cli.units import counted, duration, rate, share, volume
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -21,6 +21,9 @@ _PER_SECOND = 4
 _WINDOW = 5.0
 _SLOWEST = 3
 _NAME = 10
+# The terminal writes ^C after the last line. With no place left for it there it would begin another, and what is
+# taken away would not be all.
+_ECHO = 2
 
 
 class CrawlProgress:
@@ -29,11 +32,11 @@ class CrawlProgress:
     def __init__(self, console: Console, settings: Crawl | None = None) -> None:
         self._console = console
         self._settings = settings
-        self._report: Report | None = None
+        self.report: Report | None = None
         self._speed = _Speed()
 
     def __call__(self, report: Report) -> None:
-        self._report = report
+        self.report = report
         self._speed.note(report)
 
     @contextmanager
@@ -56,9 +59,9 @@ class CrawlProgress:
         """The view at this moment."""
         from rich.text import Text
 
-        if self._report is None:
+        if self.report is None:
             return Text("starting …")
-        return _panel(self._report, self._speed, self._settings)
+        return _panel(self.report, self._speed, self._settings, self._console.width - _ECHO)
 
 
 class _Speed:
@@ -86,18 +89,24 @@ class _Speed:
         return (last[place] - first[place]) / (last[0] - first[0]) if last[0] > first[0] else 0.0
 
 
-def _panel(report: Report, speed: _Speed, settings: Crawl | None) -> RenderableType:
+def _panel(report: Report, speed: _Speed, settings: Crawl | None, width: int) -> RenderableType:
     from rich.console import Group
     from rich.panel import Panel
 
     return Panel(
         Group(_numbers(report, speed), _lists(report)),
-        title=f"crawling for {duration(report.elapsed)}",
+        title=f"crawling for {duration(report.elapsed)}{_earlier(report)}",
         subtitle=_end(report, settings),
         title_align="left",
         subtitle_align="left",
         border_style="dim",
+        width=width,
     )
+
+
+def _earlier(report: Report) -> str:
+    before = report.pages - report.pages_of_run
+    return f", after {counted(before, 'page')} of earlier runs" if report.is_resumed else ""
 
 
 def _numbers(report: Report, speed: _Speed) -> Table:
@@ -110,13 +119,13 @@ def _numbers(report: Report, speed: _Speed) -> Table:
     rows = [
         (
             "pages",
-            f"{report.pages:,}",
+            f"{report.pages_of_run:,}",
             f"{rate(speed.pages)}/s now",
             f"{rate(report.pages_per_second)}/s mean",
         ),
         (
             "bytes",
-            volume(report.bytes),
+            volume(report.bytes_of_run),
             f"{volume(speed.bytes)}/s now",
             f"{volume(report.bytes_per_second)}/s mean",
         ),

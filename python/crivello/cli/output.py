@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from crivello.crawl import Report
 
 
+_WAITING = "still waiting"
+
+
 class OutputClosed(Exception):
     """Whoever read our output has enough. Not an OSError, which Typer would take for a failure."""
 
@@ -66,21 +69,36 @@ def stdout_console() -> Console:
     return Console(highlight=False)
 
 
-def table_of(title: str, rows: Iterable[tuple[str, str]]) -> Table:
-    """Names and values, as a table."""
+def table_of(title: str, rows: Iterable[tuple[str, ...]]) -> Table:
+    """Names, each with a value or several, as a table."""
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(style="dim")
-    table.add_column(justify="right")
-    for name, value in rows:
-        table.add_row(name, value)
+    for name, *values in rows:
+        while len(table.columns) <= len(values):
+            table.add_column(justify="right")
+        table.add_row(name, *values)
     return table
 
 
-def print_table(title: str, rows: Iterable[tuple[str, str]]) -> None:
+def print_table(title: str, rows: Iterable[tuple[str, ...]]) -> None:
     """Names and values, as a table on standard error."""
-    stderr_console().print(table_of(title, rows))
+    if title:
+        say(title)
+    stderr_console().print(table_of("", rows))
+
+
+def print_report(title: str, report: Report) -> None:
+    """What a crawl did, as a table on standard error: in this run, and in all where there were others."""
+    from crivello.crawl import Report
+
+    rows: Iterable[tuple[str, ...]] = report_rows(report)
+    if report.is_resumed:
+        new = dict(report_rows(Report(report.of_run())))
+        del new[_WAITING]  # of all runs only
+        rows = [("", "this run", "in all"), *((name, new.get(name, ""), value) for name, value in rows)]
+    print_table(title, rows)
 
 
 def report_rows(report: Report) -> Iterator[tuple[str, str]]:
@@ -94,7 +112,7 @@ def report_rows(report: Report) -> Iterator[tuple[str, str]]:
     yield "exact duplicates", f"{report.duplicates:,}"
     yield "near-duplicates", f"{report.near_duplicates:,}"
     yield "URLs seen", f"{report.seen:,}"
-    yield "still waiting", f"{report.waiting:,}"
+    yield _WAITING, f"{report.waiting:,}"
     if report.sieve:
         yield "sieve", report.sieve["kind"]
         yield "  known from its cache", f"{report.sieve['cache_hit_rate']:.0%}"

@@ -5,20 +5,24 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from crivello.cli.output import emit, say
+from crivello.cli.output import emit, say, stdout_console
 
 if TYPE_CHECKING:
-    from crivello.search import FacetValue, Results
+    from rich.console import Console
+
+    from crivello.search import FacetValue, Hit, Results
 
 
 def print_results(results: Results) -> None:
     """Prints hits with their explanations and facets, where there are any, and says how the search went."""
     if results.suggestion:
         say(f"did you mean: {results.suggestion}\n")
-    bold = ("\033[1m", "\033[0m") if sys.stdout.isatty() else ("*", "*")
+    console = stdout_console() if sys.stdout.isatty() else None
     for hit in results:
-        for line in hit.lines(*bold):
-            emit(line)
+        if console:
+            print_hit(console, hit)
+        else:
+            emit(str(hit))
         for line in str(hit.explanation).splitlines() if hit.explanation else ():
             emit(f"     {line}")
         emit("")
@@ -31,6 +35,19 @@ def print_results(results: Results) -> None:
         say(f"nothing matches {results.query!r}" if not results.matches else "there are no further results")
     if results.partial:
         say("stopped after the time limit: these are the best of what was seen")
+
+
+def print_hit(console: Console, hit: Hit) -> None:
+    """Prints a hit on a terminal: lines end between words, and the address stays in one piece."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    snippet = Text.assemble(*((text, "bold" if match else "") for text, match in hit.snippet.fragments))
+    console.print(Text(f"{hit.rank:>3}. {hit.title or hit.url}", "bold"))
+    console.print(Text(f"     {hit.url}", "dim"), soft_wrap=True)
+    for line in (Text(" · ".join(hit.notes), "dim"), snippet):
+        if line:
+            console.print(Padding(line, (0, 0, 0, 5)))
 
 
 def _print_facet(name: str, values: tuple[FacetValue, ...]) -> None:

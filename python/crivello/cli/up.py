@@ -9,7 +9,7 @@ import typer
 from crivello.cli.crawl import with_contact
 from crivello.cli.live import CrawlProgress
 from crivello.cli.options import with_settings
-from crivello.cli.output import print_table, report_rows, say, stderr_console
+from crivello.cli.output import print_report, say, stderr_console
 
 
 def register(app: typer.Typer) -> None:
@@ -50,17 +50,21 @@ def up(
     if not starts_on_private(loaded.crawl, seeds):
         loaded = with_contact(loaded)
     progress = CrawlProgress(stderr_console(), loaded.crawl)
-    with Collection.write(folder, settings=loaded, create=True) as collection:
-        with web.Server(collection, loaded.serve.host, loaded.serve.port) as server:
-            say(f"the search page is at {server.url} and fills while the crawl goes on (Ctrl-C ends it)")
-            try:
-                with progress.shown():
-                    report = crawl_live(collection, seeds, on_progress=progress)
-            except KeyboardInterrupt:
-                say(f"stopped; `crivello up {' '.join(urls)} --into {folder}` goes on")
-                raise
-            print_table(f"crawled into {folder}", report_rows(report))
-            collection.close()  # for the next writer; the page goes on reading
-            if not once:
-                say(f"still serving {server.url} (Ctrl-C ends it)")
-                server.wait()
+    with (
+        Collection.write(folder, settings=loaded, create=True) as collection,
+        web.Server(collection, loaded.serve.host, loaded.serve.port) as server,
+    ):
+        say(f"the search page is at {server.url} and fills while the crawl goes on (Ctrl-C ends it)")
+        try:
+            with progress.shown():
+                report = crawl_live(collection, seeds, on_progress=progress)
+        except KeyboardInterrupt:
+            if progress.report:
+                print_report(f"crawled into {folder}", progress.report)
+            say(f"stopped; `crivello up {' '.join(urls)} --into {folder}` goes on")
+            raise
+        print_report(f"crawled into {folder}", report)
+        collection.close()  # for the next writer; the page goes on reading
+        if not once:
+            say(f"still serving {server.url} (Ctrl-C ends it)")
+            server.wait()

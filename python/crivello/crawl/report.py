@@ -73,6 +73,18 @@ class Report(Figures):
         return self.gauges.get("active", 0)
 
     @property
+    def is_resumed(self) -> bool:
+        """Whether there were earlier runs."""
+        return bool(self._before)
+
+    def of_run(self) -> dict[str, Any]:
+        """What of the counts came in this run, in the form of ``to_dict``."""
+        now, before = self.to_dict(), Report(self._before).to_dict()
+        counts = {name: now[name] - before[name] for name in _COUNTS}
+        new = {name: dict(Counter(now[name]) - Counter(before[name])) for name in ("outcomes", "statuses")}
+        return {**counts, "seconds": round(self.elapsed, 3), **new}
+
+    @property
     def pages_of_run(self) -> int:
         """How many of the pages came in this run."""
         return self.pages - self._pages_before
@@ -160,6 +172,7 @@ class Report(Figures):
         }
 
 
+_COUNTS = ("pages", "seen", "duplicates", "near_duplicates", "links", "requests", "bytes")
 SAMPLED = (
     "active",
     "hosts_in_workbench",
