@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 from crivello.cli.app import TASKS
+from crivello.collection import Collection
 from crivello.lab.web import SampleWeb
+from crivello.web import Server
 
 CRIVELLO = Path(sys.executable).parent / "crivello"
 QUICK = ("--delay", "0")
@@ -140,6 +142,7 @@ def test_rank_lists_the_best_pages(folder: Path, tmp_path: Path) -> None:
     edges.write_text("# a small graph\na c\nb c\nc a\n")
     best = crivello("rank", "--graph", edges).stdout.split()
     assert best[0] == "1" and best[2] == "c"
+    assert f"crivello rank --graph {edges}" in complaint("rank", edges, code=2)
     edges.write_text("a b\nbroken\n")
     assert "edges.txt:2" in complaint("rank", "--graph", edges, code=2)
 
@@ -350,6 +353,40 @@ def test_importing_and_help_load_nothing_heavy() -> None:
     assert not heavy & imports_of("import crivello")
     assert "crivello._core" not in imports_of("import crivello")
     assert not heavy & imports_of("import crivello.cli.app")
+
+
+def test_a_second_run_says_what_is_new(web: SampleWeb, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    first = json.loads(crivello("crawl", *web.seeds, "--into", folder, *QUICK, "--json").stdout)
+    assert first["run"]["pages"] == first["pages"] > 0 and first["run"]["statuses"] == first["statuses"]
+    second = json.loads(crivello("crawl", "--into", folder, *QUICK, "--json").stdout)
+    assert (second["run"]["pages"], second["pages"]) == (0, first["pages"])
+    assert second["run"]["outcomes"] == {} and second["run"]["seconds"] < second["seconds"]
+    said = crivello("crawl", "--into", folder, *QUICK).stderr
+    assert re.search(rf"this run +in all *\npages fetched +0 +{first['pages']} ", said)
+    assert "nothing new was fetched" in said
+
+
+def test_what_is_crawled_and_not_indexed_is_said(web: SampleWeb, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    hint = f"are crawled and not indexed yet\nhint: crivello index {folder}\n"
+    crivello("crawl", *web.seeds, "--into", folder, *QUICK, "--max-pages", "20")
+    for flags in ((), ("--json",)):
+        done = crivello("search", folder, "lava", *flags)
+        assert done.returncode == 1 and done.stderr.endswith(f"the pages of {folder} {hint}")
+    with Server(Collection(folder)) as server:
+        for path in ("/", "/search?q=lava"):
+            with urllib.request.urlopen(server.url + path, timeout=5) as answer:
+                page = answer.read().decode()
+            assert "crawled, and not indexed yet" in page and "crivello index c" in page
+        with urllib.request.urlopen(f"{server.url}/api/status", timeout=5) as answer:
+            assert json.load(answer)["state"] == "not indexed"
+        crivello("index", folder)
+        with urllib.request.urlopen(f"{server.url}/search?q=the", timeout=5) as answer:
+            assert "not indexed yet" not in answer.read().decode()
+    assert crivello("search", folder, "the").stderr.count("\n") == 1
+    crivello("crawl", "--into", folder, *QUICK)
+    assert crivello("search", folder, "the").stderr.endswith(f"the newest pages of {folder} {hint}")
 
 
 def test_seeds_come_from_a_file(web: SampleWeb, tmp_path: Path) -> None:

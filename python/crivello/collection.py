@@ -157,6 +157,12 @@ class Collection:
         """Whether anything was crawled."""
         return self.length(tables.NAME) > 0
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether there are rows that ``crivello index`` has not looked at yet."""
+        rows: int = self.state("index").get("rows", 0)
+        return rows < self.length(tables.NAME)
+
     def record(self, row: Row) -> Record:
         """A page as the server sent it."""
         return self.archive.read(row.file, row.offset, row.length)
@@ -215,7 +221,8 @@ class Collection:
         """How the collection stands, in a few numbers."""
         searcher = self.searcher()
         updated = datetime.fromtimestamp(self._stamp[1] / 1e9, UTC)
-        state: State = "crawling" if is_held(self.folder) else "ready" if searcher.documents else "empty"
+        still: State = "not indexed" if self.is_behind else "empty"
+        state: State = "crawling" if is_held(self.folder) else "ready" if searcher.documents else still
         return Summary(
             searcher.documents, self.state("crawl").get("hosts", 0), searcher.terms, updated, state
         )

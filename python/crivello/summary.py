@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from crivello._figures import Figures, shown
 
-State = Literal["crawling", "ready", "empty"]
+State = Literal["crawling", "ready", "not indexed", "empty"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

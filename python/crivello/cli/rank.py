@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -53,6 +55,11 @@ def rank(
     if bool(folder) == bool(graph):
         raise InvalidArgument(
             "name either a collection or an edge list", hint="crivello rank DIR, or --graph FILE"
+        )
+    if Path(folder).is_file():
+        raise InvalidArgument(
+            f"{folder} is a file, not a collection",
+            hint=f"to rank an edge list: crivello rank --graph {shlex.quote(folder)}",
         )
     match measure:
         case Measure.PAGERANK if graph:

@@ -10,7 +10,7 @@ from crivello.cli import NOTHING
 from crivello.cli.batch import search_batch
 from crivello.cli.caret import with_caret
 from crivello.cli.options import Folder, Json, with_settings
-from crivello.cli.output import print_json
+from crivello.cli.output import print_json, say
 from crivello.cli.results import print_results
 from crivello.errors import InvalidArgument, QuerySyntaxError
 
@@ -111,6 +111,9 @@ def search(
         else:
             print_results(results)
         found = len(results)
+    if collection.is_behind:
+        which = "newest pages" if collection.searcher().documents else "pages"
+        say(f"the {which} of {folder} are crawled and not indexed yet\nhint: crivello index {folder}")
     if not found:
         raise typer.Exit(NOTHING)
 

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Mount, Route
 
 from crivello.errors import InvalidArgument
+from crivello.summary import Summary
 from crivello.web.answer import HITS_A_PAGE, answer
 from crivello.web.cached import cached_page, cached_raw
 from crivello.web.engine import Engine, engine_of
@@ -62,8 +63,17 @@ def create_app(engine: Engine) -> Starlette:
 async def _home(request: Request) -> Response:
     engine = engine_of(request)
     summary = await run_in_threadpool(engine.summary)
-    crawl = f"crivello crawl https://example.org/ --into {shlex.quote(engine.name)}"
-    return html_page("home.html", name=engine.name, summary=summary, crawl=crawl)
+    return html_page(
+        "home.html", name=engine.name, summary=summary, next_command=_next_command(engine, summary)
+    )
+
+
+def _next_command(engine: Engine, summary: Summary) -> str:
+    """What to type so that there is something to search."""
+    folder = shlex.quote(engine.name)
+    if summary.state == "not indexed":
+        return f"crivello index {folder}"
+    return f"crivello crawl https://example.org/ --into {folder}"
 
 
 async def _search(request: Request) -> Response:
@@ -75,11 +85,13 @@ async def _search(request: Request) -> Response:
     found = await run_in_threadpool(answer, engine, query, page)
     if found.results.matches and page > found.last_page:
         return RedirectResponse(search_path(query, found.last_page), HTTPStatus.SEE_OTHER)
+    summary = await run_in_threadpool(engine.summary)
     copies = await run_in_threadpool(engine.have_copies, [hit.url for hit in found.results])
     return html_page(
         "results.html",
         name=engine.name,
-        summary=await run_in_threadpool(engine.summary),
+        summary=summary,
+        next_command=_next_command(engine, summary),
         query=query,
         results=found.results,
         copies=copies,
