@@ -20,7 +20,7 @@ import pytest
 import zstandard
 
 from crivello.errors import InvalidArgument
-from crivello.stream import Format, JudgeOptions, Kind, format_of
+from crivello.stream import JudgeOptions, Kind
 from crivello.stream.truth import ENTRY, check
 
 CRIVELLO = Path(sys.executable).parent / "crivello"
@@ -107,7 +107,7 @@ def test_a_real_index_is_compared_by_its_urls(tmp_path: Path) -> None:
     packed = tmp_path / "cdx-00000.gz"
     packed.write_bytes(gzip.compress(index.read_bytes()))
     assert report(packed)["duplicates"] == found["duplicates"]
-    assert report("--format", "cdxj", lines=index.read_bytes())["duplicates"] == found["duplicates"]
+    assert report(lines=index.read_bytes())["duplicates"] == found["duplicates"]
     assert report(index, "--format", "lines")["duplicates"] == 0
 
 
@@ -269,10 +269,30 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert (done.stdout, done.stderr) == ("new\ty\ndup\ty\n", "")
 
 
-def test_a_name_tells_the_format() -> None:
-    for name in ("a/iana.cdxj", "x.cdx.gz", "cdx-00012.gz", "CDX-1", "a.cdxj.zst"):
-        assert format_of(name) is Format.CDXJ, name
-    for name in ("urls.txt", "cdx.txt", "a.cdxj/urls", "-", "cdxj"):
-        assert format_of(name) is Format.LINES, name
+@pytest.mark.parametrize("kind", ["plain", "gzip", "zstd"])
+def test_the_first_lines_tell_the_format_whatever_the_name(kind: str, tmp_path: Path) -> None:
+    capture = b'org,example)/ 2024010%d000000 {"url": "http://example.org/"}\n'
+    index = b"".join(capture % day for day in range(1, 9))
+    for name, content, by_url in (("urls.txt", index, 8), ("cdx-00000.cdxj", b"a\nb\na\n", 0)):
+        file = tmp_path / name
+        file.write_bytes(compressed(content, kind))
+        for found in (report(file), report(lines=file.read_bytes())):
+            assert (found["by_url"], found["duplicates"]) == (by_url, 7 if by_url else 1)
+    assert stream(tmp_path / "urls.txt")[0] == capture % 1
+    assert "compared by URL" in stream(tmp_path / "urls.txt")[1]
+    # Two inputs of one stream may differ.
+    assert stream(*sorted(tmp_path.iterdir()))[0] == b"a\nb\n" + capture % 1
+
+
+def test_a_warc_file_is_no_stream_of_lines() -> None:
+    warc = DATA / "warc" / "iana.warc.gz"
+    if not warc.exists():
+        pytest.skip(f"iana.warc.gz is not in {DATA}: set CRIVELLO_DATA to the folder with the real data")
+    assert f"{warc} is a WARC file" in stream(warc, code=2)[1]
+    assert "standard input is a WARC file" in stream(lines=warc.read_bytes(), code=2)[1]
+    assert report(warc, "--format", "lines")["duplicates"] > 100
+
+
+def test_a_judge_refuses_what_it_does_not_have() -> None:
     with pytest.raises(InvalidArgument):
         JudgeOptions(Kind.STABLE, capacity=3).make()

@@ -195,11 +195,11 @@ class ExactSet:
     def __len__(self) -> int: ...
 
 def sift(
-    inputs: list[tuple[str | PathLike[str] | None, str]],
+    inputs: Sequence[tuple[str | PathLike[str] | None, str]],
     judge: Filter | ExactSet,
     emit: str,
     record: str | PathLike[str] | None,
-) -> tuple[int, int, int, int, int, int]: ...
+) -> tuple[int, int, int, int, int, int, int]: ...
 
 class Stability:
     @staticmethod

@@ -69,7 +69,7 @@ fn sift(
     judge: Judge<'_>,
     emit: &str,
     record: Option<PathBuf>,
-) -> PyResult<(u64, u64, u64, u64, u64, u64)> {
+) -> PyResult<(u64, u64, u64, u64, u64, u64, u64)> {
     let inputs: Vec<Input> = inputs
         .into_iter()
         .map(|(path, key)| Ok(Input { path, key: key_of(&key)? }))
@@ -82,7 +82,7 @@ fn sift(
         _ => return Err(PyValueError::new_err(format!("no such output: {emit}"))),
     };
     let record = record.as_deref();
-    let Counts { lines, new, duplicates, malformed, long, bytes } = match judge {
+    let Counts { lines, new, duplicates, by_url, malformed, long, bytes } = match judge {
         Judge::Filter(filter) => filter
             .get()
             .write(py, |mut filter, pulse| stream::sift(&inputs, &mut filter, emit, record, pulse))?,
@@ -90,13 +90,14 @@ fn sift(
             exact.get().with(py, |exact, pulse| stream::sift(&inputs, exact, emit, record, pulse))?
         }
     };
-    Ok((lines, new, duplicates, malformed, long, bytes))
+    Ok((lines, new, duplicates, by_url, malformed, long, bytes))
 }
 
-fn key_of(name: &str) -> PyResult<KeyOf> {
+fn key_of(name: &str) -> PyResult<Option<KeyOf>> {
     match name {
-        "lines" => Ok(KeyOf::Line),
-        "cdxj" => Ok(KeyOf::Cdxj),
+        "auto" => Ok(None),
+        "lines" => Ok(Some(KeyOf::Line)),
+        "cdxj" => Ok(Some(KeyOf::Cdxj)),
         _ => Err(PyValueError::new_err(format!("no such format: {name}"))),
     }
 }

@@ -29,7 +29,7 @@ def stream(
     format: Annotated[
         str,
         typer.Option(
-            "--format", metavar="auto|lines|cdxj", help="what is compared; auto: by the file's name"
+            "--format", metavar="auto|lines|cdxj", help="what is compared; auto: by the first lines"
         ),
     ] = "auto",
     mark: Annotated[bool, typer.Option("--mark", help="print every line after new, dup or bad")] = False,
@@ -94,6 +94,8 @@ def rows(report: Report) -> Iterator[tuple[str, str]]:
     yield "lines", f"{report.lines:,}"
     yield "new", f"{report.new:,}"
     yield "duplicates", f"{report.duplicates:,}"
+    if report.by_url:
+        yield "compared by URL", f"{report.by_url:,}"
     if report.malformed:
         yield "malformed, passed on", f"{report.malformed:,}"
     if report.long:

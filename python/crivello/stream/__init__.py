@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from crivello.stream.confusion import Confusion
 from crivello.stream.judge import Description, Exact, JudgeOptions, Kind
-from crivello.stream.sift import Emit, Format, Report, format_of, sift
+from crivello.stream.sift import Emit, Format, Report, sift
 
 __all__ = [
     "Confusion",
@@ -24,6 +24,5 @@ __all__ = [
     "JudgeOptions",
     "Kind",
     "Report",
-    "format_of",
     "sift",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,11 +20,9 @@ from crivello.stream.judge import Description, JudgeOptions
 
 STANDARD_INPUT = "-"
 
-_INDEX = re.compile(r"(^cdx-.*|.*\.cdxj?)(\.gz|\.zst)?$", re.IGNORECASE)
-
 
 class Format(StrEnum):
-    """What the key of a line is: the line, or the URL of the JSON object in it."""
+    """What the key of a line is: the line, or the URL of the JSON object in it; or what the first lines look like."""
 
     AUTO = "auto"
     LINES = "lines"
@@ -48,6 +45,7 @@ class Report:
     lines: int
     new: int
     duplicates: int
+    by_url: int
     malformed: int
     long: int
     bytes: int
@@ -67,6 +65,7 @@ class Report:
             "lines": self.lines,
             "new": self.new,
             "duplicates": self.duplicates,
+            "by_url": self.by_url,
             "malformed": self.malformed,
             "long": self.long,
             "bytes": self.bytes,
@@ -75,11 +74,6 @@ class Report:
             "filter": msgspec.to_builtins(self.filter),
             **({"truth": truth} if truth else {}),
         }
-
-
-def format_of(name: str) -> Format:
-    """The format that a file's name tells: ``*.cdxj``, ``*.cdx`` and ``cdx-*`` are indexes, also compressed."""
-    return Format.CDXJ if _INDEX.match(Path(name).name) else Format.LINES
 
 
 def sift(
@@ -114,15 +108,12 @@ def record_stream(
     format: Format = Format.AUTO,
     emit: Emit = Emit.NOTHING,
     record: Path | None,
-) -> tuple[int, int, int, int, int, int]:
+) -> tuple[int, int, int, int, int, int, int]:
     """The native pass; gives the counts that begin a ``Report``."""
     named = [str(name) for name in inputs] or [STANDARD_INPUT]
-    sources = [
-        (None if name == STANDARD_INPUT else name, format_of(name) if format is Format.AUTO else format)
-        for name in named
-    ]
+    sources = [(None if name == STANDARD_INPUT else name, str(format)) for name in named]
     try:
-        return _core.sift([(path, str(kind)) for path, kind in sources], judge, str(emit), record)
+        return _core.sift(sources, judge, str(emit), record)
     except StorageError as error:
         if error.errno == errno.EPIPE:
             raise BrokenPipeError from None

@@ -22,20 +22,37 @@ const ZSTANDARD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 const SKIPPABLE: &[u8] = &[0x2a, 0x4d, 0x18];
 
 const BUFFER: usize = 1 << 17;
+const WARC: &[u8] = b"WARC/";
 
 /// One input, and what is the key of its lines.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// The file; `None` is the standard input.
     pub path: Option<PathBuf>,
-    /// What is the key of a line.
-    pub key: KeyOf,
+    /// What is the key of a line; `None`: what the first lines look like.
+    pub key: Option<KeyOf>,
 }
 
 impl Input {
+    fn name(&self) -> &Path {
+        self.path.as_deref().unwrap_or(Path::new("standard input"))
+    }
+
+    /// What is the key of the lines that begin with this block; `None` where that is not seen yet. A WARC file, of
+    /// which no line is worth comparing, is an error unless its lines were asked for.
+    pub fn key_of(&self, block: &[u8]) -> Result<Option<KeyOf>> {
+        if self.key.is_none() && block.starts_with(WARC) {
+            let name = self.name().display();
+            return Err(Error::Invalid(format!(
+                "{name} is a WARC file, not a stream of lines; --format lines takes it for one all the same"
+            )));
+        }
+        Ok(self.key.or_else(|| KeyOf::of_lines(block)))
+    }
+
     /// Opens it, and sees how it is compressed.
     pub fn open<'a>(&self, pulse: &'a Pulse<'a>) -> Result<Source<'a>> {
-        let name = self.path.as_deref().unwrap_or(Path::new("standard input"));
+        let name = self.name();
         let descriptor = match &self.path {
             Some(path) => File::open(path).map(|file| Descriptor::new(file, pulse)),
             None => Descriptor::standard(io::stdin(), pulse),

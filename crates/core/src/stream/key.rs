@@ -7,6 +7,8 @@
 //! its key is the object's `url`. The object starts at the first `{` that follows a space or begins the line, so
 //! that JSON lines are read as well. What is no such object, or has no `url` that is a string, has no key.
 //!
+//! Which of the two a stream holds is seen from its first lines, never from a name, which a pipe does not have.
+//!
 //! Source: <https://specs.webrecorder.net/cdxj/0.1.0/>.
 
 use std::borrow::Cow;
@@ -30,7 +32,23 @@ struct Capture<'a> {
     url: Cow<'a, str>,
 }
 
+/// How many lines are looked at to tell the format.
+const SAMPLE: usize = 16;
+
 impl KeyOf {
+    /// What the first lines of a stream look like: those of an index if most of them are. Empty lines and headers
+    /// (`!…`) tell nothing; `None` where there are no others.
+    pub fn of_lines(block: &[u8]) -> Option<KeyOf> {
+        let telling =
+            block.split(|byte| *byte == b'\n').filter(|line| !matches!(line.trim_ascii(), [] | [b'!', ..]));
+        let (mut lines, mut captures) = (0, 0);
+        for line in telling.take(SAMPLE) {
+            lines += 1;
+            captures += usize::from(is_capture(line));
+        }
+        (lines > 0).then_some(if 2 * captures > lines { KeyOf::Cdxj } else { KeyOf::Line })
+    }
+
     /// The signature of a line's key; `None`: it has none.
     #[inline]
     pub fn signature(self, line: &[u8]) -> Option<Signature> {
@@ -48,9 +66,36 @@ impl KeyOf {
     }
 }
 
+/// Whether a line is a sort key, a timestamp, and an object with a URL.
+fn is_capture(line: &[u8]) -> bool {
+    let mut parts = line.splitn(3, |byte| *byte == b' ').skip(1);
+    let is_time = parts.next().is_some_and(|time| !time.is_empty() && time.iter().all(u8::is_ascii_digit));
+    is_time
+        && parts.next().is_some_and(|rest| rest.starts_with(b"{"))
+        && KeyOf::Cdxj.signature(line).is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_lines_tell_the_format() {
+        let capture = "org,a)/ 20240101000000 {\"url\": \"http://a.org/\"}\n";
+        let object = "{\"url\": \"http://a.org/\"}\n";
+        for (text, expected) in [
+            (capture.to_owned(), Some(KeyOf::Cdxj)),
+            (format!("!header {{}}\n\n{capture}damaged\n{capture}"), Some(KeyOf::Cdxj)),
+            (format!("a line\n{capture}"), Some(KeyOf::Line)),
+            (format!("{}{capture}", "a line\n".repeat(9)), Some(KeyOf::Line)),
+            (object.repeat(3), Some(KeyOf::Line)),
+            ("http://a.org/ 3 {x}\n".to_owned(), Some(KeyOf::Line)),
+            ("\n\r\n!only headers\n".to_owned(), None),
+            (String::new(), None),
+        ] {
+            assert_eq!(KeyOf::of_lines(text.as_bytes()), expected, "{text}");
+        }
+    }
 
     #[test]
     fn the_url_is_the_one_of_the_object() {

@@ -43,6 +43,8 @@ pub struct Counts {
     pub new: u64,
     /// Those whose key was seen before, as judged.
     pub duplicates: u64,
+    /// Those that were compared by their URL.
+    pub by_url: u64,
     /// Those without a key.
     pub malformed: u64,
     /// Those that were too long.
@@ -75,9 +77,15 @@ pub fn sift(
     for input in inputs {
         let mut source = input.open(pulse)?;
         let mut lines = Lines::new();
+        let mut key = None;
         loop {
             match lines.next(&mut source).map_err(|error| source.explain(error))? {
-                Some(Block::Lines(block)) => sifter.lines(block, input.key)?,
+                Some(Block::Lines(block)) => {
+                    if key.is_none() {
+                        key = input.key_of(block)?;
+                    }
+                    sifter.lines(block, key.unwrap_or(KeyOf::Line))?;
+                }
                 Some(Block::Long { piece, ends }) => sifter.long(piece, ends)?,
                 None => break,
             }
@@ -127,6 +135,7 @@ impl Sifter<'_> {
         self.counts.lines += self.spans.len() as u64;
         self.counts.duplicates += duplicates as u64;
         self.counts.new += (self.seen.len() - duplicates) as u64;
+        self.counts.by_url += if key == KeyOf::Cdxj { self.keys.len() as u64 } else { 0 };
         self.counts.malformed += (self.spans.len() - self.seen.len()) as u64;
         self.counts.bytes += block.len() as u64;
         self.output.flush()

@@ -14,7 +14,7 @@ fn sifted(content: &[u8], key: KeyOf) -> (Counts, Vec<u8>) {
     let (path, record) = (folder.path().join("lines"), folder.path().join("record"));
     std::fs::write(&path, content).unwrap();
     let mut exact = Exact::new(1 << 20);
-    let inputs = [Input { path: Some(path), key }];
+    let inputs = [Input { path: Some(path), key: Some(key) }];
     let counts = sift(&inputs, &mut exact, Emit::Nothing, Some(&record), &Pulse::STEADY).unwrap();
     (counts, std::fs::read(record).unwrap())
 }
@@ -71,9 +71,24 @@ fn damage_is_named_and_what_came_before_is_judged() {
     for damaged in [&whole[..whole.len() - 3], &[&whole[..], b"rubbish"].concat()] {
         std::fs::write(&path, damaged).unwrap();
         let mut exact = Exact::new(1 << 20);
-        let inputs = [Input { path: Some(path.clone()), key: KeyOf::Line }];
+        let inputs = [Input { path: Some(path.clone()), key: None }];
         let outcome = sift(&inputs, &mut exact, Emit::Nothing, None, &Pulse::STEADY);
         assert!(matches!(outcome, Err(Error::Corrupt { .. })), "{outcome:?}");
         assert_eq!(exact.len(), 2);
+    }
+}
+
+#[test]
+fn a_warc_file_is_told_unless_its_lines_are_asked_for() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("pages");
+    for content in [b"WARC/1.0\r\n".to_vec(), gzip(b"WARC/1.1\r\nWARC-Type: warcinfo\r\n")] {
+        std::fs::write(&path, content).unwrap();
+        let sifted = |key| {
+            let inputs = [Input { path: Some(path.clone()), key }];
+            sift(&inputs, &mut Exact::new(1 << 20), Emit::Nothing, None, &Pulse::STEADY)
+        };
+        assert!(matches!(sifted(None), Err(Error::Invalid(_))));
+        assert!(sifted(Some(KeyOf::Line)).unwrap().lines > 0);
     }
 }
