@@ -1,6 +1,6 @@
 """Decoding lists as an index has them: beside what is asked of each code, and beside dsi-bitstream.
 
-All of it is native, one thread: ``crates/core/examples/codes.rs`` draws the lists and measures both, turn by turn. The
+All of it is native, one thread: ``crates/core/benches/codes.rs`` draws the lists and measures both, turn by turn. The
 sizes of the smallest code stand beside the plain blocks of 128.
 """
 
@@ -19,7 +19,7 @@ SLOWER = 1.3
 
 
 def measure() -> Iterator[Measurement]:
-    command = ["cargo", "run", "--release", "--quiet", "-p", "crivello-core", "--example", "codes"]
+    command = ["cargo", "bench", "--quiet", "-p", "crivello-core", "--bench", "codes"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     for row in rows:

@@ -1,4 +1,4 @@
-//! What a code makes of some numbers: how many bytes, and how long it takes.
+//! What a code makes of some numbers, for `crivello lab codes`: how many bytes, and how long it takes.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -49,13 +49,6 @@ pub struct RankBits {
     pub signatures: u64,
 }
 
-impl RankBits {
-    /// The bits of both for a key.
-    pub fn per_key(&self) -> f64 {
-        (self.function + self.signatures) as f64 / self.keys as f64
-    }
-}
-
 impl Ranks {
     /// The hash of a key, which stands for it in [`Ranks::build`] and [`Ranks::get`].
     #[inline]

@@ -169,7 +169,7 @@ fn it_takes_what_it_says() {
     let hashes = numbers(0..200_000);
     let bits = |construction, compact| {
         let bytes = Ranks::build(&hashes, construction, 0, compact, &Pulse::STEADY).unwrap();
-        Ranks::open(&bytes).unwrap().bits().per_key()
+        Ranks::open(&bytes).unwrap().bits().function as f64 / hashes.len() as f64
     };
     assert!((bits(Construction::Peeling, false) / 18.0 - 1.23).abs() < 0.005);
     assert!((bits(Construction::Fuse, false) / 18.0 - 1.12).abs() < 0.005);

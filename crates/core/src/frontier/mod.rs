@@ -31,15 +31,11 @@
 //! masses*, 2018), with a line and a quantum in place of BUbiNG's required front size.
 
 mod blocks;
-#[cfg(test)]
-mod contract;
-#[cfg(test)]
-mod errand;
 mod heap;
 mod hosts;
-#[cfg(test)]
-mod measure;
 mod queues;
+#[cfg(test)]
+mod tests;
 mod workbench;
 
 use std::cmp::Reverse;
@@ -244,16 +240,6 @@ impl Frontier {
         }
         self.inside -= 1;
         self.let_in();
-    }
-
-    /// Ends a visit as [`give_back`](Self::give_back) with `keep` does, but the host loses its address: it is
-    /// to be [placed](Self::place) again, for example because its name has to be resolved again.
-    pub fn displace(&mut self, token: Token, host_ready: Moment, address_ready: Moment) {
-        let host = self.hosts.get_mut(token.visit.host);
-        host.ready = host.ready.max(host_ready);
-        host.state = State::Resolving;
-        self.resolving += 1;
-        self.workbench.leave(token.visit, address_ready);
     }
 
     /// Holds an address, as the token of a visit would, for an errand: one request to a host that need not be

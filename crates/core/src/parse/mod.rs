@@ -150,6 +150,4 @@ pub fn parse_text_with(body: &[u8], content_type: Option<&str>, rules: &Rules) -
 }
 
 #[cfg(test)]
-mod oracle;
-#[cfg(test)]
 mod tests;

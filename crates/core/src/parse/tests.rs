@@ -1,3 +1,5 @@
+mod oracle;
+
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;

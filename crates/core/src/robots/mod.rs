@@ -27,7 +27,6 @@ pub struct Robots {
     /// One address a line.
     sitemaps: Box<str>,
     delay: Option<Duration>,
-    denies_all: bool,
 }
 
 /// A rule: where its pattern ends, and its line, whose lowest bit says whether it allows.
@@ -92,17 +91,12 @@ impl Robots {
             Rule { end: patterns.len() as u32, line_and_kind: line << 1 | u32::from(*allows) }
         });
         let rules = rules.collect();
-        Robots { patterns: patterns.into(), rules, sitemaps: sitemaps.into(), delay, denies_all: false }
+        Robots { patterns: patterns.into(), rules, sitemaps: sitemaps.into(), delay }
     }
 
     /// No rules: everything may be fetched, as where there is no robots.txt.
     pub fn allow_all() -> Robots {
         Robots::default()
-    }
-
-    /// Nothing may be fetched, as where robots.txt cannot be reached.
-    pub fn deny_all() -> Robots {
-        Robots { denies_all: true, ..Robots::default() }
     }
 
     /// The verdict on a canonical URL. robots.txt itself may always be fetched.
@@ -112,9 +106,6 @@ impl Robots {
         let undecided = |allowed| Verdict { allowed, line: None, rule: None };
         if path.split(['?', '#']).next() == Some("/robots.txt") {
             return undecided(true);
-        }
-        if self.denies_all {
-            return undecided(false);
         }
         if self.rules.is_empty() {
             return undecided(true);

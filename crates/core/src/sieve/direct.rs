@@ -149,9 +149,9 @@ impl Membership for SignatureSet {
 
 #[cfg(test)]
 mod tests {
-    use super::super::contract;
     use super::*;
     use crate::filters::{BlockedBloom, Bloom, Size};
+    use crate::sieve::tests::contract;
 
     /// So that the few URLs of a test see no false positive.
     const SIZE: Size = Size::Keys { capacity: 10_000, error: 1e-8 };

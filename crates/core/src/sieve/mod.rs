@@ -28,8 +28,6 @@
 
 mod batch;
 mod cache;
-#[cfg(test)]
-mod contract;
 mod direct;
 mod files;
 mod front;
@@ -38,6 +36,8 @@ mod merge;
 mod offline;
 pub mod queue;
 mod screened;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use std::collections::HashMap;

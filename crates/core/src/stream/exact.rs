@@ -48,11 +48,6 @@ impl Exact {
         self.recent.bytes()
     }
 
-    /// How many bytes it takes on disk.
-    pub fn bytes_on_disk(&self) -> usize {
-        self.runs.iter().map(|run| run.len() * WORD).sum()
-    }
-
     /// Writes what is in memory to disk, and merges runs of like size.
     fn spill(&mut self, pulse: &Pulse) -> Result<()> {
         let recent = std::mem::take(&mut self.recent);
@@ -174,7 +169,8 @@ mod tests {
             }
         }
         assert_eq!(exact.len(), keys.len());
-        assert!(exact.bytes_on_disk() >= (keys.len() - memory / 8) * WORD);
+        let on_disk: usize = exact.runs.iter().map(Run::len).sum();
+        assert!(on_disk >= keys.len() - memory / 8);
         assert!(exact.runs.len() <= 8, "{} runs", exact.runs.len());
     }
 }

@@ -291,8 +291,9 @@ fn failed() -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Files, State, contract};
     use super::*;
+    use crate::sieve::tests::contract;
+    use crate::sieve::{Files, State};
 
     contract::test!(few_slots, |opening| {
         let memory = 5 * BYTES_PER_SLOT;

@@ -187,8 +187,9 @@ impl Sieve for OfflineSieve {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Files, State, contract};
     use super::*;
+    use crate::sieve::tests::contract;
+    use crate::sieve::{Files, State};
 
     contract::test!(short_runs, |opening| {
         Box::new(OfflineSieve::open(opening, 2 * BYTES_PER_ENTRY).unwrap())

@@ -1,5 +1,5 @@
 //! What every code makes of lists as an index has them, and dsi-bitstream of the same numbers, turn by turn:
-//! `cargo run --release --example codes` prints a line of JSON for each code and kind of list. The time is that of
+//! `cargo bench --bench codes` prints a line of JSON for each code and kind of list. The time is that of
 //! the processor, so that what else runs on the machine matters little.
 //!
 //! The numbers are drawn: gaps between documents are geometric with a mean of their list's own and bursts in which

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::{Frontier, HostKey, Options};
+use crate::frontier::{Frontier, HostKey, Options};
 
 fn frontier() -> (tempfile::TempDir, Frontier) {
     let folder = tempfile::tempdir().unwrap();

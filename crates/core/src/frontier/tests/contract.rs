@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::{Frontier, HostKey, LEVELS, Moment, Options, PATIENCE, Token};
+use crate::frontier::{Frontier, HostKey, LEVELS, Moment, Options, PATIENCE, Token};
 
 const HOSTS: u64 = 14;
 const ADDRESSES: u64 = 4;
@@ -21,7 +21,6 @@ enum Step {
     Take { after: Moment },
     Pop { token: Index },
     GiveBack { token: Index, host: Moment, address: Moment, keep: bool },
-    Displace { token: Index, host: Moment, address: Moment },
     Evict,
 }
 
@@ -43,8 +42,6 @@ fn steps(keep: f64) -> impl Strategy<Value = Vec<Step>> {
         6 => index().prop_map(|token| Step::Pop { token }),
         5 => (index(), rest(), 0u64..20, prop::bool::weighted(keep))
             .prop_map(|(token, host, address, keep)| Step::GiveBack { token, host, address, keep }),
-        u32::from(keep > 0.0) => (index(), rest(), rest())
-            .prop_map(|(token, host, address)| Step::Displace { token, host, address }),
         1 => Just(Step::Evict),
     ];
     prop::collection::vec(step, 0..400)
@@ -156,9 +153,6 @@ impl Test {
             Step::Pop { token } if !self.tokens.is_empty() => self.pop(token.index(self.tokens.len())),
             Step::GiveBack { token, host, address, keep } if !self.tokens.is_empty() => {
                 self.give_back(token.index(self.tokens.len()), self.now + host, self.now + address, keep);
-            }
-            Step::Displace { token, host, address } if !self.tokens.is_empty() => {
-                self.displace(token.index(self.tokens.len()), self.now + host, self.now + address);
             }
             Step::Evict => self.evict(),
             _ => {}
@@ -287,15 +281,6 @@ impl Test {
             self.join(number);
         }
         self.let_in();
-    }
-
-    fn displace(&mut self, token: usize, host_ready: Moment, address_ready: Moment) {
-        let number = self.end(token, host_ready, address_ready);
-        let token = self.tokens.swap_remove(token).0;
-        self.frontier.displace(token, host_ready, address_ready);
-        self.is_bounded = false;
-        let host = self.host(number);
-        (host.place, host.is_kept) = (Place::Resolving, true);
     }
 
     /// What the model learns when a visit ends.

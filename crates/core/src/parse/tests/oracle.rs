@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use html5gum::{Emitter, Error, State, Tokenizer};
 use proptest::prelude::*;
 
-use super::charset::decode;
-use super::elements::{Content, Name};
-use super::tag::{Attribute, Tag};
-use super::tokens::{Sink, read};
+use crate::parse::charset::decode;
+use crate::parse::elements::{Content, Name};
+use crate::parse::tag::{Attribute, Tag};
+use crate::parse::tokens::{Sink, read};
 
 const READ: [(Attribute, &[u8]); 4] = [
     (Attribute::Href, b"href"),

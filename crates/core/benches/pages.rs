@@ -1,4 +1,4 @@
-//! How fast pages are parsed and archived on one core: `CRIVELLO_PAGES=folder cargo run --release --example
+//! How fast pages are parsed and archived on one core: `CRIVELLO_PAGES=folder cargo bench --bench
 //! pages` reads every `.html` file under the folder into memory, then times each step over all of them. The
 //! time is that of the processor, so that what else runs on the machine matters little.
 

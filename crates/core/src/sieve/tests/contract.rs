@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Batch, Checkpoint, Files, Opening, Sieve, State};
+use crate::sieve::{Batch, Checkpoint, Files, Opening, Sieve, State};
 use crate::{Pulse, Signature};
 
 /// What is done to a sieve.
@@ -177,4 +177,4 @@ macro_rules! test {
     };
 }
 
-pub(super) use test;
+pub(in crate::sieve) use test;
