@@ -7,13 +7,13 @@
 //! without writing. [`variable_byte`] serves those who keep a lone number among other bytes.
 
 mod ans;
-pub mod bits;
+pub(crate) mod bits;
 mod blocks;
 mod coder;
 mod elias_fano;
 mod escape;
 mod fitted;
-mod lists;
+pub(crate) mod lists;
 pub mod mathematics;
 pub mod measure;
 mod name;
@@ -22,8 +22,8 @@ mod short;
 mod streamed;
 pub mod streams;
 mod table;
-pub mod variable_byte;
-mod words;
+pub(crate) mod variable_byte;
+pub(crate) mod words;
 
 pub use coder::Coder;
 pub use name::Code;

@@ -23,25 +23,23 @@
 
 use std::path::Path;
 
-use dsi_bitstream::prelude::{
-    BitWrite, BufBitReader, BufBitWriter, GammaRead, GammaWrite, LE, MemWordWriterVec, RiceRead, RiceWrite,
-    WordError, WordRead,
-};
-
 use super::blocks::{BLOCK, BlockWriter, Blocks};
 use super::{Node, Successors};
+use crate::codes::bits::{BitReader, BitWriter};
+use crate::codes::lists;
+use crate::codes::words::{Gamma, Rice, Words};
 use crate::disk::format::Format;
 use crate::{Error, Pulse, Result, Signature};
 
 const GRAPH: Format = Format { kind: *b"GRPH", version: 1 };
 const BLOCKS_PER_BEAT: usize = 256;
+/// The bytes of a word, of which a block has a whole number.
+const WORD: usize = 4;
 
-/// The Rice parameter of a list of `outdegree` successors (at least one, at most `nodes`).
-fn parameter(nodes: u64, outdegree: u64) -> usize {
-    (nodes / outdegree).ilog2() as usize
+/// The Rice code of a list of `outdegree` successors (at least one, at most `nodes`).
+fn rice(nodes: u64, outdegree: u64) -> Rice {
+    Rice((nodes / outdegree).ilog2())
 }
-
-type Bits = BufBitWriter<LE, MemWordWriterVec<u32, Vec<u32>>>;
 
 /// Writes the lists of a graph, in the order of the nodes.
 pub struct GraphWriter {
@@ -49,7 +47,9 @@ pub struct GraphWriter {
     nodes: u64,
     arcs: u64,
     signatures: Vec<Signature>,
-    lists: Bits,
+    /// The successors of the nodes of a block, one list after the other, and where each ends.
+    successors: Vec<Node>,
+    ends: Vec<usize>,
 }
 
 impl GraphWriter {
@@ -60,7 +60,8 @@ impl GraphWriter {
             nodes: nodes as u64,
             arcs: 0,
             signatures: Vec::with_capacity(BLOCK),
-            lists: empty_lists(),
+            successors: Vec::new(),
+            ends: Vec::with_capacity(BLOCK),
         })
     }
 
@@ -69,19 +70,10 @@ impl GraphWriter {
         if self.signatures.len() == BLOCK {
             self.write_block()?;
         }
+        self.arcs += successors.len() as u64;
         self.signatures.push(signature);
-        let outdegree = successors.len() as u64;
-        self.arcs += outdegree;
-        let Ok(_) = self.lists.write_gamma(outdegree);
-        if outdegree == 0 {
-            return Ok(());
-        }
-        let parameter = parameter(self.nodes, outdegree);
-        let mut least = 0;
-        for successor in successors {
-            let Ok(_) = self.lists.write_rice(u64::from(successor.0) - least, parameter);
-            least = u64::from(successor.0) + 1;
-        }
+        self.successors.extend_from_slice(successors);
+        self.ends.push(self.successors.len());
         Ok(())
     }
 
@@ -92,63 +84,66 @@ impl GraphWriter {
     }
 
     fn write_block(&mut self) -> Result<()> {
-        let Ok(_) = self.lists.flush();
-        let Ok(words) = std::mem::replace(&mut self.lists, empty_lists()).into_inner();
-        let content: Vec<u8> = words.into_inner().into_iter().flat_map(u32::to_ne_bytes).collect();
+        let mut start = 0;
+        let lists = self.ends.iter().map(|end| &self.successors[std::mem::replace(&mut start, *end)..*end]);
+        let content = content_of(lists, self.nodes);
         self.blocks.push(&self.signatures, &content)?;
         self.signatures.clear();
+        self.successors.clear();
+        self.ends.clear();
         Ok(())
     }
 }
 
-fn empty_lists() -> Bits {
-    BufBitWriter::new(MemWordWriterVec::new(Vec::new()))
-}
-
-/// The words of a block, which ends where it ends: a damaged code cannot run on.
-struct Words<'a>(std::slice::ChunksExact<'a, u8>);
-
-impl WordRead for Words<'_> {
-    type Error = WordError;
-    type Word = u32;
-
-    #[inline]
-    fn read_word(&mut self) -> std::result::Result<u32, WordError> {
-        self.read_word_opt().ok_or(WordError::UnexpectedEof { word_pos: 0 })
+/// The lists of a block, in a graph of so many nodes.
+fn content_of<'a>(lists: impl Iterator<Item = &'a [Node]>, nodes: u64) -> Vec<u8> {
+    let mut content = Vec::new();
+    let mut bits = BitWriter::new(&mut content);
+    for list in lists {
+        let outdegree = list.len() as u64;
+        Gamma.write(outdegree, &mut bits);
+        if outdegree == 0 {
+            continue;
+        }
+        let rice = rice(nodes, outdegree);
+        let mut least = 0;
+        for successor in list {
+            rice.write(u64::from(successor.0) - least, &mut bits);
+            least = u64::from(successor.0) + 1;
+        }
     }
-
-    #[inline]
-    fn read_word_opt(&mut self) -> Option<u32> {
-        self.0.next().map(|word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]))
-    }
+    bits.finish();
+    content.resize(content.len().next_multiple_of(WORD), 0);
+    content
 }
 
 /// Decodes the lists of a block.
 struct Lists<'a> {
-    bits: BufBitReader<LE, Words<'a>>,
+    bits: BitReader<'a>,
     nodes: u64,
+    gaps: Vec<u32>,
 }
 
 impl<'a> Lists<'a> {
     fn new(content: &'a [u8], nodes: usize) -> Lists<'a> {
-        Lists { bits: BufBitReader::new(Words(content.chunks_exact(4))), nodes: nodes as u64 }
+        Lists { bits: BitReader::new(content), nodes: nodes as u64, gaps: Vec::new() }
     }
 
     /// Puts the next list into `list`; `None` if what is there is no list.
     #[inline]
     fn next(&mut self, list: &mut Vec<Node>) -> Option<()> {
         list.clear();
-        let outdegree = self.bits.read_gamma().ok()?;
+        let outdegree = Gamma.read(&mut self.bits)?;
         if outdegree == 0 {
             return Some(());
         }
         if outdegree > self.nodes {
             return None;
         }
-        let parameter = parameter(self.nodes, outdegree);
+        lists::read(rice(self.nodes, outdegree), &mut self.bits, outdegree as usize, &mut self.gaps)?;
         let mut least = 0;
-        for _ in 0..outdegree {
-            let successor = least + self.bits.read_rice(parameter).ok()?;
+        for gap in &self.gaps {
+            let successor = least + u64::from(*gap);
             if successor >= self.nodes {
                 return None;
             }
@@ -244,6 +239,7 @@ impl Successors for Graph {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dsi_bitstream::prelude::{BitWrite, BufBitWriter, GammaWrite, LE, MemWordWriterVec, RiceWrite};
     use proptest::prelude::*;
 
     /// Nodes with increasing signatures and lists of successors, in any of the densities there are.
@@ -323,6 +319,27 @@ mod tests {
             let cut_off = matches!(read(&path, length), Err(Error::Corrupt { .. }));
             prop_assert!(cut_off);
             prop_assert!(read(&path, at as u64).is_err());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn lists_are_the_words_of_dsi_bitstream(lists in prop::collection::vec(prop::collection::btree_set(0u32..5000, 0..60), 0..20)) {
+            let nodes = 5000u64;
+            let mut peer = BufBitWriter::<LE, _>::new(MemWordWriterVec::new(Vec::<u32>::new()));
+            for list in &lists {
+                peer.write_gamma(list.len() as u64).unwrap();
+                let mut least = 0;
+                for successor in list {
+                    peer.write_rice(u64::from(*successor) - least, (nodes / list.len() as u64).ilog2() as usize).unwrap();
+                    least = u64::from(*successor) + 1;
+                }
+            }
+            peer.flush().unwrap();
+            let words = peer.into_inner().unwrap().into_inner();
+            let lists: Vec<Vec<Node>> = lists.iter().map(|list| list.iter().copied().map(Node).collect()).collect();
+            let content = content_of(lists.iter().map(Vec::as_slice), nodes);
+            prop_assert_eq!(content, words.into_iter().flat_map(u32::to_le_bytes).collect::<Vec<u8>>());
         }
     }
 
