@@ -7,7 +7,7 @@ use crate::index::format::zone::ZoneSet;
 use crate::index::read::replaced::Replaced;
 use crate::index::{Segment, Zone};
 use crate::search::matching::leaf::Lengths;
-use crate::search::rank::WINDOW;
+use crate::search::matching::leaf::WINDOW;
 use crate::{Result, Signature};
 
 /// What ln(1 + rank) does not reach for any finite rank.

@@ -14,11 +14,11 @@ use super::{Searcher, Statistics};
 use crate::index::format::zone::{ZONES, ZoneSet};
 use crate::search::language::tree::{Leaf, Pattern, Query};
 use crate::search::matching::expand::MOST;
-use crate::search::matching::leaf::{LeafCursor, Scoring};
+use crate::search::matching::leaf::{LeafCursor, Scoring, WINDOW};
 use crate::search::matching::{Leaves, Node, Plan, Slot};
-use crate::search::rank::{Limits, Method, Prior, Ranked, Scored, Task, Top, WINDOW};
+use crate::search::rank::{Limits, Method, Nearness, Prior, Ranked, Scored, Task, Top};
 use crate::search::rank::{conjunction, count, exhaustive, lead, maxscore, taat, wand};
-use crate::search::score::{LeafScore, Nearness};
+use crate::search::score::LeafScore;
 use crate::{Pulse, Result};
 
 /// The most that a leaf is boosted, however often it is said: keeps every score finite.

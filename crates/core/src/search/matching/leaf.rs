@@ -7,7 +7,7 @@
 mod stream;
 mod window;
 
-pub use window::{BlockScores, Pool, each_set};
+pub use window::{BlockScores, Pool, WINDOW, each_set};
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,7 +16,6 @@ use std::sync::Arc;
 use crate::Result;
 use crate::index::format::lists::List;
 use crate::index::{DocId, Segment, Zone};
-use crate::search::rank::WINDOW;
 use crate::search::score::model::{LeafScore, Shape};
 use crate::search::score::{above, grain};
 use stream::{Alone, Stream};

@@ -10,7 +10,7 @@ use super::Task;
 use super::task::Matches;
 use crate::Result;
 use crate::index::DocId;
-use crate::search::matching::leaf::BlockScores;
+use crate::search::matching::leaf::{BlockScores, WINDOW};
 use crate::search::matching::{Node, Slot};
 
 /// A leaf beside the leader.
@@ -72,7 +72,7 @@ pub fn conjunction(
                 end = end.min(other.end);
             }
             // A window of priors ends where the next begins.
-            end = end.min(DocId((document.0 / super::WINDOW + 1).saturating_mul(super::WINDOW)));
+            end = end.min(DocId((document.0 / WINDOW + 1).saturating_mul(WINDOW)));
             if bound_of_leader + rest + beside <= task.threshold() {
                 document = task.leaves.cursors[leader].skip_to(end)?;
                 continue;

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use super::{Limits, WINDOW};
+use super::Limits;
 use crate::Result;
 use crate::index::DocId;
 use crate::index::read::replaced::Replaced;
+use crate::search::matching::leaf::WINDOW;
 use crate::search::matching::{Leaves, Node, Slot};
 
 /// How many documents of a window hold some leaves is told to `see`, window after window, until it says that it is enough:

@@ -5,11 +5,12 @@
 //! AND. A candidate is scored before it is confirmed, leaf by leaf from the one with the largest bound, and left as soon
 //! as what is left cannot lift it: so positions are decoded only for documents that would be among the best.
 
+use super::Task;
 use super::task::Matches;
-use super::{Task, WINDOW};
 use crate::Result;
 use crate::index::DocId;
 use crate::search::matching::Node;
+use crate::search::matching::leaf::WINDOW;
 
 /// Offers the documents of a node that may be among the best.
 pub fn lead(task: &mut Task<'_>, mut node: Node) -> Result<()> {

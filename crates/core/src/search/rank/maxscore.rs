@@ -10,12 +10,12 @@
 //!
 //! Memory: 36 KiB.
 
+use super::Task;
 use super::task::Matches;
-use super::{Task, WINDOW};
 use crate::Result;
 use crate::index::DocId;
 use crate::search::matching::Node;
-use crate::search::matching::leaf::{BlockScores, Pool, each_set};
+use crate::search::matching::leaf::{BlockScores, Pool, WINDOW, each_set};
 
 /// What was found of the documents of a window, and of a block.
 struct Window {

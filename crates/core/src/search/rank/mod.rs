@@ -18,12 +18,14 @@ pub mod count;
 pub mod exhaustive;
 pub mod lead;
 pub mod maxscore;
+mod nearness;
 pub mod taat;
 mod task;
 pub mod top;
 pub mod wand;
 
-pub use task::{Limits, Prior, Scored, Task, WINDOW};
+pub use nearness::Nearness;
+pub use task::{Limits, Prior, Scored, Task};
 pub use top::{Ranked, Top};
 
 use crate::{Error, Result};

@@ -7,13 +7,10 @@ use std::time::Instant;
 use super::top::{Ranked, Top};
 use crate::index::DocId;
 use crate::index::read::replaced::Replaced;
-use crate::search::matching::leaf::Lengths;
+use crate::search::matching::leaf::{Lengths, WINDOW};
 use crate::search::matching::{Leaves, Node, Slot};
 use crate::search::score::{above, grain};
 use crate::{Pulse, Result};
-
-/// How many documents make a window: bounds are taken for so many at a time.
-pub const WINDOW: u32 = 2048;
 
 /// A leaf that scores.
 #[derive(Clone, Copy, Debug)]

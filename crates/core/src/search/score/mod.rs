@@ -14,7 +14,7 @@ pub mod proximity;
 pub mod statistics;
 
 pub use model::{Found, LeafScore, Model, Scorer, Shape, ZoneWeight};
-pub use proximity::{Nearness, Proximity};
+pub use proximity::Proximity;
 pub use statistics::Statistics;
 
 /// 1.5 · 2⁵²⁻³⁰: what is left of a number after it was added and taken away is a multiple of 2⁻³⁰.

@@ -1,7 +1,9 @@
 //! What leaves put down for whoever ranks: the scores of a block, and those of a window of documents.
 
 use crate::Result;
-use crate::search::rank::WINDOW;
+
+/// How many documents make a window: bounds are taken for so many at a time.
+pub const WINDOW: u32 = 2048;
 
 /// What the documents of a block score.
 pub struct BlockScores {
