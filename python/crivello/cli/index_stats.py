@@ -22,7 +22,10 @@ def show(collection: Collection, folder: str, json: bool) -> None:
     console.print(table_of(f"index of {folder}", _overview(found)))
     console.print(_sections(found))
     console.print(_codes(found))
-    say("bits an integer on a sample of the lists; * marks the code of the newest segment")
+    say(
+        "bits an integer on a sample of the lists, and nanoseconds to decode one, by which auto chooses; "
+        "* marks the code of the newest segment"
+    )
 
 
 def _overview(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -67,15 +70,16 @@ def _sections(found: dict[str, Any]) -> Table:
 def _codes(found: dict[str, Any]) -> Table:
     table = Table(title="codes", title_justify="left", box=None, padding=(0, 2, 0, 0))
     table.add_column("code")
+    table.add_column("ns", justify="right")
     for component in found["components"]:
         table.add_column(component["name"], justify="right")
     used = found["segments"][-1]["codes"] if found["segments"] else []
-    table.add_row("entropy", *(f"{component['entropy']:.2f}" for component in found["components"]))
-    for row, (name, _) in enumerate(found["components"][0]["codes"]):
+    table.add_row("entropy", "", *(f"{component['entropy']:.2f}" for component in found["components"]))
+    for row, (name, nanoseconds) in enumerate(found["nanoseconds"]):
         cells = []
         for column, component in enumerate(found["components"]):
             bits = component["codes"][row][1]
             mark = "*" if column < len(used) and used[column] == name else ""
             cells.append("refused" if bits is None else f"{mark}{bits:.2f}")
-        table.add_row(name, *cells)
+        table.add_row(name, f"{nanoseconds:.1f}", *cells)
     return table

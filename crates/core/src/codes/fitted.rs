@@ -18,8 +18,8 @@ pub fn golomb_modulus(p: f64) -> Result<u64> {
             "the ratio of a geometric distribution is above 0 and at most 1, and this one is {p}"
         )));
     }
-    // ln_1p is exact for a p so small that 1 − p is 1.
-    Ok((-(2.0 - p).ln() / (-p).ln_1p()).ceil().max(1.0) as u64)
+    // log1p is exact for a p so small that 1 − p is 1.
+    Ok((-libm::log(2.0 - p) / libm::log1p(-p)).ceil().max(1.0) as u64)
 }
 
 /// The modulus for a list that is not empty.
@@ -31,7 +31,7 @@ pub fn modulus<T: Natural>(numbers: &[T]) -> u64 {
 
 /// The parameter for a list that is not empty.
 pub fn parameter<T: Natural>(numbers: &[T]) -> u32 {
-    let around = (mean(numbers) + 1.0).log2() as u32;
+    let around = ((mean(numbers) + 1.0) as u64).ilog2();
     let least = (largest(numbers) / (LONGEST / 2)).checked_ilog2().map_or(0, |log| log + 1);
     let tried = around.saturating_sub(1).max(least)..=(around + 1).max(least).min(63);
     tried

@@ -10,6 +10,7 @@ mod ans;
 pub(crate) mod bits;
 mod blocks;
 mod coder;
+mod cost;
 mod elias_fano;
 mod escape;
 mod fitted;

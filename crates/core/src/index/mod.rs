@@ -35,67 +35,20 @@
 //! A document added again replaces the older one: the newer wins, in whatever segment it is ([`replaced`]), and joining
 //! drops the older one for good.
 
-pub mod build;
-pub mod format;
-pub mod read;
-pub mod stats;
+pub(crate) mod build;
+pub(crate) mod format;
+pub(crate) mod read;
+mod stats;
 
 pub use build::builder::IndexBuilder;
+pub use build::choose::{CodeChoice, Preference};
 pub use build::chunk::NewDocument;
 pub use build::join::join;
+pub use build::options::Options;
 pub use build::order::Order;
-pub use format::codes::{CodeChoice, Preference};
+pub use format::DocId;
 pub use format::facts::{Facts, Kind, language_number, language_tag};
 pub use format::zone::Zone;
 pub use read::segment::{Segment, SegmentFile};
 pub use read::term_cursor::TermCursor;
 pub use stats::{Stats, stats};
-
-use crate::dictionaries::Construction;
-
-/// How segments are built.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// About how many bytes of memory building may take.
-    pub memory: usize,
-    /// How many threads there are.
-    pub threads: usize,
-    /// How documents are numbered.
-    pub order: Order,
-    /// How postings are written.
-    pub codes: CodeChoice,
-    /// How ranks of terms are computed.
-    pub construction: Construction,
-    /// How many bits a term's signature has.
-    pub signature_bits: u32,
-    /// Whether the ranks keep only the variables that are not zero.
-    pub compact: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            memory: 256 << 20,
-            threads: 1,
-            order: Order::default(),
-            codes: CodeChoice::default(),
-            construction: Construction::Fuse,
-            signature_bits: 4,
-            compact: false,
-        }
-    }
-}
-
-/// A document of one segment: they are numbered from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DocId(pub u32);
-
-impl DocId {
-    /// What an iterator stands on past its last document; greater than every document.
-    pub const END: DocId = DocId(u32::MAX);
-}
-
-/// The file name of the segment with this number.
-pub fn file_name(number: u64) -> String {
-    format!("segment-{number:06}.seg")
-}

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::DocId;
+use super::build::choose::{QUANTUM, bits_a_number};
 use super::build::merge::Merge;
 use super::build::source::{Postings, Source};
 use super::format::codes::CODED;
@@ -48,6 +49,8 @@ pub struct Stats {
     pub segments: Vec<SegmentStats>,
     /// The components that have a code.
     pub components: Vec<ComponentStats>,
+    /// Nanoseconds to decode a number with each code, as `auto` reckons.
+    pub nanoseconds: Vec<(String, f64)>,
 }
 
 /// How much there is of a zone.
@@ -121,6 +124,7 @@ pub fn stats(folder: &Path, files: &[SegmentFile], pulse: &Pulse) -> Result<Stat
     let terms = stats.terms.max(1) as f64;
     stats.rank_bits = (rank_bits.0 / terms, rank_bits.1 / terms);
     stats.components = components(&segments, pulse)?;
+    stats.nanoseconds = Code::all().into_iter().map(|code| (code.to_string(), code.nanoseconds())).collect();
     Ok(stats)
 }
 
@@ -163,8 +167,7 @@ fn components(segments: &[Segment], pulse: &Pulse) -> Result<Vec<ComponentStats>
         .map(|(segment, numbers)| Source { postings: Postings::Segment(segment), numbers })
         .collect();
     let merge = Merge { sources: &sources, cards: &[], in_order: true };
-    let quantum =
-        segments.first().map_or(crate::index::format::codes::QUANTUM, |segment| segment.codes().quantum);
+    let quantum = segments.first().map_or(QUANTUM, |segment| segment.codes().quantum);
     let sample = merge.sample(quantum, pulse)?;
     CODED.into_iter().zip(sample.lists()).map(|(name, lists)| component(name, lists, pulse)).collect()
 }
@@ -174,9 +177,8 @@ fn component(name: &'static str, lists: &[Vec<u32>], pulse: &Pulse) -> Result<Co
     let mut codes = Vec::new();
     for code in Code::all() {
         pulse.beat()?;
-        let bits = Coder::train(code, lists)
-            .and_then(|coder| lists.iter().try_fold(0, |bits, list| Ok(bits + coder.bits(list)?)));
-        codes.push((code.to_string(), bits.ok().map(|bits: u64| bits as f64 / sample.max(1) as f64)));
+        let bits = Coder::train(code, lists).ok().and_then(|coder| bits_a_number(&coder, lists));
+        codes.push((code.to_string(), bits));
     }
     Ok(ComponentStats { name, sample, entropy: entropy(lists), codes })
 }

@@ -93,7 +93,7 @@ impl Model {
         for symbol in 0..SYMBOLS {
             let known = if self.frequencies[symbol] > 0 { symbol } else { ESCAPE };
             let bits =
-                f64::from(LOG) - f64::from(self.frequencies[known]).log2() + f64::from(bucket(known).1);
+                f64::from(LOG) - libm::log2(f64::from(self.frequencies[known])) + f64::from(bucket(known).1);
             self.costs[symbol] = (bits * COST_OF_BIT) as u32;
         }
     }

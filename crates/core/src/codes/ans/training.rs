@@ -3,7 +3,8 @@
 //! Without a sample there are [`MODELS`] models of two shapes and many means: geometric (gaps of postings that fall
 //! evenly) and Lomax with its heavy tail (counts, positions, gaps in clusters). With a sample these are where
 //! a k-means begins: each list goes to the model that codes it in the fewest bits, and each model becomes what
-//! its lists are, some rounds over; no round makes the sample longer, but for rounding.
+//! its lists are, some rounds over; no round makes the sample longer, but for rounding. Logarithms and powers are those
+//! of `libm`, because those of the system may differ in the last bit, and models must be the same on every machine.
 
 use super::buckets::{ESCAPE, SYMBOLS, bucket, symbol};
 use super::model::{Model, SLOTS};
@@ -67,8 +68,8 @@ pub fn train(sample: &[Vec<u32>]) -> Vec<Model> {
 
 /// The models of no sample in particular.
 pub fn untrained() -> Vec<Model> {
-    let geometric = |mean: f64| move |x: f64| (-x / mean).exp();
-    let lomax = |scale: f64| move |x: f64| (1.0 + x / scale).powf(-1.5);
+    let geometric = |mean: f64| move |x: f64| libm::exp(-x / mean);
+    let lomax = |scale: f64| move |x: f64| libm::pow(1.0 + x / scale, -1.5);
     let half = MODELS as i32 / 2;
     let shapes = (0..half).filter_map(|octave| of_tail(geometric(2f64.powi(octave - 3))));
     shapes.chain((0..half).filter_map(|octave| of_tail(lomax(2f64.powi(octave - 3))))).collect()
@@ -101,10 +102,10 @@ fn frequencies(weights: &[f64; SYMBOLS]) -> [u16; SYMBOLS] {
     let total = |slots: &[f64; SYMBOLS]| slots.iter().sum::<f64>() as usize;
     // What a slot more or less changes: the share times the logarithm of the frequency.
     while total(&slots) > SLOTS {
-        change(&mut slots, -1.0, |symbol, slots| shares[symbol] * (slots / (slots - 1.0)).ln());
+        change(&mut slots, -1.0, |symbol, slots| shares[symbol] * libm::log(slots / (slots - 1.0)));
     }
     while total(&slots) < SLOTS {
-        change(&mut slots, 1.0, |symbol, slots| -shares[symbol] * ((slots + 1.0) / slots).ln());
+        change(&mut slots, 1.0, |symbol, slots| -shares[symbol] * libm::log((slots + 1.0) / slots));
     }
     slots.map(|count| count as u16)
 }

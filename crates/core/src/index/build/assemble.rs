@@ -1,11 +1,11 @@
 //! The last step to a segment, for a builder and for a merge of segments alike: the documents get their numbers, the
 //! codes are chosen, the postings merged, and everything written.
 
-use super::chunk::Card;
 use super::merge::Merge;
 use super::order;
 use super::source::{Postings, Source};
 use super::writer::{Content, SegmentWriter};
+use crate::index::format::Card;
 use crate::index::format::sites::SiteNumbers;
 use crate::index::read::segment::SegmentFile;
 use crate::index::{DocId, Options};

@@ -69,7 +69,7 @@ pub fn bisect(merge: &Merge<'_>, threads: usize, pulse: &Pulse) -> Result<Vec<u3
     let mut documents: Vec<u32> = (0..merge.cards.len() as u32).collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build();
     let pool = pool.map_err(|error| Error::Invalid(format!("no threads: {error}")))?;
-    let logarithms: Vec<f32> = (0..documents.len() + 3).map(|number| (number as f32).log2()).collect();
+    let logarithms: Vec<f32> = (0..documents.len() + 3).map(|number| libm::log2f(number as f32)).collect();
     // Level by level, so that the calling thread looks for a request to stop after each.
     let mut parts: Vec<&mut [u32]> = vec![&mut documents];
     while parts.iter().any(|part| part.len() > SMALLEST) {
@@ -186,7 +186,7 @@ mod tests {
             (0..documents).map(|number| (0..6).map(|term| number % 2 * 6 + term).collect()).collect();
         let ends = (1..=documents as usize).map(|number| number * 6).collect();
         let forward = Forward { terms: terms.concat(), ends, distinct: 12 };
-        let logarithms: Vec<f32> = (0..documents + 3).map(|number| (number as f32).log2()).collect();
+        let logarithms: Vec<f32> = (0..documents + 3).map(|number| libm::log2f(number as f32)).collect();
         let mut order: Vec<u32> = (0..documents).collect();
         // The halves begin with as many of each kind, so the first few have to break the tie.
         order.swap(0, 399);

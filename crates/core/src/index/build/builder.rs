@@ -3,7 +3,8 @@
 //! Documents gather in a chunk ([`crate::index::build::chunk`]); a full one is inverted ([`crate::index::build::invert`]) by a thread, into a
 //! compressed run. Runs stay in memory while they fit and go to disk when they do not; at the end a multiway merge
 //! ([`crate::index::build::merge`]) makes one segment of all of them. Chunks are numbered as they come and their documents with
-//! them, so their order does not depend on which thread is the first to be done.
+//! them, so their order does not depend on which thread is the first to be done. Neither does anything else of the
+//! segment depend on threads or memory: the same documents in the same order give the same bytes.
 //!
 //! Of the memory that is allowed a quarter is for runs, and the rest for chunks, which take some five times their
 //! text while they are inverted, and for the buffers of the merge.
@@ -19,11 +20,12 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 
 use super::assemble::{Assembly, assemble};
-use super::chunk::{Card, Chunk, NewDocument};
+use super::chunk::{Chunk, NewDocument};
 use super::invert::{Inverted, Inverter};
 use super::run::Run;
 use super::source::Postings;
 use super::writer::SegmentWriter;
+use crate::index::format::Card;
 use crate::index::format::sites::SiteNumbers;
 use crate::index::read::replaced::repeated;
 use crate::index::read::segment::SegmentFile;
@@ -90,7 +92,7 @@ impl IndexBuilder {
             }
             self.chunk.push(document);
             self.documents += 1;
-            if self.chunk.bytes() >= self.chunk_limit {
+            if self.chunk.is_full(self.chunk_limit) {
                 self.invert_chunk(pulse)?;
             }
         }
@@ -149,7 +151,9 @@ impl IndexBuilder {
             parts.push((Postings::Run(run), numbers[first..next].to_vec()));
             first = next;
         }
-        let deleted = std::mem::take(&mut self.deleted);
+        let mut deleted = std::mem::take(&mut self.deleted);
+        deleted.sort_unstable();
+        deleted.dedup();
         let sites = std::mem::take(&mut self.sites);
         let assembly = Assembly { writer, cards: kept, sites, places, urls, parts, deleted };
         assemble(assembly, &self.options, pulse).map(Some)
@@ -289,3 +293,6 @@ impl Drop for Workers {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,11 +2,11 @@
 //!
 //! A chunk is the unit of work of a thread: its documents have consecutive numbers, so what becomes of it
 //! does not depend on which thread takes it, and the lists of all chunks are joined by writing them one
-//! after the other.
+//! after the other. It ends where a block of stored documents ends, so a segment does not tell how large its
+//! chunks were.
 
-use crate::Signature;
-use crate::index::format::facts::Facts;
-use crate::index::format::zone::{ZONES, Zone};
+use crate::index::format::documents::{BlockEnds, StoredDocument};
+use crate::index::format::zone::Zone;
 
 /// A document to add.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,9 +43,10 @@ impl<'a> NewDocument<'a> {
         }
     }
 
-    /// How many bytes it has.
-    pub fn bytes(&self) -> usize {
-        self.fields().iter().map(|field| field.len()).sum()
+    /// What is stored of it.
+    pub fn stored(&self) -> StoredDocument<'a> {
+        let NewDocument { url, id, title, body, language, .. } = *self;
+        StoredDocument { url, id, title, body, language }
     }
 
     fn fields(&self) -> [&'a str; FIELDS] {
@@ -64,6 +65,9 @@ pub struct Chunk {
     /// Where each field of each document ends in the text.
     ends: Vec<[usize; FIELDS]>,
     days: Vec<u32>,
+    blocks: BlockEnds,
+    /// Whether the last document ends a block of stored documents.
+    at_end_of_block: bool,
 }
 
 impl Chunk {
@@ -80,6 +84,7 @@ impl Chunk {
         });
         self.ends.push(ends);
         self.days.push(document.day);
+        self.at_end_of_block = self.blocks.ends_with(&document.stored());
     }
 
     /// How many documents there are.
@@ -92,9 +97,10 @@ impl Chunk {
         self.ends.is_empty()
     }
 
-    /// How many bytes the documents take.
-    pub fn bytes(&self) -> usize {
-        self.text.len() + size_of_val(self.ends.as_slice()) + size_of_val(self.days.as_slice())
+    /// Whether it takes `limit` bytes and may end here.
+    pub fn is_full(&self, limit: usize) -> bool {
+        let bytes = self.text.len() + size_of_val(self.ends.as_slice()) + size_of_val(self.days.as_slice());
+        self.at_end_of_block && bytes >= limit
     }
 
     /// A document, by its place in the chunk.
@@ -107,17 +113,6 @@ impl Chunk {
         });
         NewDocument { url, id, title, headings, body, anchors, language, kind, day: self.days[place] }
     }
-}
-
-/// What a segment knows of a document beside its postings and its text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Card {
-    /// The signature of its URL.
-    pub signature: Signature,
-    /// How many words each zone has.
-    pub words: [u32; ZONES],
-    /// What else is known of it; the site by its number among those under way.
-    pub facts: Facts,
 }
 
 #[cfg(test)]

@@ -4,12 +4,13 @@
 //! once: two passes over arrays of integers, no comparison, no list that grows. Memory while it runs: about
 //! 16 bytes an occurrence, which is two to three times the text.
 
-use super::chunk::{Card, Chunk};
+use super::chunk::Chunk;
 use super::fingerprint::Fingerprints;
 use super::run::{Run, RunWriter};
 use super::vocabulary::Vocabulary;
 use crate::codes::variable_byte as number;
-use crate::index::format::documents::{Packed, StoredDocument, pack};
+use crate::index::format::Card;
+use crate::index::format::documents::{Packed, pack};
 use crate::index::format::facts::{Facts, Kind, language_number};
 use crate::index::format::sites::{SiteNumbers, site_of_url};
 use crate::index::format::zone::{ZONES, Zone, ZoneSet};
@@ -74,16 +75,7 @@ fn invert(chunk: &Chunk, inverter: &mut Inverter, pulse: &Pulse) -> Result<Inver
         };
         cards.push(Card { signature: Signature::of(document.url.as_bytes()), words, facts });
     }
-    let stored = pack((0..chunk.len()).map(|place| {
-        let document = chunk.document(place);
-        StoredDocument {
-            url: document.url,
-            id: document.id,
-            title: document.title,
-            body: document.body,
-            language: document.language,
-        }
-    }));
+    let stored = pack((0..chunk.len()).map(|place| chunk.document(place).stored()));
     pulse.beat()?;
     let terms = vocabulary.sorted();
     let mut ranks = vec![0; terms.len()];
@@ -241,7 +233,7 @@ mod tests {
             let mut inverter = Inverter::default();
             inverter.invert(&chunk, &Pulse::STEADY).unwrap();
             let inverted = inverter.invert(&chunk, &Pulse::STEADY).unwrap();
-            let mut found = Model::new();
+            let (mut found, mut expected) = (Model::new(), model(&documents));
             let mut terms = inverted.run.terms_from(from.as_bytes());
             let (mut lists, mut positions) = (Vec::new(), Vec::new());
             while terms.advance(&mut lists).unwrap() {
@@ -256,7 +248,10 @@ mod tests {
                     found.insert((terms.term.clone(), *zone as u8), read);
                 }
             }
-            prop_assert_eq!(found, model(&documents));
+            // A walk begins at the nearest place before, wherever that is.
+            found.retain(|(term, _), _| **term >= *from.as_bytes());
+            expected.retain(|(term, _), _| **term >= *from.as_bytes());
+            prop_assert_eq!(found, expected);
         }
     }
 }

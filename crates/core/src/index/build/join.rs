@@ -6,9 +6,9 @@
 use std::path::Path;
 
 use super::assemble::{Assembly, assemble};
-use super::chunk::Card;
 use super::source::Postings;
 use super::writer::SegmentWriter;
+use crate::index::format::Card;
 use crate::index::format::documents::Packer;
 use crate::index::format::sites::SiteNumbers;
 use crate::index::read::replaced;

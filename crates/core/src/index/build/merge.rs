@@ -10,15 +10,16 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::chunk::Card;
+use super::choose::{self, CodeChoice, Sample};
 use super::postings::{Numbers, PostingsWriter};
 use super::source::{Source, SourceList, SourceTerms};
-use super::spool::Spool;
 use crate::codes::variable_byte as number;
 use crate::index::DocId;
-use crate::index::format::codes::{CodeChoice, Codes, Sample};
+use crate::index::format::Card;
+use crate::index::format::codes::Codes;
 use crate::index::format::lists;
 use crate::index::format::lists::{COMPONENTS, Place};
+use crate::index::format::spool::Spool;
 use crate::index::format::zone::Zone;
 use crate::{Error, Pulse, Result};
 
@@ -45,14 +46,14 @@ const STRETCHES_A_THREAD: usize = 6;
 
 /// How many of the terms from each chosen place are sampled, and from how many places.
 const SAMPLE_TERMS: usize = 12;
-const SAMPLE_PLACES: usize = 400;
+const SAMPLE_PLACES: usize = 1200;
 /// The most postings that are sampled of one list.
 const SAMPLE_POSTINGS: usize = 1 << 14;
 
 impl<'a> Merge<'a> {
     /// The codes for the merged lists, chosen on a sample of them.
     pub fn choose_codes(&self, choice: &CodeChoice, threads: usize, pulse: &Pulse) -> Result<Codes> {
-        Codes::choose(choice, &self.sample(choice.quantum, pulse)?, threads)
+        choose::choose(choice, &self.sample(choice.quantum, pulse)?, threads)
     }
 
     /// A sample of the lists, cut into blocks of `quantum` postings.
@@ -293,9 +294,10 @@ impl<'a> Merge<'a> {
         firsts
     }
 
-    /// Some terms of all sources, in order.
+    /// Some terms of all sources, in order, and before them the empty one, where all begin.
     fn samples(&self) -> Vec<&'a [u8]> {
-        let mut samples: Vec<&[u8]> = self.sources.iter().flat_map(Source::samples).collect();
+        let mut samples: Vec<&[u8]> = vec![&[]];
+        samples.extend(self.sources.iter().flat_map(Source::samples));
         samples.sort_unstable();
         samples.dedup();
         samples

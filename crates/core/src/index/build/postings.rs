@@ -16,7 +16,6 @@
 //! with a single document or position would have here is in the dictionary ([`crate::index::format::lists`]).
 //! [`crate::index::read::cursor`] reads them back.
 
-use super::spool::Spool;
 use crate::Result;
 use crate::index::DocId;
 use crate::index::format::codes::Codes;
@@ -24,10 +23,9 @@ use crate::index::format::lists::{COMPONENTS, List};
 use crate::index::format::maxima::Maxima;
 use crate::index::format::skips;
 use crate::index::format::skips::Block;
+use crate::index::format::spool::Spool;
 use crate::index::format::template;
-
-/// From how many documents on a block is compared with its neighbours.
-pub const LEAST_RELATED: usize = 8;
+use crate::index::format::template::LEAST_RELATED;
 
 /// The postings of one term in one zone at a time, as the numbers to write.
 #[derive(Default)]

@@ -7,8 +7,9 @@
 //!
 //! all numbers in variable byte code; of each posting the gap between documents, the count and the gaps
 //! between positions, as in [`crate::index::build::postings`]. That is 2 to 3 bytes an occurrence less than the text they
-//! come from: a run has about a third of the bytes of its chunk. Every 256th term shares nothing with the one
-//! before and is remembered with its place, so that threads can merge different stretches of the terms.
+//! come from: a run has about a third of the bytes of its chunk. One term in 256 shares nothing with the one before and
+//! is remembered with its place, so that threads can merge different stretches of the terms. Its hash decides, so that
+//! all runs remember the same terms, and those of a collection do not depend on how it was cut into chunks.
 
 use std::fs::File;
 use std::io::Write;
@@ -17,11 +18,12 @@ use std::path::Path;
 use memmap2::Mmap;
 
 use crate::codes::variable_byte as number;
+use crate::index::format::terms::shared_bytes;
 use crate::index::format::zone::{Zone, ZoneSet};
-use crate::{Error, Result};
+use crate::{Error, Result, Signature};
 
-/// After how many terms a place is remembered.
-const SAMPLE: usize = 256;
+/// The place of one term in this many is remembered.
+const SAMPLE: u64 = 256;
 
 /// Writes a run term after term.
 #[derive(Default)]
@@ -29,14 +31,13 @@ pub struct RunWriter {
     bytes: Vec<u8>,
     samples: Vec<(Box<[u8]>, usize)>,
     previous: Vec<u8>,
-    terms: usize,
 }
 
 impl RunWriter {
     /// Begins a term, which comes after the ones before and is in these zones.
     pub fn begin_term(&mut self, term: &[u8], zones: ZoneSet) {
         let mut shared = 0;
-        if self.terms.is_multiple_of(SAMPLE) {
+        if Signature::of(term).0.is_multiple_of(SAMPLE) {
             self.samples.push((term.into(), self.bytes.len()));
         } else {
             shared = shared_bytes(&self.previous, term);
@@ -46,7 +47,6 @@ impl RunWriter {
         self.bytes.push(zones.bits());
         self.previous.clear();
         self.previous.extend_from_slice(term);
-        self.terms += 1;
     }
 
     /// Adds the postings of the next zone of the term.
@@ -61,11 +61,6 @@ impl RunWriter {
         self.bytes.shrink_to_fit();
         Run { documents, data: Data::Memory(self.bytes), samples: self.samples }
     }
-}
-
-/// How many bytes two terms begin with alike.
-pub fn shared_bytes(left: &[u8], right: &[u8]) -> usize {
-    left.iter().zip(right).take_while(|(left, right)| left == right).count()
 }
 
 enum Data {
@@ -118,8 +113,8 @@ impl Run {
 
     /// The terms from `first` on.
     pub fn terms_from(&self, first: &[u8]) -> RunTerms<'_> {
-        let sample = self.samples.partition_point(|(term, _)| &**term <= first).saturating_sub(1);
-        let start = self.samples.get(sample).map_or(0, |(_, start)| *start);
+        let sample = self.samples.partition_point(|(term, _)| &**term <= first).checked_sub(1);
+        let start = sample.map_or(0, |sample| self.samples[sample].1);
         RunTerms { bytes: &self.bytes()[start..], term: Vec::new(), zones: ZoneSet::default() }
     }
 }

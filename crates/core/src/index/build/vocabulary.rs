@@ -67,8 +67,8 @@ pub struct Vocabulary {
     entries: Vec<Entry>,
     words: usize,
     terms: Terms,
-    /// The analyzer of each language met, by its tag.
-    languages: Vec<(Box<str>, Analyzer)>,
+    /// The analyzer of each language met.
+    languages: Vec<(Language, Analyzer)>,
     term: String,
 }
 
@@ -108,14 +108,13 @@ impl Vocabulary {
 
     /// The number of a language, for [`Vocabulary::each`].
     pub fn language(&mut self, tag: &str) -> u8 {
-        let known = self.languages.iter().position(|(known, _)| **known == *tag);
+        let language = Language::of(Some(tag));
+        let known = self.languages.iter().position(|(known, _)| *known == language);
         let number = known.unwrap_or_else(|| {
-            // A page may claim any tag: past so many different ones they share an analyzer.
-            if self.languages.len() < usize::from(u8::MAX) {
-                self.languages.push((tag.into(), Analyzer::new(Language::of(Some(tag)))));
-            }
+            self.languages.push((language, Analyzer::new(language)));
             self.languages.len() - 1
         });
+        // A page may claim any tag, but there are only some dozens of languages.
         number as u8
     }
 

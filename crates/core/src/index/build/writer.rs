@@ -7,12 +7,11 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::chunk::Card;
 use super::merge::Stretch;
-use super::spool::Spool;
 use crate::codes::variable_byte as number;
 use crate::dictionaries::Ranks;
 use crate::disk::fault;
+use crate::index::Options;
 use crate::index::format::codes::Codes;
 use crate::index::format::directory::{Directory, SEGMENT, Section, Totals};
 use crate::index::format::documents::{DocumentIndexWriter, Packed};
@@ -21,9 +20,10 @@ use crate::index::format::lists;
 use crate::index::format::lists::Place;
 use crate::index::format::pages::PageWriter;
 use crate::index::format::rows::write_rows;
+use crate::index::format::spool::Spool;
 use crate::index::format::terms::TermsWriter;
+use crate::index::format::{Card, file_name};
 use crate::index::read::segment::SegmentFile;
-use crate::index::{Options, file_name};
 use crate::{Error, Pulse, Result, Signature};
 
 /// A segment under way.

@@ -32,6 +32,12 @@ pub struct StoredDocument<'a> {
     pub language: &'a str,
 }
 
+impl<'a> StoredDocument<'a> {
+    fn fields(&self) -> [&'a str; 5] {
+        [self.url, self.id, self.title, self.body, self.language]
+    }
+}
+
 /// A compressed block.
 pub struct Packed {
     /// How many documents are in it.
@@ -48,22 +54,38 @@ pub fn pack<'a>(documents: impl Iterator<Item = StoredDocument<'a>>) -> Vec<Pack
     blocks
 }
 
+/// Where blocks end: after the document that fills one.
+#[derive(Default)]
+pub struct BlockEnds(usize);
+
+impl BlockEnds {
+    /// Counts a document; tells whether a block ends with it.
+    pub fn ends_with(&mut self, document: &StoredDocument<'_>) -> bool {
+        self.0 += document.fields().iter().map(|field| field.len() + 1).sum::<usize>();
+        let full = self.0 >= BLOCK;
+        if full {
+            self.0 = 0;
+        }
+        full
+    }
+}
+
 /// Gathers documents into blocks.
 #[derive(Default)]
 pub struct Packer {
     block: Vec<u8>,
     documents: u32,
+    ends: BlockEnds,
 }
 
 impl Packer {
     /// Adds a document; returns a block when one is full.
     pub fn push(&mut self, document: StoredDocument<'_>) -> Option<Packed> {
-        let StoredDocument { url, id, title, body, language } = document;
-        for field in [url, id, title, body, language] {
+        for field in document.fields() {
             number::write_bytes(field.as_bytes(), &mut self.block);
         }
         self.documents += 1;
-        if self.block.len() >= BLOCK { self.finish() } else { None }
+        if self.ends.ends_with(&document) { self.finish() } else { None }
     }
 
     /// The block under way, if there is anything in it.
@@ -73,6 +95,7 @@ impl Packer {
         }
         let bytes = lz4_flex::compress_prepend_size(&self.block);
         self.block.clear();
+        self.ends = BlockEnds::default();
         Some(Packed { documents: std::mem::take(&mut self.documents), bytes })
     }
 }
@@ -117,12 +140,6 @@ impl DocumentIndex<'_> {
             }
         }
         low.saturating_sub(1)
-    }
-
-    /// How many documents a block has, where there are so many in all.
-    pub fn documents_in(&self, block: usize, documents: u32) -> u32 {
-        let next = if block + 1 < self.blocks() { self.first(block + 1).0 } else { documents };
-        next.saturating_sub(self.first(block).0)
     }
 
     /// The first document of a block.

@@ -11,8 +11,8 @@
 //! The first four are rows as narrow as their largest values ([`crate::index::format::rows`]): 3 to 6 bytes a document. SimHashes
 //! have a section of their own: 8 bytes a document, and reading one is a load.
 
+use super::card::Card;
 use super::rows::{Rows, write_rows};
-use crate::index::build::chunk::Card;
 
 /// What is known of a document beside its words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

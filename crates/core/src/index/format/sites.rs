@@ -18,8 +18,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 
+use super::card::Card;
 use super::rows::{Rows, write_rows};
-use crate::index::build::chunk::Card;
 use crate::url::{Url, ends_in_number, push_host};
 
 /// The host of a URL, in lower case and without a port; empty where it has none.
@@ -135,11 +135,6 @@ impl Sites {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.count as usize
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
     }
 
     /// The name of a site; empty where there is no such site.

@@ -99,19 +99,6 @@ impl<'a> Skips<'a> {
         self.blocks
     }
 
-    /// What is known about a block; `None` past the last or where the bytes do not decode.
-    pub fn get(&mut self, block: usize) -> Option<Block> {
-        if block >= self.blocks {
-            return None;
-        }
-        let group = self.group(block / GROUP)?;
-        Some(Block {
-            last: DocId(group.lasts[block % GROUP]),
-            starts: group.starts_of(block % GROUP),
-            maxima: group.maxima_of(block % GROUP),
-        })
-    }
-
     /// Where a block starts in each component; `None` past the last or where the bytes do not decode.
     #[inline]
     pub fn starts(&mut self, block: usize) -> Option<[u64; 3]> {
@@ -119,7 +106,7 @@ impl<'a> Skips<'a> {
         Some(self.group(block / GROUP)?.starts_of(block % GROUP))
     }
 
-    /// The last document of a block, and what it can score at most; `None` as for [`Skips::get`].
+    /// The last document of a block, and what it can score at most; `None` as for [`Skips::starts`].
     #[inline]
     pub fn bounds(&mut self, block: usize) -> Option<(DocId, Maxima)> {
         (block < self.blocks).then_some(())?;
@@ -127,7 +114,7 @@ impl<'a> Skips<'a> {
         Some((DocId(group.lasts[block % GROUP]), group.maxima_of(block % GROUP)))
     }
 
-    /// The last document of a block; `None` as for [`Skips::get`].
+    /// The last document of a block; `None` as for [`Skips::starts`].
     #[inline]
     pub fn last(&mut self, block: usize) -> Option<DocId> {
         (block < self.blocks).then_some(())?;
@@ -269,6 +256,12 @@ mod tests {
         })
     }
 
+    /// All that is known about a block.
+    fn get(skips: &mut Skips<'_>, block: usize) -> Option<Block> {
+        let (last, maxima) = skips.bounds(block)?;
+        Some(Block { last, starts: skips.starts(block)?, maxima })
+    }
+
     proptest! {
         #[test]
         fn is_a_linear_search(blocks in some_blocks(), from in any::<prop::sample::Index>(), target in 0u32..600_000) {
@@ -276,9 +269,9 @@ mod tests {
             write(&blocks, &mut bytes);
             let mut skips = Skips::open(&bytes, blocks.len()).unwrap();
             for (number, block) in blocks.iter().enumerate() {
-                prop_assert_eq!(skips.get(number), Some(*block));
+                prop_assert_eq!(get(&mut skips, number), Some(*block));
             }
-            prop_assert_eq!(skips.get(blocks.len()), None);
+            prop_assert_eq!(get(&mut skips, blocks.len()), None);
             let from = from.index(blocks.len());
             let model = (from..blocks.len()).find(|block| blocks[*block].last.0 >= target);
             prop_assert_eq!(skips.seek(from, DocId(target)), Some(model.unwrap_or(blocks.len())));
@@ -290,7 +283,7 @@ mod tests {
         #[test]
         fn damaged_bytes_are_read_without_harm(bytes in prop::collection::vec(any::<u8>(), 0..300), blocks in 2usize..200, target in any::<u32>()) {
             if let Some(mut skips) = Skips::open(&bytes, blocks) {
-                (0..blocks).for_each(|block| { skips.get(block); });
+                (0..blocks).for_each(|block| { get(&mut skips, block); });
                 if let Some(found) = skips.seek(0, DocId(target)) {
                     prop_assert!(found <= blocks);
                 }

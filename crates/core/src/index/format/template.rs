@@ -7,6 +7,9 @@
 //! in all is taken, block by block. On the documentation of ten projects, sorted by URL, every fourth first position
 //! is that of the page before, and positions take 8 % fewer bits.
 
+/// From how many documents on a block is compared with its neighbours.
+pub const LEAST_RELATED: usize = 8;
+
 /// A natural for a difference, small for a small one of either sign.
 #[inline]
 fn folded(number: u32, forerunner: u32) -> u32 {

@@ -14,17 +14,21 @@
 
 use super::lists;
 use super::lists::{Lists, Place};
+use super::spool::Spool;
 use crate::Result;
 use crate::codes::variable_byte as number;
 use crate::dictionaries::{KeyHash, Ranks};
-use crate::index::build::run::shared_bytes;
-use crate::index::build::spool::Spool;
 
 /// How many terms share a block.
 pub const BLOCK: u64 = 32;
 
 /// What four bits do not hold.
 const MUCH: usize = 15;
+
+/// How many bytes two terms begin with alike.
+pub fn shared_bytes(left: &[u8], right: &[u8]) -> usize {
+    left.iter().zip(right).take_while(|(left, right)| left == right).count()
+}
 
 /// Writes the dictionary.
 pub struct TermsWriter {

@@ -8,13 +8,13 @@
 use super::segment::Segment;
 use crate::Result;
 use crate::index::DocId;
-use crate::index::build::postings::LEAST_RELATED;
 use crate::index::format::codes::Codes;
 use crate::index::format::directory::Section;
 use crate::index::format::lists::List;
 use crate::index::format::maxima::Maxima;
 use crate::index::format::skips::Skips;
 use crate::index::format::template;
+use crate::index::format::template::LEAST_RELATED;
 
 const POINTERS: usize = 0;
 const COUNTS: usize = 1;

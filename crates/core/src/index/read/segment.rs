@@ -10,7 +10,7 @@ use std::path::Path;
 use super::cursor::Cursor;
 use crate::dictionaries::Ranks;
 use crate::index::DocId;
-use crate::index::build::chunk::Card;
+use crate::index::format::Card;
 use crate::index::format::codes::Codes;
 use crate::index::format::directory::{Directory, SEGMENT, Section, Totals};
 use crate::index::format::documents::{DocumentBlock, DocumentIndex, StoredDocument};

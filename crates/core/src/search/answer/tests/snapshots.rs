@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::some_query;
 use super::*;
-use crate::index::file_name;
+use crate::index::format::file_name;
 use crate::index::join;
 
 fn urls(found: Vec<(String, f64)>) -> BTreeSet<String> {

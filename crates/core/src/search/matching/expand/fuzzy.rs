@@ -16,7 +16,7 @@
 
 use super::SortedTerms;
 use crate::Result;
-use crate::index::build::run::shared_bytes;
+use crate::index::format::terms::shared_bytes;
 
 /// Calls `visit` with `terms` on each term that at most `changes` changes make of `term`, and how many they are; in
 /// order.

@@ -1,0 +1,199 @@
+//! How the code of each component of a segment is chosen.
+//!
+//! A code is named in the settings or chosen by `auto`, which counts how many bits each candidate takes for a sample of
+//! the collection's own lists, and weighs them against what it takes to decode a number, by a fixed table
+//! ([`Code::nanoseconds`]). Nothing is timed: the same lists get the same codes, on every machine.
+
+use std::panic::resume_unwind;
+
+use super::postings::Numbers;
+use crate::codes::{Code, Coder};
+use crate::index::format::codes::Codes;
+use crate::index::format::template::{self, LEAST_RELATED};
+use crate::{Error, Result};
+
+/// What `auto` looks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preference {
+    /// The fewest bits.
+    Smallest,
+    /// The shortest time to decode.
+    Fastest,
+    /// Few bits among the fast ones.
+    #[default]
+    Balanced,
+}
+
+impl std::str::FromStr for Preference {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Preference> {
+        match name {
+            "smallest" => Ok(Preference::Smallest),
+            "fastest" => Ok(Preference::Fastest),
+            "balanced" => Ok(Preference::Balanced),
+            _ => Err(Error::Invalid(format!("no such preference: {name:?} (smallest, fastest or balanced)"))),
+        }
+    }
+}
+
+/// The codes that the settings ask for; `None` is `auto`.
+#[derive(Clone, Copy, Debug)]
+pub struct CodeChoice {
+    /// What `auto` looks for.
+    pub prefer: Preference,
+    /// The code of the pointers.
+    pub pointers: Option<Code>,
+    /// The code of the counts.
+    pub counts: Option<Code>,
+    /// The code of the positions.
+    pub positions: Option<Code>,
+    /// How many postings make a block.
+    pub quantum: u32,
+}
+
+impl Default for CodeChoice {
+    fn default() -> CodeChoice {
+        let prefer = Preference::default();
+        CodeChoice { prefer, pointers: None, counts: None, positions: None, quantum: QUANTUM }
+    }
+}
+
+/// How many postings make a block, if nobody says otherwise.
+pub const QUANTUM: u32 = 128;
+
+/// A sample of lists, as the numbers that each component would write, a block at a time.
+#[derive(Default)]
+pub struct Sample {
+    lists: [Vec<Vec<u32>>; 4],
+    /// How many numbers there are in all.
+    pub size: usize,
+}
+
+impl Sample {
+    /// The lists of each component, in the order of [`crate::index::format::codes::CODED`].
+    pub fn lists(&self) -> &[Vec<Vec<u32>>; 4] {
+        &self.lists
+    }
+
+    /// Adds a block.
+    pub fn push(&mut self, numbers: &Numbers) {
+        let (mut firsts, mut gaps) = (Vec::new(), Vec::new());
+        let related = numbers.firsts.len() >= LEAST_RELATED;
+        let by_firsts = related && template::relate_firsts(&numbers.firsts, &mut firsts);
+        let by_gaps = related && template::relate_gaps(&numbers.gaps, &numbers.counts, &mut gaps);
+        let firsts = if by_firsts { &firsts } else { &numbers.firsts };
+        let gaps = if by_gaps { &gaps } else { &numbers.gaps };
+        for (lists, component) in
+            self.lists.iter_mut().zip([&numbers.pointers, &numbers.counts, firsts, gaps])
+        {
+            if !component.is_empty() {
+                self.size += component.len();
+                lists.push(component.clone());
+            }
+        }
+    }
+}
+
+type Pair = (Coder, Coder);
+
+/// A sample smaller than this says little: the codes are then those that suit most collections.
+const SMALL_SAMPLE: usize = 1 << 16;
+
+/// How many bits a nanosecond of decoding weighs, where both count: every query reads pointers and counts, and only
+/// phrases positions. First positions weigh least, because models save the most there, a bit in eleven, and are
+/// decoded once a posting, where gaps are several.
+const POSTINGS: f64 = 2.0;
+const FIRSTS: f64 = 0.125;
+const GAPS: f64 = 0.5;
+
+/// The codes for lists like those of a sample, chosen by one thread or by two.
+pub fn choose(choice: &CodeChoice, sample: &Sample, threads: usize) -> Result<Codes> {
+    let [pointers, counts, firsts, gaps] = &sample.lists;
+    let small = sample.size < SMALL_SAMPLE;
+    let balanced = choice.prefer == Preference::Balanced;
+    // A model pays where lists are long, and queries wait for long lists: where both size and time count, only first
+    // positions may have one.
+    let pick = |asked: Option<Code>, lists: &[Vec<u32>], weight: f64, models: bool| match asked {
+        Some(code) => Coder::train(code, lists),
+        None if small && balanced => Coder::new(Code::Pfor128),
+        None => best(choice.prefer, lists, weight, !small && models),
+    };
+    let of_positions = || {
+        let firsts = pick(choice.positions, firsts, FIRSTS, true)?;
+        Ok((firsts, pick(choice.positions, gaps, GAPS, !balanced)?))
+    };
+    let of_postings = || {
+        let pointers = pick(choice.pointers, pointers, POSTINGS, !balanced)?;
+        Ok((pointers, pick(choice.counts, counts, POSTINGS, !balanced)?))
+    };
+    let (positions, postings) = if threads > 1 {
+        std::thread::scope(|scope| {
+            let positions = scope.spawn(of_positions);
+            let postings = of_postings();
+            (positions.join().unwrap_or_else(|panic| resume_unwind(panic)), postings)
+        })
+    } else {
+        (of_positions(), of_postings())
+    };
+    let ((firsts, gaps), (pointers, counts)): (Pair, Pair) = (positions?, postings?);
+    Ok(Codes { quantum: choice.quantum, pointers, counts, firsts, gaps })
+}
+
+/// The code that suits a preference best on these lists; a nanosecond weighs `weight` bits. Models are for lists that
+/// are long enough to pay for them.
+fn best(prefer: Preference, lists: &[Vec<u32>], weight: f64, models: bool) -> Result<Coder> {
+    let mut best: Option<((f64, f64), Coder)> = None;
+    for code in Code::all().into_iter().filter(|code| models || *code != Code::Ans) {
+        let Ok(coder) = Coder::train(code, lists) else { continue };
+        // A code that cannot hold the lists is no candidate.
+        let Some(bits) = bits_a_number(&coder, lists) else { continue };
+        let nanoseconds = code.nanoseconds();
+        let cost = match prefer {
+            Preference::Smallest => (bits, nanoseconds),
+            Preference::Fastest => (nanoseconds, bits),
+            Preference::Balanced => (bits + weight * nanoseconds, bits),
+        };
+        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+            best = Some((cost, coder));
+        }
+    }
+    best.map_or_else(|| Coder::new(Code::Pfor128), |(_, coder)| Ok(coder))
+}
+
+/// How many bits a code takes for a number of these lists; `None` where it cannot hold them.
+pub fn bits_a_number(coder: &Coder, lists: &[Vec<u32>]) -> Option<f64> {
+    let numbers: usize = lists.iter().map(Vec::len).sum();
+    let bits = lists.iter().try_fold(0u64, |bits, list| Some(bits + coder.bits(list).ok()?))?;
+    Some(bits as f64 / numbers.max(1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gaps between positions: small ones, and a heavy tail.
+    fn gaps() -> Vec<Vec<u32>> {
+        let mut random = 88_172_645_463_325_252u64;
+        let mut gap = |_| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            let even = ((random >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+            (60.0 * (even.powf(-0.7) - 1.0)).min(1e8) as u32
+        };
+        (0..200).map(|_| (0..400).map(&mut gap).collect()).collect()
+    }
+
+    #[test]
+    fn balanced_pays_some_bits_for_speed() {
+        let lists = gaps();
+        let bits = |code| bits_a_number(&Coder::new(code).unwrap(), &lists).unwrap();
+        let chosen = |prefer| best(prefer, &lists, GAPS, false).unwrap().code();
+        assert!(bits(Code::Zeta(3)) < bits(Code::Pfor128) - 0.5);
+        assert_eq!(chosen(Preference::Balanced), Code::Pfor128);
+        assert_eq!(chosen(Preference::Fastest), Code::Simd128);
+        let smallest = bits(chosen(Preference::Smallest));
+        assert!(Code::all().into_iter().filter(|code| *code != Code::Ans).all(|code| bits(code) >= smallest));
+    }
+}
