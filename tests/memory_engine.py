@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from crivello._core import QueryFilter, QueryText
 from crivello.errors import QuerySyntaxError
-from crivello.search.filters import Filter, filters_of, narrowed, without
 from crivello.search.results import FacetValue, Hit, Results, Snippet
 from crivello.store import CachedPage
 from crivello.summary import State, Summary
@@ -66,8 +66,9 @@ class MemoryEngine:
         self.asked.append(query)
         if self.failure:
             raise self.failure
-        filters = filters_of(query)
-        wanted, excluded = _parsed(without(query, *filters))
+        text = QueryText(query)
+        filters = [one for one in text.filters if one.removable]
+        wanted, excluded = _parsed(text.without(filters) if filters else query)
         found = [
             page
             for page in self.pages
@@ -165,9 +166,11 @@ def html_of(page: Page) -> bytes:
 
 
 def _facets(query: str, found: list[Page]) -> dict[str, tuple[FacetValue, ...]]:
+    text = QueryText(query)
+
     def counted(values: Iterator[str], clause: str) -> tuple[FacetValue, ...]:
         return tuple(
-            FacetValue(value, count, narrowed(query, clause + value))
+            FacetValue(value, count, text.narrowed(clause + value))
             for value, count in Counter(filter(None, values)).most_common()
         )
 
@@ -177,13 +180,13 @@ def _facets(query: str, found: list[Page]) -> dict[str, tuple[FacetValue, ...]]:
         "language": counted((page.language for page in found), "lang:"),
         "type": counted((page.kind for page in found), "type:"),
         "year": tuple(
-            FacetValue(str(year), count, narrowed(query, f"after:{year}-01-01 before:{year + 1}-01-01"))
+            FacetValue(str(year), count, text.narrowed(f"after:{year}-01-01 before:{year + 1}-01-01"))
             for year, count in years.most_common()
         ),
     }
 
 
-def _passes(page: Page, one: Filter) -> bool:
+def _passes(page: Page, one: QueryFilter) -> bool:
     match one.name:
         case "site":
             passes = page.site == one.value or page.site.endswith(f".{one.value}")
@@ -206,7 +209,7 @@ def _parsed(query: str) -> tuple[list[str], list[str]]:
     wanted: list[str] = []
     excluded: list[str] = []
     for sign, phrase, word in re.findall(r'(-?)(?:"([^"]*)"|([^\s"]+))', query):
-        if word not in ("AND", "OR"):
+        if word not in ("AND", "OR", "*"):
             (excluded if sign else wanted).append(phrase or word.strip("()"))
     return wanted, excluded
 

@@ -2,68 +2,102 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crivello.search.filters import filters_of, narrowed, without
+from crivello._core import QueryText, query_language
+from crivello.errors import QuerySyntaxError
+from crivello.index import Document, Index
 from crivello.search.results import FacetValue, Results
+from crivello.search.searcher import Search
 from crivello.web.facets import Chip, chips_of, facets_of
+from crivello.web.rephrase import suggestions
+from tests.searching import opened
 
-PIECES = ["wind", "-storm", '"solar wind"', "+sun", "(a OR b)", "site:a.example", "-lang:it", "Type:pdf",
-          "after:2024-01-01", "before:2025-01-01", "(x site:b.example)", '"type:pdf"', "title:moon"]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ("wind site:a.example", ["site:a.example"]),
-        ("SITE:a.example wind -lang:it", ["site:a.example", "-lang:it"]),
-        ("+type:pdf wind", ["type:pdf"]),
-        ('"site:a.example" wind', []),
-        ("(wind site:a.example) moon", []),
-        ("wind OR site:a.example", []),
-        ("NOT site:a.example", []),
-        ("wind AND lang:en moon", []),
-        ("site: wind website:a.example", []),
-        (') lang:en (( "x', ["lang:en"]),
-    ],
-)
-def test_filters_are_found_where_they_can_be_taken_out(query: str, found: list[str]) -> None:
-    filters = filters_of(query)
-    assert [f"{'-' * one.negated}{one.name}:{one.value}" for one in filters] == found
+PIECES = ["wind", "-storm", '"solar wind"', "+sun", "(sun OR moon)", "site:a.example", "-lang:it", "NOT type:pdf",
+          "language:en", "after:2024-01-01", "before:2025", "(moon site:b.example)", '"type:pdf"', "title:moon", "the",
+          "OR", "AND", "*", "sun INSIDE (solar < wind)", "win*", "-+site:b.example", "…"]  # fmt: skip
+VALUES = {"site": "a.example", "lang": "it", "type": "pdf", "before": "2025-01-01", "after": "2024-01-01"}
 
 
-@given(st.lists(st.sampled_from(PIECES)))
-def test_without_its_filters_a_query_has_the_other_pieces(pieces: list[str]) -> None:
-    query = " ".join(pieces)
-    filters = filters_of(query)
-    plain = [piece for piece in pieces if piece.lstrip("-").lower().split(":")[0] not in
-             ("site", "lang", "type", "before", "after")]  # fmt: skip
-    assert without(query, *filters) == " ".join(plain)
-    assert len(filters) == len(pieces) - len(plain)
+@pytest.fixture(scope="module")
+def search(tmp_path_factory: pytest.TempPathFactory) -> Search:
+    texts = [
+        "solar wind",
+        "the storm and the moon",
+        "sun, moon and solar storm",
+        "wind of type pdf",
+        "the sun",
+    ]
+    known = [("a.example", "en", "text/html", 19_500), ("b.example", "it", "application/pdf", 19_800),
+             ("a.example", "it", "application/pdf", 20_200)]  # fmt: skip
+    pages = [
+        Document(f"https://{site}/{place}/{language}", "The moon", text, language, kind=kind, day=day)
+        for place, text in enumerate(texts)
+        for site, language, kind, day in known
+    ]
+    folder: Path = tmp_path_factory.mktemp("filters")
+    return opened(folder, Index(folder).add(pages))
 
 
-@given(st.text(alphabet='ab site:lang-+"() ORAND', max_size=40))
-def test_any_text_can_be_looked_through(query: str) -> None:
-    filters = filters_of(query)
-    assert all(
-        query[one.start : one.end].lower().endswith(f"{one.name}:{one.value}".lower()) for one in filters
+def found(search: Search, query: str) -> set[str]:
+    return {hit.url for hit in search.search(query, top=100, passages=False)}
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=8).map(" ".join))
+def test_a_filter_that_is_taken_out_can_be_put_back(search: Search, query: str) -> None:
+    try:
+        matches = found(search, query)
+    except QuerySyntaxError:
+        assert QueryText(query).filters == []
+        return
+    text = QueryText(query)
+    for one in text.filters:
+        assert one.value[:4] in query[one.start : one.end]
+        if one.removable:
+            clause = f"{'-' * one.negated}{one.name}:{one.value}"
+            rest = text.without([one])
+            assert found(search, rest) >= matches
+            assert found(search, QueryText(rest).narrowed(clause)) == matches
+    for suggestion in suggestions(query):
+        found(search, suggestion.query)
+
+
+@given(
+    st.one_of(
+        st.lists(st.sampled_from([*PIECES, '"', "(", ")~", "site:", "INSIDE["])).map(" ".join), st.text()
     )
-    assert len(chips_of(query)) == len(filters)
-
-
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("wind moon", "wind moon type:pdf"),
-        ("wind OR moon", "(wind OR moon) type:pdf"),
-        ("(wind OR moon)", "(wind OR moon) type:pdf"),
-        ('"wind OR moon"', '"wind OR moon" type:pdf'),
-    ],
 )
-def test_one_more_filter_holds_for_the_whole_query(query: str, expected: str) -> None:
-    assert narrowed(query, "type:pdf") == expected
+def test_plain_words_of_any_text_parse(search: Search, query: str) -> None:
+    words = QueryText(query.encode(errors="replace").decode()).plain_words()
+    if words:
+        search.count(words)
+        assert QueryText(words).filters == []
+
+
+def test_every_filter_of_the_language_gets_a_chip() -> None:
+    operators, fields = query_language()
+    for name, canonical, is_filter in fields:
+        if is_filter:
+            assert chips_of(f"wind {name}:{VALUES[canonical]}") == [
+                Chip(chips_of(f"{canonical}:{VALUES[canonical]}")[0].label, "wind")
+            ]
+            assert QueryText(f"wind {name}:{VALUES[canonical]}").plain_words() == "wind"
+    for operator in operators:
+        assert operator not in QueryText(f'sun {operator} "solar {operator} flare"~9').plain_words().split()
+
+
+def test_words_without_operators() -> None:
+    assert QueryText('sun INSIDE "solar flare"~9').plain_words() == "sun solar flare"
+    assert chips_of("wind language:it") == chips_of("wind lang:it") == [Chip("Italian", "wind")]
+    assert [one.query for one in suggestions('"solar wind" site:a.example')] == [
+        '"solar wind"',
+        "solar wind site:a.example",
+        "solar wind",
+    ]
 
 
 def test_chips_are_in_the_words_of_people() -> None:
@@ -76,6 +110,9 @@ def test_chips_are_in_the_words_of_people() -> None:
         "since 2024-05-06",
     ]
     assert chips_of("wind after:2024-01-01 before:2025-01-01") == [Chip("2024", "wind")]
+    assert chips_of("after:2024 before:2025") == [Chip("2024", "*")]
+    assert chips_of("wind NOT site:a.example") == [Chip("not a.example", "wind")]
+    assert chips_of("(wind site:a.example) OR lang:it") == []
     assert chips_of("lang:tlh wind before:2025-01-01") == [
         Chip("tlh", "wind before:2025-01-01"),
         Chip("before 2025-01-01", "lang:tlh wind"),

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crivello._core import QueryText
 from crivello.errors import CorruptFile, CrivelloError
-from crivello.search.words import plain_words
 from crivello.web import Server, serve
 from crivello.web.address import breadcrumb, followable
 from crivello.web.paging import Paging
@@ -295,7 +295,7 @@ def test_ctrl_c_ends_serve_cleanly() -> None:
     ],
 )
 def test_plain_words(query: str, words: str) -> None:
-    assert plain_words(query) == words
+    assert QueryText(query).plain_words() == words
 
 
 @given(st.text(alphabet='ab "()-*:ANDORNOTtype', max_size=40))

@@ -44,10 +44,8 @@ class InvalidSetting(InvalidArgument):
 class QuerySyntaxError(InvalidArgument):
     """A query does not parse; ``position`` is the character where it went wrong, from 0."""
 
-    def __init__(self, message: str, position: int) -> None:
-        super().__init__(
-            message, hint="`crivello search --help` shows the language; words in quotes are only words"
-        )
+    def __init__(self, message: str, position: int, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
         self.position = position
 
 

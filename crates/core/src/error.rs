@@ -51,6 +51,8 @@ pub enum Error {
         position: usize,
         /// What was expected there.
         reason: String,
+        /// What to try, where there is something to try.
+        hint: Option<&'static str>,
     },
     /// An argument is not acceptable.
     #[error("{0}")]

@@ -60,7 +60,7 @@ fn exception(py: Python<'_>, error: Error) -> PyErr {
         Error::Corrupt { path, offset, .. } => raise(py, "CorruptFile", (text, path, offset)),
         Error::Newer { path, .. } => raise(py, "NewerFormat", (text, path)),
         Error::Older { path, .. } => raise(py, "OlderFormat", (text, path)),
-        Error::Query { position, .. } => raise(py, "QuerySyntaxError", (text, position)),
+        Error::Query { position, hint, .. } => raise(py, "QuerySyntaxError", (text, position, hint)),
         Error::Invalid(_) => raise(py, "InvalidArgument", (text,)),
         Error::Stopped => PyKeyboardInterrupt::new_err(()),
     }
@@ -104,7 +104,7 @@ fn fail(py: Python<'_>, kind: &str) -> PyResult<()> {
         "corrupt" => Error::corrupt(path(), 42, "on purpose"),
         "newer" => Error::Newer { path: path(), found: 2, supported: 1 },
         "older" => Error::Older { path: path(), found: 1, supported: 2 },
-        "query" => Error::Query { position: 3, reason: "on purpose".into() },
+        "query" => Error::Query { position: 3, reason: "on purpose".into(), hint: None },
         "invalid" => Error::Invalid("on purpose".into()),
         other => return Err(PyValueError::new_err(format!("no such failure: {other}"))),
     };

@@ -13,6 +13,7 @@ mod fault;
 mod filters;
 mod graph;
 mod index;
+mod language;
 mod log;
 mod parse;
 mod robots;
@@ -35,6 +36,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     filters::register(module)?;
     graph::register(module)?;
     index::register(module)?;
+    language::register(module)?;
     log::register(module)?;
     parse::register(module)?;
     robots::register(module)?;

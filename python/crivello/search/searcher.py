@@ -11,9 +11,8 @@ from pathlib import Path
 
 from msgspec import structs
 
-from crivello._core import Ranking, Ranks, Searcher, SearchOptions
+from crivello._core import QueryText, Ranking, Ranks, Searcher, SearchOptions
 from crivello.index import Segment
-from crivello.search.filters import narrowed
 from crivello.search.operators import Query
 from crivello.search.operators.text import sound
 from crivello.search.results import Explanation, FacetValue, Hit, Results, Snippet
@@ -243,11 +242,13 @@ def _hit(
 
 
 def _facets(query: str, ranking: Ranking) -> dict[str, tuple[FacetValue, ...]]:
+    text = QueryText(query)
+
     def value(name: str, value: str, count: int) -> FacetValue:
         clause = (
             f"after:{value} before:{int(value) + 1}" if name == "year" else _FILTER_OF[name].format(value)
         )
-        return FacetValue(value, count, narrowed(query, clause))
+        return FacetValue(value, count, text.narrowed(clause))
 
     found = ranking.facets or {}
     return {name: tuple(value(name, *one) for one in values) for name, values in found.items()}

@@ -1,31 +1,12 @@
-"""Words without what the query language makes of them.
-
-The query language is the parser's business: here its signs are only taken away, so that what is left is
-words that always parse.
-"""
+"""Words of a text that is no query."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-from crivello.search.filters import NAMES
-
-_SIGNS = re.compile(r'["“”„()\[\]{}*~^:]')
-_FILTER = re.compile(rf"(?:^|(?<=[\s(]))[-+]?(?:{'|'.join(NAMES)}):[^\s)]+", re.IGNORECASE)
-_FIELD = re.compile(r"(?<!\S)\(?\w+:(?=[^\s/])")
-_NEGATED = re.compile(r'(?:^|(?<=[\s(]))(?:-|NOT\s+)(?:"[^"]*"?|\([^)]*\)?|[^\s)]+)')
-_OPERATORS = frozenset({"AND", "OR", "NOT"})
-
 _WITHIN_WORDS = "'’._+#"
 _CAPITALS = re.compile(r"[A-Z]{2,}")
-
-
-def plain_words(query: str) -> str:
-    """The words that a query wants: no signs, no operators, no filters, and none that it excludes."""
-    wanted = _FIELD.sub(" ", _NEGATED.sub(" ", _FILTER.sub(" ", query)))
-    words = (word.lstrip("-+") for word in _SIGNS.sub(" ", wanted).split())
-    return " ".join(word for word in words if word and word not in _OPERATORS)
 
 
 def words_of_text(text: str) -> str:

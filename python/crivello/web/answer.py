@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from crivello._core import QueryText
 from crivello.errors import QuerySyntaxError
 from crivello.search.results import Results
-from crivello.search.words import plain_words
 from crivello.web.engine import Engine
 
 HITS_A_PAGE = 10
@@ -46,7 +46,7 @@ def answer(engine: Engine, query: str, page: int) -> Answer:
     try:
         return Answer(_search(engine, query, page), page)
     except QuerySyntaxError as error:
-        misread = Misread(str(error), error.position, plain_words(query))
+        misread = Misread(str(error), error.position, QueryText(query).plain_words())
     try:
         results = _search(engine, misread.words, page) if misread.words else _nothing(query)
     except QuerySyntaxError:

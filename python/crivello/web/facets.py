@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from crivello.search.filters import Filter, filters_of, without
+from crivello._core import QueryFilter, QueryText
 from crivello.search.results import FacetValue, Results
 from crivello.web.names import language_name, type_name
 
@@ -66,18 +66,19 @@ def _facet(name: str, values: tuple[FacetValue, ...]) -> Facet:
 
 
 def chips_of(query: str) -> list[Chip]:
-    """The filters of a query in their order; two that make up a year are one."""
+    """The filters of a query that can be taken off, in their order; two that make up a year are one."""
     chips: list[Chip] = []
-    filters = filters_of(query)
+    text = QueryText(query)
+    filters = [one for one in text.filters if one.removable]
     while filters:
         year = _year(*filters[:2]) if len(filters) > 1 else None
         width = 1 if year is None else 2
-        chips.append(Chip(year or _described(filters[0]), without(query, *filters[:width])))
+        chips.append(Chip(year or _described(filters[0]), text.without(filters[:width])))
         filters = filters[width:]
     return chips
 
 
-def _year(first: Filter, second: Filter) -> str | None:
+def _year(first: QueryFilter, second: QueryFilter) -> str | None:
     """The year that begins with the first filter and ends with the second."""
     if (first.name, second.name) != ("after", "before") or first.negated or second.negated:
         return None
@@ -85,7 +86,7 @@ def _year(first: Filter, second: Filter) -> str | None:
     return start[1] if start and end and int(end[1]) == int(start[1]) + 1 else None
 
 
-def _described(one: Filter) -> str:
+def _described(one: QueryFilter) -> str:
     label = _PREPOSITIONS.get(one.name, "") + _label(one.name, one.value)
     return f"not {label}" if one.negated else label
 

@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
-from crivello.search.filters import narrowed
+from crivello._core import QueryText
 from crivello.web.address import breadcrumb, cached_path, followable
 from crivello.web.names import language_name, type_name
 from crivello.web.paging import search_path
@@ -39,6 +39,10 @@ def _sentence(clause: str) -> str:
     return clause[:1].upper() + clause[1:]
 
 
+def _narrowed(query: str, clause: str) -> str:
+    return QueryText(query).narrowed(clause)
+
+
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("crivello.web"),
@@ -60,7 +64,7 @@ def _environment() -> Environment:
         type_name=type_name,
     )
     environment.globals.update(
-        cached_path=cached_path, narrowed=narrowed, search_path=search_path, static_path=static_path
+        cached_path=cached_path, narrowed=_narrowed, search_path=search_path, static_path=static_path
     )
     return environment
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from crivello.search.filters import filters_of, without
-from crivello.search.words import plain_words
-
-_QUOTES = re.compile(r'["“”„]')
+from crivello._core import QueryText
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +15,15 @@ class Suggestion:
     query: str
 
 
-def without_quotes(query: str) -> str:
-    """The query with its phrases as loose words."""
-    return " ".join(_QUOTES.sub(" ", query).split())
-
-
 def suggestions(query: str) -> list[Suggestion]:
     """Queries that ask for less than this one, the nearest first."""
     query = " ".join(query.split())
+    text = QueryText(query)
+    filters = [one for one in text.filters if one.removable]
     simpler = {
-        "without the filters": " ".join(without(query, *filters_of(query)).split()),
-        "without the quotes": without_quotes(query),
-        "only the words": plain_words(query),
+        "without the filters": text.without(filters) if filters else query,
+        "without the quotes": text.unquoted(),
+        "only the words": text.plain_words(),
     }
     found: list[Suggestion] = []
     for change, other in simpler.items():

@@ -1,9 +1,10 @@
 //! "Did you mean": a query with its rare words spelt better.
 
 use super::Searcher;
-use super::suggest::{Speller, plain_words, rewrite};
+use super::suggest::{Speller, rewrite};
 use crate::Result;
 use crate::analysis::{Analyzer, Language};
+use crate::search::language::QueryText;
 
 /// A word in as many documents is taken to be meant as it is written.
 const COMMON: u64 = 20;
@@ -18,10 +19,10 @@ impl Searcher {
         let analyzer = Analyzer::new(Language::of(Some(language)));
         let mut rare = Vec::new();
         let mut term = String::new();
-        for range in plain_words(query) {
-            analyzer.term(&query[range.clone()], &mut term);
+        for word in QueryText::new(query, &analyzer).wanted().into_iter().filter(|word| word.plain) {
+            analyzer.term(&query[word.span.clone()], &mut term);
             if rare.len() < CORRECTED && self.documents_with(&term)? < COMMON {
-                rare.push(range);
+                rare.push(word.span);
             }
         }
         if rare.is_empty() {

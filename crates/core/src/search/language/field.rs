@@ -25,24 +25,36 @@ pub enum Known {
 
 const KINDS: [&str; 6] = ["html", "text", "pdf", "feed", "office", "other"];
 
+/// Every name, the canonical one of a field first.
+pub const FIELDS: [(&str, Field); 13] = [
+    ("title", Field::Zone(Zone::Title)),
+    ("url", Field::Zone(Zone::Url)),
+    ("body", Field::Zone(Zone::Body)),
+    ("headings", Field::Zone(Zone::Headings)),
+    ("heading", Field::Zone(Zone::Headings)),
+    ("anchors", Field::Zone(Zone::Anchors)),
+    ("anchor", Field::Zone(Zone::Anchors)),
+    ("site", Field::Known(Known::Site)),
+    ("lang", Field::Known(Known::Language)),
+    ("language", Field::Known(Known::Language)),
+    ("type", Field::Known(Known::Kind)),
+    ("before", Field::Known(Known::Before)),
+    ("after", Field::Known(Known::After)),
+];
+
 /// The field that `text` begins with, and its name. A name before two colons is part of an identifier, such
 /// as `url::parse`.
 pub fn field(text: &str) -> Option<(Field, &str)> {
     let (name, rest) = text.split_once(':')?;
-    let field = match name {
-        "title" => Field::Zone(Zone::Title),
-        "url" => Field::Zone(Zone::Url),
-        "body" => Field::Zone(Zone::Body),
-        "heading" | "headings" => Field::Zone(Zone::Headings),
-        "anchor" | "anchors" => Field::Zone(Zone::Anchors),
-        "site" => Field::Known(Known::Site),
-        "lang" | "language" => Field::Known(Known::Language),
-        "type" => Field::Known(Known::Kind),
-        "before" => Field::Known(Known::Before),
-        "after" => Field::Known(Known::After),
-        _ => return None,
-    };
-    (!rest.starts_with(':')).then_some((field, name))
+    let (_, field) = FIELDS.iter().find(|(known, _)| *known == name)?;
+    (!rest.starts_with(':')).then_some((*field, name))
+}
+
+impl Field {
+    /// What the field is called.
+    pub fn name(self) -> &'static str {
+        FIELDS.iter().find(|(_, field)| *field == self).map_or("", |(name, _)| name)
+    }
 }
 
 impl Known {
@@ -57,6 +69,17 @@ impl Known {
             }
             Known::Before => day(value).map(Filter::Before),
             Known::After => day(value).map(Filter::After),
+        }
+    }
+
+    /// A value in canonical form: a host, a code, a type, a whole date; `None` for one that the field does not have.
+    pub fn canonical(self, value: &str) -> Option<String> {
+        match self.filter(value)? {
+            Filter::Site(name) | Filter::Language(name) | Filter::Kind(name) => Some(name),
+            Filter::Before(_) | Filter::After(_) => {
+                let first = ["-01-01", "-01", ""];
+                Some(format!("{value}{}", first[value.matches('-').count()]))
+            }
         }
     }
 
@@ -128,6 +151,34 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(language(value).as_deref(), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_canonical_value_means_the_same() {
+        for (known, value, canonical) in [
+            (Known::Site, "https://Example.org/docs", "example.org"),
+            (Known::Language, "pt-BR", "pt"),
+            (Known::Kind, "PDF", "pdf"),
+            (Known::After, "2024", "2024-01-01"),
+            (Known::Before, "2024-05", "2024-05-01"),
+            (Known::Before, "2024-05-06", "2024-05-06"),
+        ] {
+            assert_eq!(known.canonical(value).as_deref(), Some(canonical));
+            assert_eq!(known.filter(value), known.filter(canonical));
+        }
+        assert_eq!(Known::After.canonical("never"), None);
+    }
+
+    #[test]
+    fn a_field_is_called_by_its_first_name() {
+        for (name, canonical) in
+            [("lang", "lang"), ("language", "lang"), ("anchor", "anchors"), ("type", "type")]
+        {
+            assert_eq!(field(&format!("{name}:x")).unwrap().0.name(), canonical);
+        }
+        for zone in Zone::ALL {
+            assert_eq!(Field::Zone(zone).name(), zone.name());
         }
     }
 

@@ -1,331 +1,241 @@
-//! The grammar: from tokens to the tree, by recursive descent.
+//! The grammar: from tokens to the tree of what is written, by recursive descent.
 //!
-//! Each method of the parser reads one line of it, and returns `None` for what holds no word.
+//! Each method of the parser reads one line of it. Any text has a tree: where an operand is missing, a node says so,
+//! and the first thing that is wrong is told beside the tree.
 
-use super::interval::{interval_of, set_zones};
-use super::lexer::{Token, WIDEST, tokens};
-use super::operator::Operator;
-use super::tree::{Interval, Query};
-use super::words::{Words, phrase, window};
-use super::{DEEPEST, MOST_LEAVES, MOST_RELATIONS, failure};
-use crate::Result;
-use crate::analysis::Analyzer;
-use crate::index::format::zone::{Zone, ZoneSet};
+use std::ops::Range;
 
-/// From how many characters on a fuzzy word has two changes, where it does not say.
-const LONG_WORD: usize = 8;
+use super::lexer::{Token, tokens};
+use super::operator::Join;
+use super::syntax::{Link, Node, Syntax};
+use super::{DEEPEST, Fault, MOST_RELATIONS, PAIRS, QUOTES};
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sign {
-    Required,
-    Optional,
-    /// A stop word without a sign.
-    Stop,
-    /// A `*` without a sign.
-    Everything,
-    Excluded,
+/// The tree of a query, and the first thing that is wrong with it.
+pub fn read(query: &str) -> (Syntax<'_>, Option<Fault>) {
+    let (tokens, fault) = tokens(query);
+    let mut parser = Parser { tokens, next: 0, end: query.len(), depth: 0, relations: 0, fault };
+    let tree = parser.whole();
+    (tree, parser.fault)
 }
 
-/// The state of parsing.
-pub struct Parser<'a> {
-    tokens: Vec<(usize, Token<'a>)>,
+struct Parser<'a> {
+    tokens: Vec<(Range<usize>, Token<'a>)>,
     next: usize,
+    /// How many bytes the query has.
     end: usize,
     depth: usize,
-    leaves: usize,
     relations: usize,
-    analyzer: &'a Analyzer,
+    fault: Option<Fault>,
 }
 
 impl<'a> Parser<'a> {
-    pub fn new(query: &'a str, analyzer: &'a Analyzer) -> Result<Parser<'a>> {
-        let end = query.chars().count();
-        Ok(Parser { tokens: tokens(query)?, next: 0, end, depth: 0, leaves: 0, relations: 0, analyzer })
-    }
-
-    /// The whole query.
-    pub fn whole(mut self) -> Result<Query> {
-        let query = self.query()?;
-        match self.peek() {
-            Some(_) => Err(failure(self.position(), "this parenthesis was never opened")),
-            None => query.ok_or_else(|| failure(0, "there is no word to search for")),
+    /// The whole query. What follows a parenthesis that was never opened stands beside what is before it.
+    fn whole(&mut self) -> Syntax<'a> {
+        let mut parts = vec![self.query()];
+        while self.next < self.tokens.len() {
+            self.wrong(self.at(), "this parenthesis was never opened", PAIRS);
+            self.next += 1;
+            while matches!(self.peek(), Some(Token::Tilde(_) | Token::Boost(_))) {
+                self.next += 1;
+            }
+            parts.push(self.query());
+        }
+        match parts.len() {
+            1 => parts.remove(0),
+            _ => Syntax { span: 0..self.end, node: Node::Group(parts) },
         }
     }
 
-    fn query(&mut self) -> Result<Option<Query>> {
-        let first = self.group()?;
-        if self.peek() != Some(Token::Or) {
-            return Ok(first);
+    fn query(&mut self) -> Syntax<'a> {
+        let start = self.at();
+        let mut groups = vec![self.group()];
+        while self.peek() == Some(Token::Or) {
+            self.check_group(groups.last());
+            self.next += 1;
+            groups.push(self.group());
+            self.check_group(groups.last());
         }
-        let mut groups = vec![self.needed(first)?];
-        while self.take(Token::Or) {
-            let group = self.group()?;
-            groups.push(self.needed(group)?);
-        }
-        Ok(Some(Query::any(groups)))
+        self.one_or(start, groups, Node::Or)
     }
 
-    fn group(&mut self) -> Result<Option<Query>> {
-        let (mut required, mut optional, mut excluded) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut stop, mut everything, mut filters) = (Vec::new(), Vec::new(), Vec::new());
+    fn check_group(&mut self, group: Option<&Syntax<'a>>) {
+        if let Some(Syntax { span, node: Node::Group(members) }) = group
+            && members.is_empty()
+        {
+            self.wrong(span.start, "AND and OR need a word on both sides", QUOTES);
+        }
+    }
+
+    fn group(&mut self) -> Syntax<'a> {
+        let start = self.at();
+        let mut members = Vec::new();
         while !matches!(self.peek(), None | Some(Token::Or | Token::Close)) {
-            let (sign, item) = self.item()?;
-            let Some(item) = item else { continue };
-            match sign {
-                Sign::Excluded => excluded.push(item),
-                _ if is_filter(&item) => filters.push(item),
-                Sign::Required => required.push(item),
-                Sign::Optional => optional.push(item),
-                Sign::Stop => stop.push(item),
-                Sign::Everything => everything = vec![item],
-            }
+            members.push(self.item());
         }
-        if required.is_empty() && optional.is_empty() {
-            optional = stop;
-        }
-        if required.is_empty() && optional.is_empty() && excluded.is_empty() && filters.is_empty() {
-            optional = everything;
-        }
-        let group = match (required.len(), optional.len(), excluded.len()) {
-            (0, 0, 0) => None,
-            (1, 0, 0) => required.pop(),
-            (0, 1, 0) => optional.pop(),
-            _ => Some(Query::Group { required, optional, excluded }),
-        };
-        filters.splice(0..0, group);
-        Ok(if filters.len() > 1 { Some(Query::And(filters)) } else { filters.pop() })
+        self.spanning(start, Node::Group(members))
     }
 
-    fn item(&mut self) -> Result<(Sign, Option<Query>)> {
-        let (sign, first) = self.chain()?;
-        if self.peek() != Some(Token::And) {
-            return Ok((sign, first));
-        }
-        let mut chains = vec![negated_if(sign, self.needed(first)?)];
+    fn item(&mut self) -> Syntax<'a> {
+        let start = self.at();
+        let mut chains = vec![self.chain()];
         while self.take(Token::And) {
-            let (sign, chain) = self.chain()?;
-            chains.push(negated_if(sign, self.needed(chain)?));
+            chains.push(self.chain());
         }
-        Ok((Sign::Optional, Some(Query::And(chains))))
+        self.one_or(start, chains, Node::And)
     }
 
-    fn chain(&mut self) -> Result<(Sign, Option<Query>)> {
-        let start = self.position();
-        let (sign, first) = self.operand()?;
-        let Some(mut operator) = self.operator()? else {
-            return Ok((sign, first));
-        };
-        let mut chain = self.side(operator, start, sign, first)?;
-        let mut chained = false;
-        loop {
-            let position = self.position();
-            let (sign, right) = self.operand()?;
-            let right = self.side(operator, position, sign, right)?;
-            chain = operator.join(chain, right, chained);
-            chained = operator == Operator::Before;
-            operator = match self.operator()? {
-                Some(operator) => operator,
-                None => return Ok((Sign::Optional, Some(Query::Interval(chain)))),
-            };
+    fn chain(&mut self) -> Syntax<'a> {
+        let start = self.at();
+        let first = self.operand();
+        let mut links = Vec::new();
+        while let Some(link) = self.link() {
+            links.push(link);
         }
+        if links.is_empty() {
+            return first;
+        }
+        self.spanning(start, Node::Chain(Box::new(first), links))
     }
 
-    /// The operator that stands next. Each but `<` makes the tree deeper.
-    fn operator(&mut self) -> Result<Option<Operator>> {
+    /// The operator that stands next, with its right side. Each but `<` makes the meaning deeper.
+    fn link(&mut self) -> Option<Link<'a>> {
+        let start = self.at();
         let second = self.tokens.get(self.next + 1).map(|(_, token)| *token);
-        let Some((operator, length)) = Operator::of(self.peek(), second) else {
-            return Ok(None);
+        let (operator, margins, negated) = match (self.peek()?, second) {
+            (Token::Operator(operator, margins), _) => (operator, margins, false),
+            (Token::Not, Some(Token::Operator(operator, margins))) if operator.adjustable => {
+                (operator, margins, true)
+            }
+            _ => return None,
         };
-        self.relations += usize::from(operator != Operator::Before);
+        self.relations += usize::from(operator.join != Join::Ordered);
         if self.relations > MOST_RELATIONS {
-            let reason = "a query has at most 50 operators CONTAINING, INSIDE and ALIGNED";
-            return Err(failure(self.position(), reason));
+            self.wrong(start, "a query has at most 50 operators CONTAINING, INSIDE and ALIGNED", "");
         }
-        self.next += length;
-        Ok(Some(operator))
+        self.next += 1 + usize::from(negated);
+        let span = start..self.passed();
+        let right = self.operand();
+        Some(Link { span, operator, margins, negated, right })
     }
 
-    /// What stands on a side of an operator, from `position` on.
-    fn side(&self, operator: Operator, position: usize, sign: Sign, side: Option<Query>) -> Result<Interval> {
-        let name = operator.name();
-        let side = side.ok_or_else(|| failure(position, format!("{name} needs a word on both sides")))?;
-        let interval = match sign {
-            Sign::Required | Sign::Excluded => Err("a sign or a NOT"),
-            _ => interval_of(side),
-        };
-        interval.map_err(|held| failure(position, format!("{held} cannot stand on a side of {name}")))
-    }
-
-    fn operand(&mut self) -> Result<(Sign, Option<Query>)> {
-        let position = self.position();
-        let Some(token) = self.peek() else {
-            return Err(failure(position, "something is missing at the end"));
-        };
-        let name = match token {
-            Token::Plus => return Ok((Sign::Required, self.signed()?)),
-            Token::Minus | Token::Not => return Ok((Sign::Excluded, self.signed()?)),
-            Token::Zone(zone) => return Ok((Sign::Optional, Some(self.zoned(zone)?))),
-            Token::Known(known, value) => {
+    fn operand(&mut self) -> Syntax<'a> {
+        let start = self.at();
+        let name = match self.peek() {
+            Some(Token::Plus) => return self.signed(Node::Required),
+            Some(Token::Minus | Token::Not) => return self.signed(Node::Excluded),
+            Some(Token::Zone(zone)) => {
                 self.next += 1;
-                let filter = known.filter(value).ok_or_else(|| failure(position, known.needs()))?;
-                return Ok((Sign::Optional, Some(Query::Filter(filter))));
+                let inside = Box::new(self.atom());
+                return self.spanning(start, Node::Zone(zone, inside));
             }
-            Token::Everything => {
-                self.next += 1;
-                return Ok((Sign::Everything, Some(Query::everything())));
-            }
-            Token::And => "AND",
-            Token::Or => "OR",
-            Token::Before => "<",
-            Token::Containing(_) => "CONTAINING",
-            Token::Inside(_) => "INSIDE",
-            Token::Aligned => "ALIGNED",
-            Token::Close => return Err(failure(position, "something is missing before this parenthesis")),
+            Some(Token::Known(known, value)) => return self.leaf(Node::Filter(known, value)),
+            Some(Token::Everything) => return self.leaf(Node::Everything),
+            Some(Token::And) => "AND",
+            Some(Token::Or) => "OR",
+            Some(Token::Operator(operator, _)) => operator.name,
+            None => return self.missing("something is missing at the end"),
+            Some(Token::Close) => return self.missing("something is missing before this parenthesis"),
             _ => return self.atom(),
         };
-        Err(failure(position, format!("{name} needs something on both sides")))
+        self.missing(format!("{name} needs something on both sides"))
     }
 
     /// A sign, and what stands after it.
-    fn signed(&mut self) -> Result<Option<Query>> {
-        self.deeper(self.position())?;
+    fn signed(&mut self, sign: impl FnOnce(Box<Syntax<'a>>) -> Node<'a>) -> Syntax<'a> {
+        let start = self.at();
         self.next += 1;
-        let (sign, operand) = self.operand()?;
+        let operand = if self.deeper(start) { self.operand() } else { self.nothing() };
         self.depth -= 1;
-        Ok(operand.map(|operand| negated_if(sign, operand)))
-    }
-
-    /// A zone, and what stands in it.
-    fn zoned(&mut self, zone: Zone) -> Result<Query> {
-        let position = self.position();
-        self.next += 1;
-        let Some(mut query) = self.atom()?.1 else {
-            return Err(failure(position, format!("{}: needs a word after it", zone.name())));
-        };
-        let mut zones = ZoneSet::default();
-        zones.insert(zone);
-        set_zones(&mut query, zones);
-        Ok(query)
+        self.spanning(start, sign(Box::new(operand)))
     }
 
     /// A word, a phrase or a parenthesis, with what is written at its end.
-    fn atom(&mut self) -> Result<(Sign, Option<Query>)> {
-        let position = self.position();
-        let token = self.peek();
-        self.next += 1;
-        let (sign, query) = match (token, self.peek()) {
-            (Some(Token::Word(text)), Some(Token::Star)) => (Sign::Optional, self.prefix(text)?),
-            (Some(Token::Word(text)), Some(Token::Tilde(changes))) => {
-                (Sign::Optional, self.fuzzy(text, changes)?)
-            }
-            (Some(Token::Word(text)), next) => {
-                let stop = !matches!(next, Some(Token::Boost(_))) && self.analyzer.is_stop_word(text);
-                let words = self.words(text, position)?;
-                (if stop { Sign::Stop } else { Sign::Optional }, phrase(words.leaves()))
-            }
-            (Some(Token::Phrase(text)), Some(Token::Tilde(positions))) => {
-                (Sign::Optional, self.window(text, positions)?)
-            }
-            (Some(Token::Phrase(text)), _) => (Sign::Optional, phrase(self.words(text, position)?.leaves())),
-            (Some(Token::Open), _) => (Sign::Optional, Some(self.parenthesis(position)?)),
-            _ => return Err(failure(position, "there is nothing to search for before this")),
+    fn atom(&mut self) -> Syntax<'a> {
+        let start = self.at();
+        let mut atom = match self.peek() {
+            Some(Token::Word(text)) => self.word(text),
+            Some(Token::Phrase(text)) => self.leaf(Node::Phrase(text)),
+            Some(Token::Open) => self.parenthesis(),
+            _ => return self.missing("there is nothing to search for before this"),
         };
-        let Some(Token::Boost(boost)) = self.peek() else {
-            return Ok((sign, query));
-        };
-        self.next += 1;
-        Ok((sign, query.map(|query| Query::Boost(Box::new(query), boost))))
+        if let Some(Token::Tilde(positions)) = self.peek() {
+            self.next += 1;
+            atom = self.spanning(start, Node::Window(Box::new(atom), positions));
+        }
+        if let Some(Token::Boost(boost)) = self.peek() {
+            self.next += 1;
+            atom = self.spanning(start, Node::Boost(Box::new(atom), boost));
+        }
+        atom
     }
 
-    /// What stands after an opening parenthesis, and the closing one.
-    fn parenthesis(&mut self, position: usize) -> Result<Query> {
-        self.deeper(position)?;
-        let inside = self.query()?;
+    fn word(&mut self, text: &'a str) -> Syntax<'a> {
+        let start = self.at();
+        self.next += 1;
+        let node = match self.peek() {
+            Some(Token::Star) => Node::Prefix(text),
+            Some(Token::Tilde(changes)) => Node::Fuzzy(text, changes),
+            _ => return self.spanning(start, Node::Word(text)),
+        };
+        self.next += 1;
+        self.spanning(start, node)
+    }
+
+    /// What stands between two parentheses.
+    fn parenthesis(&mut self) -> Syntax<'a> {
+        let start = self.at();
+        self.next += 1;
+        if !self.deeper(start) {
+            self.depth -= 1;
+            return self.nothing();
+        }
+        let inside = self.query();
         self.depth -= 1;
         if !self.take(Token::Close) {
-            return Err(failure(position, "this parenthesis is never closed"));
+            self.wrong(start, "this parenthesis is never closed", PAIRS);
         }
-        let inside = inside.ok_or_else(|| failure(position, "there is no word between these parentheses"))?;
-        let Some(Token::Tilde(positions)) = self.peek() else {
-            return Ok(inside);
-        };
-        let positions = self.positions(positions, 1)?;
-        let interval = interval_of(inside)
-            .map_err(|held| failure(position, format!("{held} cannot stand in a window")))?;
-        Ok(Query::Interval(Interval::Window(Box::new(interval), positions)))
+        self.spanning(start, Node::Parentheses(Box::new(inside)))
     }
 
-    fn words(&mut self, text: &str, position: usize) -> Result<Words> {
-        let words = Words::of(self.analyzer, text);
-        self.leaves += words.len();
-        if self.leaves > MOST_LEAVES {
-            return Err(failure(position, "a query has at most 1,000 words"));
-        }
-        Ok(words)
-    }
-
-    /// A word whose star stands next.
-    fn prefix(&mut self, text: &str) -> Result<Option<Query>> {
-        let position = self.position();
-        self.next += 1;
-        let words = self.words(text, position)?;
-        let Some(start) = words.start(self.analyzer) else {
-            return Ok(phrase(words.leaves()));
-        };
-        if start.chars().nth(1).is_none() {
-            return Err(failure(position, "a prefix needs at least two letters"));
-        }
-        Ok(phrase(words.prefix(start)))
-    }
-
-    /// A word whose tilde stands next.
-    fn fuzzy(&mut self, text: &str, changes: Option<u32>) -> Result<Option<Query>> {
-        let position = self.position();
-        self.next += 1;
-        let words = self.words(text, position)?;
-        let changes = match changes {
-            Some(1) => 1,
-            Some(2) => 2,
-            Some(_) => return Err(failure(position, "a fuzzy word has one or two changes, as in ~1")),
-            None => 1 + u8::from(text.chars().nth(LONG_WORD - 1).is_some()),
-        };
-        if words.len() > 1 {
-            return Err(failure(position, "only a single word can be fuzzy"));
-        }
-        Ok(words.fuzzy(changes).map(Query::Leaf))
-    }
-
-    /// A phrase whose tilde stands next.
-    fn window(&mut self, text: &str, positions: Option<u32>) -> Result<Option<Query>> {
-        let words = self.words(text, self.position())?;
-        let positions = self.positions(positions, words.len())?;
-        Ok(window(words.leaves(), positions))
-    }
-
-    /// The positions of a window, which stand next.
-    fn positions(&mut self, positions: Option<u32>, words: usize) -> Result<u32> {
-        let wrong = match positions {
-            None => "a window needs a number, as in ~8",
-            Some(positions) if positions > WIDEST => "a window has at most 1,000,000 positions",
-            Some(positions) if (positions as usize) < words => "a window has no fewer positions than words",
-            Some(positions) => {
-                self.next += 1;
-                return Ok(positions);
-            }
-        };
-        Err(failure(self.position(), wrong))
-    }
-
-    fn deeper(&mut self, position: usize) -> Result<()> {
+    fn deeper(&mut self, at: usize) -> bool {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(failure(position, "the query is nested more than 50 deep"));
+            self.wrong(at, "the query is nested more than 50 deep", "");
         }
-        Ok(())
+        self.depth <= DEEPEST
     }
 
-    fn needed(&self, operand: Option<Query>) -> Result<Query> {
-        operand.ok_or_else(|| failure(self.position(), "AND and OR need a word on both sides"))
+    fn leaf(&mut self, node: Node<'a>) -> Syntax<'a> {
+        let start = self.at();
+        self.next += 1;
+        self.spanning(start, node)
+    }
+
+    fn missing(&mut self, reason: impl Into<String>) -> Syntax<'a> {
+        self.wrong(self.at(), reason, QUOTES);
+        self.nothing()
+    }
+
+    fn nothing(&self) -> Syntax<'a> {
+        Syntax { span: self.at()..self.at(), node: Node::Missing }
+    }
+
+    fn wrong(&mut self, at: usize, reason: impl Into<String>, hint: &'static str) {
+        self.fault.get_or_insert(Fault { at, reason: reason.into(), hint });
+    }
+
+    /// The node from `start` to where the last token ended.
+    fn spanning(&self, start: usize, node: Node<'a>) -> Syntax<'a> {
+        Syntax { span: start..self.passed().max(start), node }
+    }
+
+    fn one_or(
+        &self,
+        start: usize,
+        mut parts: Vec<Syntax<'a>>,
+        several: impl FnOnce(Vec<Syntax<'a>>) -> Node<'a>,
+    ) -> Syntax<'a> {
+        if parts.len() == 1 { parts.remove(0) } else { self.spanning(start, several(parts)) }
     }
 
     fn peek(&self) -> Option<Token<'a>> {
@@ -338,25 +248,13 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn position(&self) -> usize {
-        self.tokens.get(self.next).map_or(self.end, |(position, _)| *position)
+    /// Where the next token begins.
+    fn at(&self) -> usize {
+        self.tokens.get(self.next).map_or(self.end, |(span, _)| span.start)
     }
-}
 
-fn negated_if(sign: Sign, operand: Query) -> Query {
-    if sign == Sign::Excluded { Query::Not(Box::new(operand)) } else { operand }
-}
-
-/// Whether a query is made of filters alone.
-pub fn is_filter(query: &Query) -> bool {
-    match query {
-        Query::Filter(_) => true,
-        Query::Leaf(_) | Query::Interval(_) => false,
-        Query::Not(child) | Query::Boost(child, _) => is_filter(child),
-        Query::And(children) => children.iter().all(is_filter),
-        Query::Group { required, optional, excluded } => {
-            let mut children = required.iter().chain(optional).chain(excluded).peekable();
-            children.peek().is_some() && children.all(is_filter)
-        }
+    /// Where the last token ended.
+    fn passed(&self) -> usize {
+        self.next.checked_sub(1).map_or(0, |last| self.tokens[last].0.end)
     }
 }

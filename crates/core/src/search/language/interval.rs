@@ -50,14 +50,10 @@ fn set_zones_of_interval(interval: &mut Interval, zones: ZoneSet) {
             children.iter_mut().for_each(|child| set_zones_of_interval(child, zones));
         }
         Interval::Window(child, _) => set_zones_of_interval(child, zones),
-        Interval::Containing(relation) | Interval::Inside(relation) => {
+        Interval::Related(relation) => {
             let Relation { of, with, .. } = relation.as_mut();
             set_zones_of_interval(of, zones);
             set_zones_of_interval(with, zones);
-        }
-        Interval::Aligned(both) => {
-            set_zones_of_interval(&mut both.0, zones);
-            set_zones_of_interval(&mut both.1, zones);
         }
     }
 }

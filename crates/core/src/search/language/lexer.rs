@@ -1,13 +1,17 @@
-//! A query as a sequence of tokens, each with the character where it starts.
+//! A query as a sequence of tokens, each with the bytes that it takes.
 //!
 //! A sign counts only before something and after a space or a parenthesis, so that `well-known`, `C++` and a
 //! lone dash are words; and a sign said twice is none, so that `--force` is a word. `<` and `*` count only where
 //! they stand alone.
+//!
+//! Any text has tokens. Where something is wrong, the first such place is told, and what is wrong is passed over.
 
-use super::failure;
+use std::ops::Range;
+
 use super::field::{Field, Known, field};
+use super::operator::{OPERATORS, Operator};
 use super::suffix::{self, Suffixed};
-use crate::Result;
+use super::{Fault, PAIRS, QUOTES};
 use crate::index::format::zone::Zone;
 
 /// The most positions of a window, and the widest margin.
@@ -25,12 +29,8 @@ pub enum Token<'a> {
     Not,
     Plus,
     Minus,
-    /// `<`.
-    Before,
-    /// With the margins to the left and to the right.
-    Containing((u32, u32)),
-    Inside((u32, u32)),
-    Aligned,
+    /// An operator of a chain, with its margins to the left and to the right.
+    Operator(&'static Operator, (u32, u32)),
     /// A zone's name and colon; a word, a phrase or a parenthesis follows.
     Zone(Zone),
     /// A name, a colon and a value.
@@ -46,57 +46,69 @@ pub enum Token<'a> {
     Boost(f32),
 }
 
+/// The operators between sets of documents. Those of a chain are in [`OPERATORS`].
+pub const CONNECTIVES: [(&str, Token<'static>); 3] =
+    [("AND", Token::And), ("OR", Token::Or), ("NOT", Token::Not)];
+
+/// Tokens with their places, and the first thing that is wrong.
+pub type Tokens<'a> = (Vec<(Range<usize>, Token<'a>)>, Option<Fault>);
+
 /// The tokens of a query.
-pub fn tokens(query: &str) -> Result<Vec<(usize, Token<'_>)>> {
-    let mut lexer = Lexer { rest: query, position: 0, tokens: Vec::new(), signed: false };
-    while let Some(character) = lexer.rest.chars().next() {
-        lexer.step(character)?;
+pub fn tokens(query: &str) -> Tokens<'_> {
+    let mut lexer = Lexer { query, at: 0, tokens: Vec::new(), signed: false, fault: None };
+    while let Some(character) = lexer.rest().chars().next() {
+        lexer.step(character);
     }
-    Ok(lexer.tokens)
+    (lexer.tokens, lexer.fault)
 }
 
 struct Lexer<'a> {
-    rest: &'a str,
-    /// The character where the rest starts.
-    position: usize,
-    tokens: Vec<(usize, Token<'a>)>,
+    query: &'a str,
+    /// The byte where the rest starts.
+    at: usize,
+    tokens: Vec<(Range<usize>, Token<'a>)>,
     /// Whether a sign stands right before the rest.
     signed: bool,
+    fault: Option<Fault>,
 }
 
 impl<'a> Lexer<'a> {
-    fn step(&mut self, character: char) -> Result<()> {
+    fn rest(&self) -> &'a str {
+        &self.query[self.at..]
+    }
+
+    fn step(&mut self, character: char) {
         let signed = std::mem::take(&mut self.signed);
         match character {
-            _ if character.is_whitespace() => self.pass(character.len_utf8()),
+            _ if character.is_whitespace() => self.at += character.len_utf8(),
             '(' => self.push(Token::Open, 1),
             ')' => {
                 self.push(Token::Close, 1);
-                return self.suffixes_of_quote();
+                self.suffixes_of_quote();
             }
-            '"' => {
-                let Some(length) = self.rest[1..].find('"') else {
-                    return Err(failure(self.position, "this quote is never closed"));
-                };
-                self.push(Token::Phrase(&self.rest[1..=length]), length + 2);
-                return self.suffixes_of_quote();
-            }
+            '"' => match self.rest()[1..].find('"') {
+                Some(length) => {
+                    self.push(Token::Phrase(&self.rest()[1..=length]), length + 2);
+                    self.suffixes_of_quote();
+                }
+                None => {
+                    self.wrong(self.at, "this quote is never closed", PAIRS);
+                    self.at += 1;
+                }
+            },
             '+' if self.begins_something('+') => self.sign(Token::Plus),
             '-' if self.begins_something('-') => self.sign(Token::Minus),
-            _ => return self.run(signed),
+            _ => self.run(signed),
         }
-        Ok(())
     }
 
     fn push(&mut self, token: Token<'a>, length: usize) {
-        self.tokens.push((self.position, token));
-        self.pass(length);
+        self.tokens.push((self.at..self.at + length, token));
+        self.at += length;
     }
 
-    fn pass(&mut self, length: usize) {
-        let (passed, rest) = self.rest.split_at(length);
-        self.position += passed.chars().count();
-        self.rest = rest;
+    fn wrong(&mut self, at: usize, reason: impl Into<String>, hint: &'static str) {
+        self.fault.get_or_insert(Fault { at, reason: reason.into(), hint });
     }
 
     fn sign(&mut self, sign: Token<'a>) {
@@ -105,40 +117,32 @@ impl<'a> Lexer<'a> {
     }
 
     fn begins_something(&self, sign: char) -> bool {
-        self.rest[1..].starts_with(|next: char| !next.is_whitespace() && next != ')' && next != sign)
+        self.rest()[1..].starts_with(|next: char| !next.is_whitespace() && next != ')' && next != sign)
     }
 
     /// What the rest begins with, up to a space, a parenthesis or a quote.
     fn next_run(&self) -> &'a str {
         let ends = |next: char| next.is_whitespace() || matches!(next, '(' | ')' | '"');
-        &self.rest[..self.rest.find(ends).unwrap_or(self.rest.len())]
+        &self.rest()[..self.rest().find(ends).unwrap_or(self.rest().len())]
     }
 
-    fn run(&mut self, signed: bool) -> Result<()> {
+    fn run(&mut self, signed: bool) {
         let run = self.next_run();
-        let token = match run {
-            "AND" => Token::And,
-            "OR" => Token::Or,
-            "NOT" => Token::Not,
-            "ALIGNED" => Token::Aligned,
-            "<" if !signed => Token::Before,
-            "*" if !signed => Token::Everything,
-            _ => return self.relation_or_word(run),
-        };
-        self.push(token, run.len());
-        Ok(())
-    }
-
-    fn relation_or_word(&mut self, run: &'a str) -> Result<()> {
-        for (name, relation) in
-            [("CONTAINING", Token::Containing as fn((u32, u32)) -> Token<'a>), ("INSIDE", Token::Inside)]
-        {
-            match run.strip_prefix(name) {
-                Some("") => {
-                    self.push(relation((0, 0)), name.len());
-                    return Ok(());
+        if let Some((name, token)) = CONNECTIVES.into_iter().find(|(name, _)| *name == run) {
+            return self.push(token, name.len());
+        }
+        if run == "*" && !signed {
+            return self.push(Token::Everything, 1);
+        }
+        for operator in &OPERATORS {
+            match run.strip_prefix(operator.name) {
+                // After a sign, what has no letters is a word.
+                Some("") if !signed || operator.name.contains(char::is_alphabetic) => {
+                    return self.push(Token::Operator(operator, (0, 0)), run.len());
                 }
-                Some(after) if after.starts_with('[') => return self.margins(name, relation),
+                Some(after) if operator.adjustable && after.starts_with('[') => {
+                    return self.margins(operator, run);
+                }
                 _ => {}
             }
         }
@@ -146,162 +150,184 @@ impl<'a> Lexer<'a> {
             Some((Field::Zone(zone), name)) => self.zone(zone, name, &run[name.len() + 1..]),
             Some((Field::Known(known), name)) => {
                 self.push(Token::Known(known, &run[name.len() + 1..]), run.len());
-                Ok(())
             }
             None => self.word(run),
         }
     }
 
     /// An operator with `[left,right]` after its name.
-    fn margins(&mut self, name: &str, relation: fn((u32, u32)) -> Token<'a>) -> Result<()> {
-        let inside = &self.rest[name.len() + 1..];
+    fn margins(&mut self, operator: &'static Operator, run: &str) {
+        let inside = &self.rest()[operator.name.len() + 1..];
         let written = inside.find(']').and_then(|end| {
             let (left, right) = inside[..end].split_once(',')?;
             Some((left.trim().parse().ok()?, right.trim().parse().ok()?, end))
         });
-        let position = self.position + name.len();
-        let Some((left, right, end)) = written else {
-            return Err(failure(position, "margins are two numbers, such as [2,3]"));
-        };
-        if left > WIDEST || right > WIDEST {
-            return Err(failure(position, "a margin is at most 1,000,000"));
+        let at = self.at + operator.name.len();
+        match written {
+            Some((left, right, end)) => {
+                if left > WIDEST || right > WIDEST {
+                    self.wrong(at, "a margin is at most 1,000,000", "");
+                }
+                self.push(Token::Operator(operator, (left, right)), operator.name.len() + end + 2);
+            }
+            None => {
+                self.wrong(at, "margins are two numbers, such as [2,3]", QUOTES);
+                self.push(Token::Operator(operator, (0, 0)), run.len());
+            }
         }
-        self.push(relation((left, right)), name.len() + end + 2);
-        Ok(())
     }
 
-    fn zone(&mut self, zone: Zone, name: &str, word: &'a str) -> Result<()> {
-        let position = self.position;
+    fn zone(&mut self, zone: Zone, name: &str, word: &'a str) {
+        let at = self.at;
         self.push(Token::Zone(zone), name.len() + 1);
         if !word.is_empty() {
-            return self.word(word);
+            self.word(word);
+        } else if !self.rest().starts_with(['(', '"']) {
+            self.wrong(at, format!("{name}: needs a word after it"), QUOTES);
         }
-        if !self.rest.starts_with(['(', '"']) {
-            return Err(failure(position, format!("{name}: needs a word after it")));
-        }
-        Ok(())
     }
 
-    fn word(&mut self, run: &'a str) -> Result<()> {
+    fn word(&mut self, run: &'a str) {
         let suffixed = suffix::of_word(run);
         self.push(Token::Word(suffixed.text), suffixed.text.len());
-        self.suffixes(suffixed)
+        self.suffixes(suffixed);
     }
 
-    fn suffixes_of_quote(&mut self) -> Result<()> {
-        suffix::of_quote(self.next_run()).map_or(Ok(()), |suffixed| self.suffixes(suffixed))
+    fn suffixes_of_quote(&mut self) {
+        if let Some(suffixed) = suffix::of_quote(self.next_run()) {
+            self.suffixes(suffixed);
+        }
     }
 
-    fn suffixes(&mut self, Suffixed { star, tilde, caret, .. }: Suffixed<'a>) -> Result<()> {
+    fn suffixes(&mut self, Suffixed { star, tilde, caret, .. }: Suffixed<'a>) {
         if star {
             self.push(Token::Star, 1);
         }
         if let Some(digits) = tilde {
-            if star {
-                return Err(failure(self.position, "a prefix cannot be fuzzy too"));
-            }
             // More digits than fit are more than any limit.
             let number = (!digits.is_empty()).then(|| digits.parse().unwrap_or(u32::MAX));
-            self.push(Token::Tilde(number), digits.len() + 1);
+            if star {
+                self.wrong(self.at, "a prefix cannot be fuzzy too", QUOTES);
+                self.at += digits.len() + 1;
+            } else {
+                self.push(Token::Tilde(number), digits.len() + 1);
+            }
         }
         if let Some(number) = caret {
             let boost = number.parse().unwrap_or(0.0);
             if boost <= 0.0 || boost > HIGHEST_BOOST {
-                return Err(failure(self.position, "a boost is more than 0 and at most 1000"));
+                self.wrong(self.at, "a boost is more than 0 and at most 1000", QUOTES);
             }
             self.push(Token::Boost(boost), number.len() + 1);
         }
-        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Error;
+
+    /// The tokens of a query that has nothing wrong, each with its text.
+    fn lexed(query: &str) -> Vec<(&str, Token<'_>)> {
+        let (tokens, fault) = tokens(query);
+        assert_eq!(fault, None, "{query}");
+        tokens.into_iter().map(|(span, token)| (&query[span], token)).collect()
+    }
+
+    fn operator(name: &str, margins: (u32, u32)) -> Token<'static> {
+        Token::Operator(OPERATORS.iter().find(|operator| operator.name == name).unwrap(), margins)
+    }
 
     #[test]
     fn every_token_knows_its_place() {
         use Token::*;
-        let found = tokens("è +a -(b-c \"d e\") AND C++ - x").unwrap();
         let expected = [
-            (0, Word("è")),
-            (2, Plus),
-            (3, Word("a")),
-            (5, Minus),
-            (6, Open),
-            (7, Word("b-c")),
-            (11, Phrase("d e")),
-            (16, Close),
-            (18, And),
-            (22, Word("C++")),
-            (26, Word("-")),
-            (28, Word("x")),
+            ("è", Word("è")),
+            ("+", Plus),
+            ("a", Word("a")),
+            ("-", Minus),
+            ("(", Open),
+            ("b-c", Word("b-c")),
+            ("\"d e\"", Phrase("d e")),
+            (")", Close),
+            ("AND", And),
+            ("C++", Word("C++")),
+            ("-", Word("-")),
+            ("x", Word("x")),
         ];
-        assert_eq!(found, expected);
-        let found = tokens("git --no-verify -(--x ++a) -+b").unwrap();
+        assert_eq!(lexed("è +a -(b-c \"d e\") AND C++ - x"), expected);
         let expected = [
-            (0, Word("git")),
-            (4, Word("--no-verify")),
-            (16, Minus),
-            (17, Open),
-            (18, Word("--x")),
-            (22, Word("++a")),
-            (25, Close),
-            (27, Minus),
-            (28, Plus),
-            (29, Word("b")),
+            ("git", Word("git")),
+            ("--no-verify", Word("--no-verify")),
+            ("-", Minus),
+            ("(", Open),
+            ("--x", Word("--x")),
+            ("++a", Word("++a")),
+            (")", Close),
+            ("-", Minus),
+            ("+", Plus),
+            ("b", Word("b")),
         ];
-        assert_eq!(found, expected);
-        assert!(matches!(tokens("ab \"c"), Err(Error::Query { position: 3, .. })));
+        assert_eq!(lexed("git --no-verify -(--x ++a) -+b"), expected);
+    }
+
+    #[test]
+    fn what_is_wrong_is_passed_over() {
+        let recovered = |query: &'static str| {
+            let (tokens, fault) = tokens(query);
+            (tokens.into_iter().map(|(span, _)| &query[span]).collect::<Vec<_>>(), fault.unwrap().at)
+        };
+        assert_eq!(recovered("è \"c AND d"), (vec!["è", "c", "AND", "d"], 3));
+        assert_eq!(recovered("a INSIDE[2,x b"), (vec!["a", "INSIDE[2,x", "b"], 8));
+        assert_eq!(recovered("title: b \"c"), (vec!["title:", "b", "c"], 0));
+        assert_eq!(recovered("foo*~1"), (vec!["foo", "*"], 4));
     }
 
     #[test]
     fn suffixes_and_fields_are_tokens_of_their_own() {
         use Token::*;
-        let found = tokens("title:è*^2 \"è f\"~8^.5 url:(g h~)^3 site:x.org)").unwrap();
         let expected = [
-            (0, Zone(crate::index::format::zone::Zone::Title)),
-            (6, Word("è")),
-            (7, Star),
-            (8, Boost(2.0)),
-            (11, Phrase("è f")),
-            (16, Tilde(Some(8))),
-            (18, Boost(0.5)),
-            (22, Zone(crate::index::format::zone::Zone::Url)),
-            (26, Open),
-            (27, Word("g")),
-            (29, Word("h")),
-            (30, Tilde(None)),
-            (31, Close),
-            (32, Boost(3.0)),
-            (35, Known(super::Known::Site, "x.org")),
-            (45, Close),
+            ("title:", Zone(crate::index::format::zone::Zone::Title)),
+            ("è", Word("è")),
+            ("*", Star),
+            ("^2", Boost(2.0)),
+            ("\"è f\"", Phrase("è f")),
+            ("~8", Tilde(Some(8))),
+            ("^.5", Boost(0.5)),
+            ("url:", Zone(crate::index::format::zone::Zone::Url)),
+            ("(", Open),
+            ("g", Word("g")),
+            ("h", Word("h")),
+            ("~", Tilde(None)),
+            (")", Close),
+            ("^3", Boost(3.0)),
+            ("site:x.org", Known(super::Known::Site, "x.org")),
+            (")", Close),
         ];
-        assert_eq!(found, expected);
-        assert_eq!(tokens("title:-AND").unwrap()[1], (6, Word("-AND")));
-        assert_eq!(tokens("\"a\"~b").unwrap()[1], (3, Word("~b")));
+        assert_eq!(lexed("title:è*^2 \"è f\"~8^.5 url:(g h~)^3 site:x.org)"), expected);
+        assert_eq!(lexed("title:-AND")[1], ("-AND", Word("-AND")));
+        assert_eq!(lexed("\"a\"~b")[1], ("~b", Word("~b")));
     }
 
     #[test]
     fn operators_stand_alone() {
         use Token::*;
-        let found = tokens("a < b<c -< x CONTAINING INSIDE[2, 3] ALIGNED * -*").unwrap();
         let expected = [
-            (0, Word("a")),
-            (2, Before),
-            (4, Word("b<c")),
-            (8, Minus),
-            (9, Word("<")),
-            (11, Word("x")),
-            (13, Containing((0, 0))),
-            (24, Inside((2, 3))),
-            (37, Aligned),
-            (45, Everything),
-            (47, Minus),
-            (48, Word("*")),
+            ("a", Word("a")),
+            ("<", operator("<", (0, 0))),
+            ("b<c", Word("b<c")),
+            ("-", Minus),
+            ("<", Word("<")),
+            ("x", Word("x")),
+            ("CONTAINING", operator("CONTAINING", (0, 0))),
+            ("INSIDE[2, 3]", operator("INSIDE", (2, 3))),
+            ("ALIGNED", operator("ALIGNED", (0, 0))),
+            ("*", Everything),
+            ("-", Minus),
+            ("*", Word("*")),
         ];
-        assert_eq!(found, expected);
-        assert_eq!(tokens("CONTAININGS contains").unwrap()[0], (0, Word("CONTAININGS")));
+        assert_eq!(lexed("a < b<c -< x CONTAINING INSIDE[2, 3] ALIGNED * -*"), expected);
+        assert_eq!(lexed("CONTAININGS contains")[0], ("CONTAININGS", Word("CONTAININGS")));
+        assert_eq!(lexed("ALIGNED[1,2]")[0], ("ALIGNED[1,2]", Word("ALIGNED[1,2]")));
     }
 }

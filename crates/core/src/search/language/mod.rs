@@ -22,6 +22,10 @@
 //! and is left out beside anything else. A filter that stands beside others must match. Operators are in upper
 //! case, and what looks like one inside a word (`C++`, `x<y`, `10~20`, `*nix`, `100^`) is part of the word.
 //!
+//! A text is read in three steps: tokens ([`lexer`]), a tree of what is written, in which every node knows its place
+//! ([`syntax`], [`grammar`]), and what that means ([`meaning`]). Any text has tokens and a tree, so that what a query
+//! is made of can be told, and changed ([`text`]), whether it parses or not.
+//!
 //! Parsing takes time linear in the length of the query, but for zones, which are set once for each level.
 //! Nesting, operators and words are limited, so parsing and whatever walks the tree takes little stack.
 
@@ -30,15 +34,22 @@ mod field;
 mod grammar;
 mod interval;
 mod lexer;
+mod meaning;
 mod operator;
 mod suffix;
+mod syntax;
+mod text;
 pub mod tree;
 mod words;
+
+pub use text::{PlacedFilter, QueryText, WantedWord};
 
 use super::language::tree::Query;
 use crate::analysis::Analyzer;
 use crate::{Error, Result};
-use grammar::Parser;
+use field::{FIELDS, Field};
+use lexer::CONNECTIVES;
+use operator::OPERATORS;
 
 /// The longest query, in characters.
 pub const LONGEST: usize = 10_000;
@@ -49,16 +60,45 @@ pub const MOST_LEAVES: usize = 1_000;
 /// The most operators that nest to the left: CONTAINING, INSIDE, ALIGNED.
 pub const MOST_RELATIONS: usize = 50;
 
-/// Parses a query, whose words are analysed by `analyzer`.
-pub fn parse(query: &str, analyzer: &Analyzer) -> Result<Query> {
-    if query.chars().nth(LONGEST).is_some() {
-        return Err(failure(LONGEST, "a query has at most 10,000 characters"));
-    }
-    Parser::new(query, analyzer)?.whole()
+/// What to try where something means more than it seems to.
+const QUOTES: &str = "words in quotes are only words; `crivello search --help` shows the language";
+/// What to try where the other one of a pair is missing.
+const PAIRS: &str = "add the other one, or leave this one out";
+
+/// What is wrong with a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Fault {
+    /// The byte where it is.
+    at: usize,
+    reason: String,
+    /// What to try; may be empty.
+    hint: &'static str,
 }
 
-fn failure(position: usize, reason: impl Into<String>) -> Error {
-    Error::Query { position, reason: reason.into() }
+/// Parses a query, whose words are analysed by `analyzer`.
+pub fn parse(query: &str, analyzer: &Analyzer) -> Result<Query> {
+    let error = |Fault { at, reason, hint }: Fault| {
+        let position = query[..at].chars().count();
+        Error::Query { position, reason, hint: Some(hint).filter(|hint| !hint.is_empty()) }
+    };
+    if let Some((at, _)) = query.char_indices().nth(LONGEST) {
+        let reason = "a query has at most 10,000 characters".into();
+        return Err(error(Fault { at, reason, hint: "keep the words that matter most" }));
+    }
+    match grammar::read(query) {
+        (_, Some(fault)) => Err(error(fault)),
+        (tree, None) => meaning::meaning(&tree, analyzer).map_err(error),
+    }
+}
+
+/// The operators, as they are written.
+pub fn operators() -> impl Iterator<Item = &'static str> {
+    CONNECTIVES.into_iter().map(|(name, _)| name).chain(OPERATORS.iter().map(|operator| operator.name))
+}
+
+/// The names that stand before a colon, each with the canonical name of its field and whether that is a filter.
+pub fn fields() -> impl Iterator<Item = (&'static str, &'static str, bool)> {
+    FIELDS.into_iter().map(|(name, field)| (name, field.name(), matches!(field, Field::Known(_))))
 }
 
 #[cfg(test)]

@@ -1,60 +1,55 @@
 //! The operators that stand between two intervals.
 
-use super::lexer::Token;
-use super::tree::{Interval, Relation};
+use super::tree::{Comparison, Interval, Relation};
 
 /// An operator of a chain.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Operator {
-    Before,
-    Containing { margins: (u32, u32), negated: bool },
-    Inside { margins: (u32, u32), negated: bool },
-    Aligned,
+#[derive(Debug, PartialEq, Eq)]
+pub struct Operator {
+    /// As it is written.
+    pub name: &'static str,
+    /// What it makes of its sides.
+    pub join: Join,
+    /// Whether a NOT may stand before it, and margins after it.
+    pub adjustable: bool,
 }
 
-impl Operator {
-    /// The operator that tokens begin with, and of how many tokens it is made.
-    pub fn of(first: Option<Token<'_>>, second: Option<Token<'_>>) -> Option<(Operator, usize)> {
-        Some(match (first?, second) {
-            (Token::Before, _) => (Operator::Before, 1),
-            (Token::Aligned, _) => (Operator::Aligned, 1),
-            (Token::Containing(margins), _) => (Operator::Containing { margins, negated: false }, 1),
-            (Token::Inside(margins), _) => (Operator::Inside { margins, negated: false }, 1),
-            (Token::Not, Some(Token::Containing(margins))) => {
-                (Operator::Containing { margins, negated: true }, 2)
-            }
-            (Token::Not, Some(Token::Inside(margins))) => (Operator::Inside { margins, negated: true }, 2),
-            _ => return None,
-        })
-    }
+/// What an operator makes of its sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Join {
+    /// One after the other; a run of them is one order.
+    Ordered,
+    /// The intervals of the left side that compare so with those of the right.
+    Related(Comparison),
+}
 
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Operator::Before => "<",
-            Operator::Containing { .. } => "CONTAINING",
-            Operator::Inside { .. } => "INSIDE",
-            Operator::Aligned => "ALIGNED",
-        }
-    }
+/// Every operator: a line here is all that the grammar needs of one.
+pub static OPERATORS: [Operator; 4] = [
+    Operator { name: "<", join: Join::Ordered, adjustable: false },
+    Operator { name: "CONTAINING", join: Join::Related(Comparison::Containing), adjustable: true },
+    Operator { name: "INSIDE", join: Join::Related(Comparison::Inside), adjustable: true },
+    Operator { name: "ALIGNED", join: Join::Related(Comparison::Aligned), adjustable: false },
+];
 
-    /// What the operator makes of what stands on its sides. After another `<` of the same chain (`chained`) the
-    /// right side is one more in the order.
-    pub fn join(self, left: Interval, right: Interval, chained: bool) -> Interval {
-        let relation = |margins, negated, of, with| Box::new(Relation { of, with, margins, negated });
+impl Join {
+    /// The interval of two sides. After another operator of the same order (`chained`) the right side is one more in
+    /// it.
+    pub fn of(
+        self,
+        left: Interval,
+        right: Interval,
+        margins: (u32, u32),
+        negated: bool,
+        chained: bool,
+    ) -> Interval {
         match (self, left) {
-            (Operator::Before, Interval::Ordered(mut order)) if chained => {
+            (Join::Ordered, Interval::Ordered(mut order)) if chained => {
                 order.push(right);
                 Interval::Ordered(order)
             }
-            (Operator::Before, left) => Interval::Ordered(vec![left, right]),
-            (Operator::Containing { margins, negated }, left) => {
-                Interval::Containing(relation(margins, negated, left, right))
+            (Join::Ordered, left) => Interval::Ordered(vec![left, right]),
+            (Join::Related(comparison), of) => {
+                Interval::Related(Box::new(Relation { of, with: right, comparison, margins, negated }))
             }
-            (Operator::Inside { margins, negated }, left) => {
-                Interval::Inside(relation(margins, negated, left, right))
-            }
-            (Operator::Aligned, left) => Interval::Aligned(Box::new((left, right))),
         }
     }
 }

@@ -1,4 +1,4 @@
-use super::tree::{Filter, Interval, Leaf, Pattern, Query, Relation};
+use super::tree::{Comparison, Filter, Interval, Leaf, Pattern, Query, Relation};
 use super::*;
 use crate::analysis::Language;
 use crate::index::format::zone::{Zone, ZoneSet};
@@ -7,6 +7,7 @@ mod anything;
 mod errors;
 mod intervals;
 mod round_trip;
+mod text;
 mod words;
 
 /// In a language without stop words.
@@ -135,10 +136,11 @@ fn a_zone_is_set_where_none_is() {
     means("body:(a < b ALIGNED \"a b\" CONTAINING a)", {
         let order = Interval::Ordered(vec![Interval::Leaf(leaf("a")), Interval::Leaf(leaf("b"))]);
         let words = Interval::Phrase(vec![(0, leaf("a")), (1, leaf("b"))]);
-        let of = Interval::Aligned(Box::new((order, words)));
-        let with = Interval::Leaf(leaf("a"));
-        let relation = Relation { of, with, margins: (0, 0), negated: false };
-        Query::Interval(Interval::Containing(Box::new(relation)))
+        let related = |comparison, of, with| {
+            Interval::Related(Box::new(Relation { of, with, comparison, margins: (0, 0), negated: false }))
+        };
+        let of = related(Comparison::Aligned, order, words);
+        Query::Interval(related(Comparison::Containing, of, Interval::Leaf(leaf("a"))))
     });
     let patterns = [prefix("ab", "ab"), fuzzy("ab", 1)];
     let [start, like] = patterns.map(|pattern| Query::Leaf(Leaf { pattern, zones: Some(only(Zone::Url)) }));

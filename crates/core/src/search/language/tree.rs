@@ -94,12 +94,8 @@ pub enum Interval {
     Ordered(Vec<Interval>),
     /// Those that are at most so many positions long.
     Window(Box<Interval>, u32),
-    /// Those of the first that contain one of the second, or contain none.
-    Containing(Box<Relation>),
-    /// Those of the first that lie in one of the second, or lie in none.
-    Inside(Box<Relation>),
-    /// Those of the first that are intervals of the second too.
-    Aligned(Box<(Interval, Interval)>),
+    /// Those of one expression that compare in some way with those of another.
+    Related(Box<Relation>),
 }
 
 /// Two expressions, of which the first is filtered by the second.
@@ -109,10 +105,23 @@ pub struct Relation {
     pub of: Interval,
     /// What they are compared with.
     pub with: Interval,
+    /// How.
+    pub comparison: Comparison,
     /// By how many positions the intervals of `with` are enlarged to the left and to the right.
     pub margins: (u32, u32),
     /// Whether those stay for which the relation does not hold.
     pub negated: bool,
+}
+
+/// How intervals are compared with those of another expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// They contain one.
+    Containing,
+    /// They lie in one.
+    Inside,
+    /// They are intervals of it too.
+    Aligned,
 }
 
 impl Query {
@@ -171,13 +180,9 @@ impl Interval {
                 children.iter().for_each(|child| child.leaves(leaves));
             }
             Interval::Window(child, _) => child.leaves(leaves),
-            Interval::Containing(relation) | Interval::Inside(relation) => {
+            Interval::Related(relation) => {
                 relation.of.leaves(leaves);
                 relation.with.leaves(leaves);
-            }
-            Interval::Aligned(both) => {
-                both.0.leaves(leaves);
-                both.1.leaves(leaves);
             }
         }
     }
@@ -190,15 +195,11 @@ impl Interval {
                 children.iter().for_each(|child| child.gather(boost, leaves));
             }
             Interval::Window(child, _) => child.gather(boost, leaves),
-            Interval::Containing(relation) | Interval::Inside(relation) => {
+            Interval::Related(relation) => {
                 relation.of.gather(boost, leaves);
                 if !relation.negated {
                     relation.with.gather(boost, leaves);
                 }
-            }
-            Interval::Aligned(both) => {
-                both.0.gather(boost, leaves);
-                both.1.gather(boost, leaves);
             }
         }
     }

@@ -178,14 +178,10 @@ impl Walk<'_, '_, '_> {
                 self.all_of(children)
             }
             Interval::Window(child, _) => self.candidates(child),
-            Interval::Containing(relation) | Interval::Inside(relation) => {
+            Interval::Related(relation) => {
                 let of = self.candidates(&relation.of)?;
                 let with = self.candidates(&relation.with)?;
                 if relation.negated { Ok(of) } else { self.all_of(vec![of, with]) }
-            }
-            Interval::Aligned(both) => {
-                let children = vec![self.candidates(&both.0)?, self.candidates(&both.1)?];
-                self.all_of(children)
             }
         }
     }

@@ -125,13 +125,9 @@ fn required_of_interval(interval: &Interval, next: &mut Slot, must: bool, requir
             children.iter().for_each(|child| required_of_interval(child, next, must, required));
         }
         Interval::Window(child, _) => required_of_interval(child, next, must, required),
-        Interval::Containing(relation) | Interval::Inside(relation) => {
+        Interval::Related(relation) => {
             required_of_interval(&relation.of, next, must, required);
             required_of_interval(&relation.with, next, must && !relation.negated, required);
-        }
-        Interval::Aligned(both) => {
-            required_of_interval(&both.0, next, must, required);
-            required_of_interval(&both.1, next, must, required);
         }
     }
 }
@@ -215,15 +211,10 @@ fn ahead_of_interval(interval: &Interval, next: &mut Slot, standing: Standing, a
             children.iter().for_each(|child| ahead_of_interval(child, next, standing, ahead));
         }
         Interval::Window(child, _) => ahead_of_interval(child, next, standing, ahead),
-        Interval::Containing(relation) | Interval::Inside(relation) => {
+        Interval::Related(relation) => {
             let standing = standing.all_of(2);
             ahead_of_interval(&relation.of, next, standing, ahead);
             ahead_of_interval(&relation.with, next, standing, ahead);
-        }
-        Interval::Aligned(both) => {
-            let standing = standing.all_of(2);
-            ahead_of_interval(&both.0, next, standing, ahead);
-            ahead_of_interval(&both.1, next, standing, ahead);
         }
     }
 }

@@ -10,7 +10,7 @@ use super::*;
 use crate::index::build::writer::tests::{List, segment_with};
 use crate::index::format::zone::{ZONES, ZoneSet};
 use crate::index::{CodeChoice, Options, Zone};
-use crate::search::language::tree::{Filter, Interval, Leaf, Pattern, Query, Relation};
+use crate::search::language::tree::{Comparison, Filter, Interval, Leaf, Pattern, Query, Relation};
 use crate::search::score::{Found, Model, Statistics};
 
 const DOCUMENTS: u32 = 300;
@@ -30,18 +30,19 @@ fn some_interval() -> impl Strategy<Value = Interval> {
     let simple = prop_oneof![2 => some_leaf().prop_map(Interval::Leaf), 1 => phrase];
     simple.prop_recursive(2, 6, 3, |inner| {
         let some = || prop::collection::vec(inner.clone(), 1..4);
-        let relation =
-            (inner.clone(), inner.clone(), 0u32..2, any::<bool>()).prop_map(|(of, with, margin, negated)| {
-                Box::new(Relation { of, with, margins: (margin, 0), negated })
-            });
+        let comparison =
+            prop::sample::select(vec![Comparison::Containing, Comparison::Inside, Comparison::Aligned]);
+        let relation = (inner.clone(), inner.clone(), comparison, 0u32..2, any::<bool>()).prop_map(
+            |(of, with, comparison, margin, negated)| {
+                Box::new(Relation { of, with, comparison, margins: (margin, 0), negated })
+            },
+        );
         prop_oneof![
-            some().prop_map(Interval::Any),
-            some().prop_map(Interval::All),
-            some().prop_map(Interval::Ordered),
-            (inner.clone(), 1u32..5).prop_map(|(inner, window)| Interval::Window(Box::new(inner), window)),
-            relation.clone().prop_map(Interval::Containing),
-            relation.prop_map(Interval::Inside),
-            (inner.clone(), inner).prop_map(|both| Interval::Aligned(Box::new(both))),
+            1 => some().prop_map(Interval::Any),
+            1 => some().prop_map(Interval::All),
+            1 => some().prop_map(Interval::Ordered),
+            1 => (inner.clone(), 1u32..5).prop_map(|(inner, window)| Interval::Window(Box::new(inner), window)),
+            3 => relation.prop_map(Interval::Related),
         ]
     })
 }

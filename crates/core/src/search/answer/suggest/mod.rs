@@ -2,7 +2,8 @@
 //!
 //! Whoever searches a snapshot does this, once a query has few matches or none:
 //!
-//! 1. takes the places of the query's [`plain_words`], and leaves out those that many documents hold;
+//! 1. takes the places of the query's plain [wanted words](crate::search::language::QueryText::wanted), and leaves out
+//!    those that many documents hold;
 //! 2. asks a [`Speller`] over the snapshot's segments for [`corrections`](Speller::corrections) of them;
 //! 3. where there are any, [`rewrite`]s the query with them and offers it, perhaps after checking that it has
 //!    more matches.
@@ -21,12 +22,10 @@ mod edits;
 mod form;
 mod rewrite;
 mod speller;
-mod typed;
 
 pub use choose::{Candidate, choose, reach};
 pub use rewrite::rewrite;
 pub use speller::Speller;
-pub use typed::plain_words;
 
 #[cfg(test)]
 mod tests;

@@ -26,10 +26,7 @@ fn depth_of_interval(interval: &Interval) -> usize {
             children.iter().map(depth_of_interval).max().unwrap_or(0)
         }
         Interval::Window(child, _) => depth_of_interval(child),
-        Interval::Containing(relation) | Interval::Inside(relation) => {
-            depth_of_interval(&relation.of).max(depth_of_interval(&relation.with))
-        }
-        Interval::Aligned(both) => depth_of_interval(&both.0).max(depth_of_interval(&both.1)),
+        Interval::Related(relation) => depth_of_interval(&relation.of).max(depth_of_interval(&relation.with)),
     }
 }
 
@@ -38,7 +35,7 @@ fn deepest() -> usize {
 }
 
 /// Text that is made of what the language is made of.
-fn near_query() -> impl Strategy<Value = String> {
+pub fn near_query() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         " ",
         " ",

@@ -3,7 +3,7 @@ use super::*;
 #[track_caller]
 fn fails(query: &str, wrong: usize, said: &str) {
     match parsed(query) {
-        Err(Error::Query { position, reason }) => {
+        Err(Error::Query { position, reason, .. }) => {
             assert_eq!((position, reason.as_str()), (wrong, said), "{query}");
         }
         other => panic!("{query}: {other:?}"),

@@ -8,8 +8,14 @@ fn ordered<const N: usize>(intervals: [Interval; N]) -> Interval {
     Interval::Ordered(intervals.into())
 }
 
-fn relation(of: Interval, with: Interval, margins: (u32, u32), negated: bool) -> Box<Relation> {
-    Box::new(Relation { of, with, margins, negated })
+fn related(
+    comparison: Comparison,
+    of: Interval,
+    with: Interval,
+    margins: (u32, u32),
+    negated: bool,
+) -> Interval {
+    Interval::Related(Box::new(Relation { of, with, comparison, margins, negated }))
 }
 
 #[track_caller]
@@ -43,19 +49,19 @@ fn order_chains() {
 #[test]
 fn containment_has_margins_and_a_negation() {
     let (a, b) = (leaf("a"), leaf("b"));
-    let relation = |margins, negated| relation(a.clone(), b.clone(), margins, negated);
-    spans("a CONTAINING b", Interval::Containing(relation((0, 0), false)));
-    spans("a CONTAINING[2,3] b", Interval::Containing(relation((2, 3), false)));
-    spans("a NOT CONTAINING[2, 3] b", Interval::Containing(relation((2, 3), true)));
-    spans("a INSIDE b", Interval::Inside(relation((0, 0), false)));
-    spans("a INSIDE[1,0] b", Interval::Inside(relation((1, 0), false)));
-    spans("a NOT INSIDE b", Interval::Inside(relation((0, 0), true)));
-    spans("a ALIGNED b", Interval::Aligned(Box::new((a.clone(), b.clone()))));
+    let related = |comparison, margins, negated| related(comparison, a.clone(), b.clone(), margins, negated);
+    spans("a CONTAINING b", related(Comparison::Containing, (0, 0), false));
+    spans("a CONTAINING[2,3] b", related(Comparison::Containing, (2, 3), false));
+    spans("a NOT CONTAINING[2, 3] b", related(Comparison::Containing, (2, 3), true));
+    spans("a INSIDE b", related(Comparison::Inside, (0, 0), false));
+    spans("a INSIDE[1,0] b", related(Comparison::Inside, (1, 0), false));
+    spans("a NOT INSIDE b", related(Comparison::Inside, (0, 0), true));
+    spans("a ALIGNED b", related(Comparison::Aligned, (0, 0), false));
 }
 
 #[test]
 fn interval_operators_bind_tighter_than_and_and_to_the_left() {
-    let containing = |of, with| Interval::Containing(relation(of, with, (0, 0), false));
+    let containing = |of, with| related(Comparison::Containing, of, with, (0, 0), false);
     let ab = containing(leaf("a"), leaf("b"));
     means("a CONTAINING b AND c", all([Query::Interval(ab.clone()), term("c")]));
     means("c a CONTAINING b", any([term("c"), Query::Interval(ab.clone())]));

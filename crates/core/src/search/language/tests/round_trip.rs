@@ -63,24 +63,27 @@ fn any_interval() -> impl Strategy<Value = Interval> {
     let leaf = prop_oneof![any_leaf().prop_map(Interval::Leaf), any_phrase()];
     leaf.prop_recursive(4, 20, 3, |inner| {
         let several = || prop::collection::vec(inner.clone(), 2..4);
-        let relation = (inner.clone(), inner.clone(), (0..3u32, 0..3u32), prop::bool::ANY);
-        let relation = relation
-            .prop_map(|(of, with, margins, negated)| Box::new(Relation { of, with, margins, negated }));
+        let adjusted =
+            (select(vec![Comparison::Containing, Comparison::Inside]), (0..3u32, 0..3u32), prop::bool::ANY);
+        let comparison = prop_oneof![2 => adjusted, 1 => Just((Comparison::Aligned, (0, 0), false))];
+        let relation = (inner.clone(), inner.clone(), comparison).prop_map(
+            |(of, with, (comparison, margins, negated))| {
+                Interval::Related(Box::new(Relation { of, with, comparison, margins, negated }))
+            },
+        );
         prop_oneof![
-            several().prop_map(Interval::Any),
-            several().prop_map(Interval::All),
-            several().prop_map(Interval::Ordered),
-            (prop::collection::vec(plain_word(), 2..4), zones(), 4..9u32).prop_map(
+            1 => several().prop_map(Interval::Any),
+            1 => several().prop_map(Interval::All),
+            1 => several().prop_map(Interval::Ordered),
+            1 => (prop::collection::vec(plain_word(), 2..4), zones(), 4..9u32).prop_map(
                 |(words, zones, positions)| {
                     let leaves = words.into_iter().map(|pattern| Interval::Leaf(Leaf { pattern, zones }));
                     Interval::Window(Box::new(Interval::All(leaves.collect())), positions)
                 }
             ),
-            (inner.clone(), 1..9u32)
+            1 => (inner.clone(), 1..9u32)
                 .prop_map(|(inside, positions)| Interval::Window(Box::new(inside), positions)),
-            relation.clone().prop_map(Interval::Containing),
-            relation.prop_map(Interval::Inside),
-            (inner.clone(), inner.clone()).prop_map(|both| Interval::Aligned(Box::new(both))),
+            3 => relation,
         ]
     })
 }
@@ -113,7 +116,7 @@ fn any_query() -> impl Strategy<Value = Query> {
             .prop_map(|(query, negated)| if negated { not(query) } else { query });
         let sided = |optional: bool| {
             let side_by_side = move |query: &Query| {
-                !(grammar::is_filter(query) || optional && *query == Query::everything())
+                !(meaning::is_filter(query) || optional && *query == Query::everything())
             };
             let items = if optional { inner.clone().boxed() } else { maybe_not.clone().boxed() };
             prop::collection::vec(items.prop_filter("stands side by side", side_by_side), 0..3)
@@ -197,10 +200,14 @@ fn interval_text(interval: &Interval) -> String {
         let texts: Vec<String> = children.iter().map(|child| format!("({})", interval_text(child))).collect();
         texts.join(operator)
     };
-    let related = |relation: &Relation, operator: &str| {
-        let Relation { of, with, margins: (left, right), negated } = relation;
-        let (of, with) = (interval_text(of), interval_text(with));
-        format!("({of}) {}{operator}[{left},{right}] ({with})", if *negated { "NOT " } else { "" })
+    let related = |relation: &Relation| {
+        let Relation { of, with, comparison, margins: (left, right), negated } = relation;
+        let (of, with, not) = (interval_text(of), interval_text(with), if *negated { "NOT " } else { "" });
+        match comparison {
+            Comparison::Containing => format!("({of}) {not}CONTAINING[{left},{right}] ({with})"),
+            Comparison::Inside => format!("({of}) {not}INSIDE[{left},{right}] ({with})"),
+            Comparison::Aligned => format!("({of}) ALIGNED ({with})"),
+        }
     };
     match interval {
         Interval::Leaf(leaf) => leaf_text(leaf),
@@ -209,11 +216,7 @@ fn interval_text(interval: &Interval) -> String {
         Interval::All(children) => joined(children, " AND "),
         Interval::Ordered(children) => joined(children, " < "),
         Interval::Window(inside, positions) => window_text(inside, *positions),
-        Interval::Containing(relation) => related(relation, "CONTAINING"),
-        Interval::Inside(relation) => related(relation, "INSIDE"),
-        Interval::Aligned(both) => {
-            format!("({}) ALIGNED ({})", interval_text(&both.0), interval_text(&both.1))
-        }
+        Interval::Related(relation) => related(relation),
     }
 }
 

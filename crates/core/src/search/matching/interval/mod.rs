@@ -6,8 +6,8 @@
 //! back. All are lazy: [`Intervals::next`] reads no more of the operands than the next interval needs, and
 //! whether there is one at all is known at the first.
 //!
-//! With `m` intervals in `n` operands, `Any` and `All` take O(m log n), `Ordered`, `Window`, `Containing`,
-//! `Inside` and `Aligned` O(m), and a phrase O(n log p) for each place of its rarest word, where the longest
+//! With `m` intervals in `n` operands, `Any` and `All` take O(m log n), `Ordered`, `Window` and
+//! `Related` O(m), and a phrase O(n log p) for each place of its rarest word, where the longest
 //! list has `p` places. The memory is O(n) a node, made once a query and used for every document.
 //!
 //! The semantics is that of C. L. A. Clarke, G. V. Cormack and F. J. Burkowski, "An algebra for structured
@@ -15,7 +15,6 @@
 //! are those of P. Boldi and S. Vigna, "Efficient optimally lazy algorithms for minimal-interval semantics",
 //! Theoretical Computer Science 648, 2016.
 
-mod aligned;
 mod all;
 mod any;
 mod leaf;
@@ -27,16 +26,15 @@ mod relation;
 mod scan;
 mod window;
 
-use aligned::Aligned;
 use all::All;
 use any::Any;
 use ordered::Ordered;
 use phrase::Phrase;
-use relation::{Comparison, Related};
+use relation::Related;
 use scan::Scan;
 use window::Window;
 
-use crate::search::language::tree::{Interval, Leaf, Relation};
+use crate::search::language::tree::{Interval, Leaf};
 
 /// An interval of positions, both ends included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -111,7 +109,6 @@ enum Node {
     Ordered(Ordered),
     Window(Box<Window>),
     Related(Box<Related>),
-    Aligned(Box<Aligned>),
 }
 
 impl Node {
@@ -130,12 +127,10 @@ impl Node {
             Interval::Window(child, length) => {
                 Node::Window(Box::new(Window::of(Node::of(child, leaves), *length)))
             }
-            Interval::Containing(relation) => Node::related(relation, Comparison::Containing, leaves),
-            Interval::Inside(relation) => Node::related(relation, Comparison::Inside, leaves),
-            Interval::Aligned(both) => {
-                let of = Node::of(&both.0, leaves);
-                let with = Scan::of(Node::of(&both.1, leaves));
-                Node::Aligned(Box::new(Aligned::of(of, with)))
+            Interval::Related(relation) => {
+                let of = Node::of(&relation.of, leaves);
+                let with = Scan::of(Node::of(&relation.with, leaves));
+                Node::Related(Box::new(Related::of(of, with, relation)))
             }
         }
     }
@@ -150,12 +145,6 @@ impl Node {
             [only] => Node::of(only, leaves),
             children => operator(children.iter().map(|child| Node::of(child, leaves)).collect()),
         }
-    }
-
-    fn related<'a>(relation: &'a Relation, comparison: Comparison, leaves: &mut Vec<&'a Leaf>) -> Node {
-        let of = Node::of(&relation.of, leaves);
-        let with = Scan::of(Node::of(&relation.with, leaves));
-        Node::Related(Box::new(Related::of(of, with, comparison, relation.margins, relation.negated)))
     }
 }
 
@@ -174,7 +163,6 @@ impl Intervals for Node {
             Node::Ordered(node) => node.start(positions),
             Node::Window(node) => node.start(positions),
             Node::Related(node) => node.start(positions),
-            Node::Aligned(node) => node.start(positions),
         }
     }
 
@@ -187,7 +175,6 @@ impl Intervals for Node {
             Node::Ordered(node) => node.next(positions),
             Node::Window(node) => node.next(positions),
             Node::Related(node) => node.next(positions),
-            Node::Aligned(node) => node.next(positions),
         }
     }
 }

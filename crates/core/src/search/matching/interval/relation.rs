@@ -1,20 +1,12 @@
-//! Filters: the intervals of an operand that contain one of another, or lie in one, or do not.
+//! Filters: the intervals of an operand that contain one of another, lie in one, are one, or do not.
 //!
 //! The intervals of the other operand may be enlarged to both sides. As both ends of both operands rise, an
 //! interval of the other that starts too early to be contained will never be contained again, and the first
-//! of the rest ends first; one that ends too early to contain will never contain again, and the first of the
-//! rest starts first. So each comparison is with one interval, and the two operands are each read once.
+//! of the rest ends first (and is the only one that may be the same); one that ends too early to contain will never
+//! contain again, and the first of the rest starts first. So each comparison is with one interval, and the two operands are each read once.
 
 use super::{Intervals, Node, Scan, Span};
-
-/// How intervals are compared with those of the other operand.
-#[derive(Clone, Copy)]
-pub enum Comparison {
-    /// They contain one.
-    Containing,
-    /// They lie in one.
-    Inside,
-}
+use crate::search::language::tree::{Comparison, Relation};
 
 /// The intervals of an operand for which a relation to another operand holds, or does not.
 pub struct Related {
@@ -27,6 +19,7 @@ pub struct Related {
 }
 
 /// The ends of an interval, which may be before the first and past the last position that there can be.
+#[derive(PartialEq)]
 struct Enlarged {
     left: i64,
     right: i64,
@@ -46,26 +39,27 @@ impl Enlarged {
 }
 
 impl Related {
-    /// The intervals of `of` that are so related to one of `with`, or to none of them.
-    pub fn of(of: Node, with: Scan, comparison: Comparison, margins: (u32, u32), negated: bool) -> Related {
+    /// The intervals of `of` that are related to one of `with` as `relation` says, or to none of them.
+    pub fn of(of: Node, with: Scan, relation: &Relation) -> Related {
+        let Relation { comparison, margins, negated, .. } = *relation;
         Related { of, with, comparison, margins, negated }
     }
 
     /// Whether an interval is related to one of the other operand; `None` if nor will be any after it.
     fn holds(&mut self, span: Span, positions: &[Vec<u32>]) -> Option<bool> {
         let (span, margins) = (Enlarged::of(span, (0, 0)), self.margins);
-        match self.comparison {
-            Comparison::Containing => {
-                let is_before = |other| Enlarged::of(other, margins).left < span.left;
-                let other = self.with.pass(positions, is_before)?;
-                Some(span.contains(&Enlarged::of(other, margins)))
-            }
-            Comparison::Inside => {
-                let is_before = |other| Enlarged::of(other, margins).right < span.right;
-                let other = self.with.pass(positions, is_before)?;
-                Some(Enlarged::of(other, margins).contains(&span))
-            }
-        }
+        let starts_before = |other| Enlarged::of(other, margins).left < span.left;
+        let ends_before = |other| Enlarged::of(other, margins).right < span.right;
+        let other = match self.comparison {
+            Comparison::Containing | Comparison::Aligned => self.with.pass(positions, starts_before)?,
+            Comparison::Inside => self.with.pass(positions, ends_before)?,
+        };
+        let other = Enlarged::of(other, margins);
+        Some(match self.comparison {
+            Comparison::Containing => span.contains(&other),
+            Comparison::Inside => other.contains(&span),
+            Comparison::Aligned => other == span,
+        })
     }
 }
 

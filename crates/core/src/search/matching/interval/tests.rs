@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::search::language::tree::Pattern;
+use crate::search::language::tree::{Comparison, Pattern, Relation};
 
 fn span(left: u32, right: u32) -> Span {
     Span { left, right }
@@ -87,24 +87,20 @@ fn slow(interval: &Interval, positions: &mut std::slice::Iter<Vec<u32>>) -> Vec<
         Interval::Window(child, length) => {
             slow(child, positions).into_iter().filter(|span| span.right - span.left < *length).collect()
         }
-        Interval::Containing(relation) => slow_relation(relation, positions, |span, (left, right)| {
-            i64::from(span.left) <= left && right <= i64::from(span.right)
-        }),
-        Interval::Inside(relation) => slow_relation(relation, positions, |span, (left, right)| {
-            left <= i64::from(span.left) && i64::from(span.right) <= right
-        }),
-        Interval::Aligned(both) => {
-            let (of, with) = (slow(&both.0, positions), slow(&both.1, positions));
-            of.into_iter().filter(|span| with.contains(span)).collect()
-        }
+        Interval::Related(relation) => slow_relation(relation, positions),
     }
 }
 
-fn slow_relation(
-    relation: &Relation,
-    positions: &mut std::slice::Iter<Vec<u32>>,
-    holds: impl Fn(Span, (i64, i64)) -> bool,
-) -> Vec<Span> {
+fn slow_relation(relation: &Relation, positions: &mut std::slice::Iter<Vec<u32>>) -> Vec<Span> {
+    let holds = |span: Span, (left, right): (i64, i64)| {
+        let contains = i64::from(span.left) <= left && right <= i64::from(span.right);
+        let inside = left <= i64::from(span.left) && i64::from(span.right) <= right;
+        match relation.comparison {
+            Comparison::Containing => contains,
+            Comparison::Inside => inside,
+            Comparison::Aligned => contains && inside,
+        }
+    };
     let (of, with) = (slow(&relation.of, positions), slow(&relation.with, positions));
     let enlarge = |span: &Span| {
         let (left, right) = relation.margins;
@@ -119,8 +115,13 @@ const PLACES: u32 = 16;
 
 fn some_relation(inner: impl Strategy<Value = Interval> + Clone) -> impl Strategy<Value = Box<Relation>> {
     let margins = prop_oneof![2 => Just((0, 0)), 2 => (0..3_u32, 0..3_u32), 1 => Just((u32::MAX, u32::MAX))];
-    (inner.clone(), inner, margins, any::<bool>())
-        .prop_map(|(of, with, margins, negated)| Box::new(Relation { of, with, margins, negated }))
+    let comparison =
+        prop::sample::select(vec![Comparison::Containing, Comparison::Inside, Comparison::Aligned]);
+    (inner.clone(), inner, comparison, margins, any::<bool>()).prop_map(
+        |(of, with, comparison, margins, negated)| {
+            Box::new(Relation { of, with, comparison, margins, negated })
+        },
+    )
 }
 
 fn some_interval() -> impl Strategy<Value = Interval> {
@@ -136,13 +137,11 @@ fn some_interval() -> impl Strategy<Value = Interval> {
     simple.prop_recursive(4, 16, 3, |inner| {
         let some = || prop::collection::vec(inner.clone(), 1..4);
         prop_oneof![
-            some().prop_map(Interval::Any),
-            some().prop_map(Interval::All),
-            some().prop_map(Interval::Ordered),
-            (inner.clone(), 0..10_u32).prop_map(|(child, length)| Interval::Window(Box::new(child), length)),
-            some_relation(inner.clone()).prop_map(Interval::Containing),
-            some_relation(inner.clone()).prop_map(Interval::Inside),
-            (inner.clone(), inner).prop_map(|both| Interval::Aligned(Box::new(both))),
+            1 => some().prop_map(Interval::Any),
+            1 => some().prop_map(Interval::All),
+            1 => some().prop_map(Interval::Ordered),
+            1 => (inner.clone(), 0..10_u32).prop_map(|(child, length)| Interval::Window(Box::new(child), length)),
+            3 => some_relation(inner.clone()).prop_map(Interval::Related),
         ]
     })
 }
@@ -240,7 +239,8 @@ fn the_greatest_position_is_like_any_other() {
 fn nothing_contains_what_leaves_the_positions() {
     let contains = |margins| {
         let (of, with) = (Interval::All(vec![leaf(), leaf()]), leaf());
-        Interval::Containing(Box::new(Relation { of, with, margins, negated: false }))
+        let comparison = Comparison::Containing;
+        Interval::Related(Box::new(Relation { of, with, comparison, margins, negated: false }))
     };
     let whole = [0_u32, u32::MAX];
     let found = |margins, place| spans(&contains(margins), &[&whole[..1], &whole[1..], &[place]]);
@@ -258,11 +258,12 @@ fn leaves_are_numbered_as_they_are_met() {
             Interval::Leaf(named("a")),
             Interval::Phrase(vec![(0, named("b")), (1, named("c"))]),
         ]),
-        with: Interval::Aligned(Box::new((Interval::Leaf(named("d")), Interval::Leaf(named("e"))))),
+        with: Interval::All(vec![Interval::Leaf(named("d")), Interval::Leaf(named("e"))]),
+        comparison: Comparison::Inside,
         margins: (0, 0),
         negated: true,
     };
-    let interval = Interval::Inside(Box::new(relation));
+    let interval = Interval::Related(Box::new(relation));
     let (expression, leaves) = Expression::with_leaves(&interval);
     assert_eq!(expression.leaves(), 5);
     assert_eq!(leaves, ["a", "b", "c", "d", "e"].map(named).iter().collect::<Vec<_>>());
