@@ -1,10 +1,12 @@
 //! The order in which hits are shown: near-duplicates folded, sites mixed.
 //!
 //! A document whose SimHash differs in few bits from that of a better one is folded under it. Then, ten hits at a time,
-//! a site has at most so many of them as long as other sites have any: the others come on later pages. Where all hits
-//! are of one site the order is that of the scores. Both look at the first [`ARRANGED`] hits.
+//! a site has at most so many of them as long as other sites have any that are nearly as good: the others come on later
+//! pages. A hit gets before a better one of a site that has enough only where its score is at least [`NEAR`] of that one's,
+//! and only where the hits as good as that are of three sites or more: else the order is that of the scores. Both look at
+//! the first [`ARRANGED`] hits.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::Searcher;
 use super::request::Request;
@@ -15,6 +17,12 @@ pub const ARRANGED: usize = 1000;
 
 /// How many hits make a page.
 const PAGE: usize = 10;
+
+/// How good a hit is, beside a better one that it may be put before.
+const NEAR: f64 = 0.8;
+
+/// On how few sites there is nothing to mix.
+const FEW_SITES: usize = 2;
 
 /// A hit in its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,7 +78,7 @@ fn collapse(
     kept
 }
 
-/// Puts at most `per_site` hits of a site on each page, as long as there are others. An empty site is none.
+/// Puts at most `per_site` hits of a site on each page, as long as there are others nearly as good. An empty site is none.
 fn mix<'s>(
     hits: Vec<Arrangement>,
     per_site: usize,
@@ -79,14 +87,15 @@ fn mix<'s>(
     let mut mixed = Vec::with_capacity(hits.len());
     let mut waiting = hits;
     while !waiting.is_empty() {
+        let eligible = eligible(&waiting, per_site, &site);
         let mut on_page: HashMap<&str, usize> = HashMap::new();
         let mut held_back: HashMap<&str, u32> = HashMap::new();
         let mut page = Vec::with_capacity(PAGE);
         let mut later = Vec::with_capacity(waiting.len());
-        for hit in waiting {
+        for (place, hit) in waiting.into_iter().enumerate() {
             let name = site(&hit);
             let so_many = on_page.entry(name).or_default();
-            if page.len() < PAGE && (name.is_empty() || *so_many < per_site) {
+            if place < eligible && page.len() < PAGE && (name.is_empty() || *so_many < per_site) {
                 *so_many += 1;
                 page.push(hit);
             } else {
@@ -114,18 +123,40 @@ fn mix<'s>(
     mixed
 }
 
+/// How many of the next hits, which are sorted by score, may get on a page before better ones of a site that has enough.
+fn eligible<'s>(hits: &[Arrangement], per_site: usize, site: impl Fn(&Arrangement) -> &'s str) -> usize {
+    let mut on_page: HashMap<&str, usize> = HashMap::new();
+    let is_too_many = |hit: &&Arrangement| {
+        let so_many = on_page.entry(site(hit)).or_default();
+        *so_many += 1;
+        *so_many > per_site && !site(hit).is_empty()
+    };
+    let Some(held_back) = hits.iter().take(PAGE).find(is_too_many) else { return PAGE };
+    // A score may be negative.
+    let least = held_back.ranked.score - (1.0 - NEAR) * held_back.ranked.score.abs();
+    let near = hits.partition_point(|hit| hit.ranked.score >= least);
+    let sites: HashSet<&str> = hits[..near].iter().map(site).collect();
+    if sites.len() > FEW_SITES { near } else { 0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::index::DocId;
     use proptest::prelude::*;
 
+    fn hit(number: u32, score: f64) -> Arrangement {
+        let ranked = Ranked { score, segment: 0, document: DocId(number) };
+        Arrangement { ranked, similar: 0, more_from_site: 0 }
+    }
+
+    /// The scores fall from 100 by 1.
     fn hits(count: u32) -> Vec<Arrangement> {
-        let ranked =
-            |number| Ranked { score: 100.0 - f64::from(number), segment: 0, document: DocId(number) };
-        (0..count)
-            .map(|number| Arrangement { ranked: ranked(number), similar: 0, more_from_site: 0 })
-            .collect()
+        (0..count).map(|number| hit(number, 100.0 - f64::from(number))).collect()
+    }
+
+    fn numbers(hits: &[Arrangement]) -> Vec<u32> {
+        hits.iter().map(|hit| hit.ranked.document.0).collect()
     }
 
     #[test]
@@ -137,13 +168,28 @@ mod tests {
     }
 
     #[test]
-    fn one_site_keeps_its_order_and_two_are_mixed() {
+    fn one_or_two_sites_keep_their_order_and_three_are_mixed() {
         let alone = mix(hits(25), 2, |_| "a");
         assert!(alone.iter().map(|hit| hit.ranked.document.0).eq(0..25));
-        let sites = mix(hits(14), 2, |hit| if hit.ranked.document.0 < 12 { "a" } else { "b" });
-        let first: Vec<u32> = sites.iter().take(10).map(|hit| hit.ranked.document.0).collect();
-        assert_eq!(first, [0, 1, 12, 13, 2, 3, 4, 5, 6, 7]);
-        assert_eq!(sites[9].more_from_site, 4);
+        assert!(alone.iter().all(|hit| hit.more_from_site == 0));
+        let two = mix(hits(14), 2, |hit| if hit.ranked.document.0 < 12 { "a" } else { "b" });
+        assert!(two.iter().map(|hit| hit.ranked.document.0).eq(0..14));
+        let three =
+            mix(hits(14), 2, |hit| ["a", "b", "c"][hit.ranked.document.0.saturating_sub(11) as usize % 3]);
+        assert_eq!(numbers(&three[..10]), [0, 1, 12, 13, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(three[9].more_from_site, 4);
+    }
+
+    #[test]
+    fn no_hit_gets_before_one_that_is_far_better() {
+        let mix = |scores: &[f64], sites: &[&'static str]| {
+            let hits = (0..).zip(scores).map(|(number, score)| hit(number, *score)).collect();
+            numbers(&mix(hits, 2, |hit| sites[hit.ranked.document.0 as usize]))
+        };
+        let sites = ["a", "a", "a", "a", "b", "c", "b"];
+        assert_eq!(mix(&[20.0, 15.0, 11.0, 10.0, 9.0, 8.9, 4.7], &sites), [0, 1, 4, 5, 2, 3, 6]);
+        assert_eq!(mix(&[20.0, 15.0, 11.0, 10.0, 9.0, 8.7, 4.7], &sites), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(mix(&[-1.0, -2.0, -5.0, -5.1, -5.9, -5.95, -6.1], &sites), [0, 1, 4, 5, 2, 3, 6]);
     }
 
     proptest! {
@@ -151,7 +197,7 @@ mod tests {
         fn mixing_loses_and_repeats_nothing(sites in prop::collection::vec(0usize..5, 0..80), per_site in 1usize..4) {
             let names = ["", "a", "b", "c", "d"];
             let mixed = mix(hits(sites.len() as u32), per_site, |hit| names[sites[hit.ranked.document.0 as usize]]);
-            let mut numbers: Vec<u32> = mixed.iter().map(|hit| hit.ranked.document.0).collect();
+            let mut numbers = numbers(&mixed);
             numbers.sort_unstable();
             prop_assert!(numbers.into_iter().eq(0..sites.len() as u32));
         }
