@@ -34,7 +34,15 @@ class TantivyEngine:
         self._searcher = self._index.searcher()
         self._counting = counting
 
-    def search(self, query: str, *, top: int = 10, offset: int = 0, facets: bool = False) -> Results:  # noqa: ARG002 - tantivy's are no part of this
+    def search(
+        self,
+        query: str,
+        *,
+        top: int = 10,
+        offset: int = 0,
+        facets: bool = False,  # noqa: ARG002 - tantivy's are no part of this
+        correct: bool = True,  # noqa: ARG002 - tantivy has none
+    ) -> Results:
         began = time.perf_counter_ns()
         parsed = self._index.parse_query(query, FIELDS, field_boosts=BOOSTS)
         found: Any = self._searcher.search(parsed, top, count=self._counting, offset=offset)

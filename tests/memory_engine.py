@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from urllib.parse import urlsplit
 
@@ -61,7 +61,9 @@ class MemoryEngine:
     partial: bool = False
     asked: list[str] = field(default_factory=list)
 
-    def search(self, query: str, *, top: int = 10, offset: int = 0, facets: bool = False) -> Results:
+    def search(
+        self, query: str, *, top: int = 10, offset: int = 0, facets: bool = False, correct: bool = True
+    ) -> Results:
         started = time.perf_counter_ns()
         self.asked.append(query)
         if self.failure:
@@ -76,6 +78,12 @@ class MemoryEngine:
             and not (excluded and _pattern(excluded).search(page.text))
             and all(_passes(page, one) for one in filters)
         ]
+        suggestion = None if found else self._suggestion(wanted)
+        if suggestion and filters:
+            suggestion += "".join(f" {query[one.start : one.end]}" for one in filters)
+        if suggestion and correct:
+            meant = self.search(suggestion, top=top, offset=offset, facets=facets)
+            return replace(meant, query=query, corrected=suggestion)
         copies = Counter(page.text for page in found)
         first: dict[str, Page] = {}
         for page in found:
@@ -106,7 +114,7 @@ class MemoryEngine:
             hits,
             exact=matches == len(found),
             partial=self.partial,
-            suggestion=None if found else self._suggestion(wanted),
+            suggestion=suggestion,
             facets=_facets(query, found) if facets else None,
         )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from crivello.errors import InvalidArgument
 from crivello.index import Document, Index
 from crivello.search.results import Explanation
 from crivello.search.searcher import Search
@@ -188,9 +189,66 @@ def test_a_better_spelling_is_offered(tmp_path: Path) -> None:
         search.search('lighthuose site:site1.example "keeper"').suggestion
         == 'lighthouse site:site1.example "keeper"'
     )
-    assert search.search("lighthouse").suggestion is None
+    assert search.search("lighthouse").suggestion is None and search.search("lighthouse").corrected is None
     assert search.search("xyzzyxq").suggestion is None
     assert search.search("lighthuose", settings=SearchSettings(suggest=False)).suggestion is None
+
+
+def test_a_misspelt_query_without_matches_shows_what_was_meant(tmp_path: Path) -> None:
+    pages = [page(number, title="The lighthouse keeper") for number in range(60)]
+    search = opened(tmp_path, Index(tmp_path).add(pages), suggest=True)
+    results = search.search("lighthuose kepeer", top=5, facets=True)
+    meant = search.search("lighthouse keeper", top=5, facets=True)
+    assert (results.query, results.corrected, results.suggestion) == (
+        "lighthuose kepeer",
+        "lighthouse keeper",
+        None,
+    )
+    assert results.searched == "lighthouse keeper"
+    assert (results.hits, results.matches, results.facets) == (meant.hits, 60, meant.facets)
+    assert str(results).startswith(
+        "nothing for 'lighthuose kepeer'; showing 60 pages for 'lighthouse keeper' in "
+    )
+    assert results.to_dict()["corrected"] == "lighthouse keeper" and "corrected" not in meant.to_dict()
+    later = search.search("lighthuose kepeer", top=5, offset=5)
+    assert later.corrected == "lighthouse keeper" and [hit.rank for hit in later] == [6, 7, 8, 9, 10]
+    insisted = search.search("lighthuose kepeer", correct=False)
+    assert (insisted.matches, insisted.corrected, insisted.suggestion) == (0, None, "lighthouse keeper")
+    # A filter may be what leaves nothing.
+    elsewhere = search.search("lighthuose site:nowhere.example")
+    assert (elsewhere.matches, elsewhere.corrected) == (0, None)
+
+
+def test_results_are_a_sequence_that_reads(search: Search) -> None:
+    results = search.search("onyx", top=5)
+    assert len(results) == 5 and list(results) == [results[place] for place in range(5)]
+    assert results[-1] is results.hits[4] and results[1:3] == results.hits[1:3]
+    assert repr(results) == str(results) and repr(results).startswith("300 pages for 'onyx' in ")
+    assert repr(results[0]) == f"<Hit 1: {results[0].title!r} {results[0].score:.3f} {results[0].url}>"
+    with pytest.raises(IndexError):
+        results[5]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"query": None}, "a query is a text or operators of crivello.search, not None"),
+        ({"query": b"onyx"}, "a query is a text or operators of crivello.search, not b'onyx'"),
+        ({"top": -5}, "top is -5, which is not a whole number from 0 to 10,000,000"),
+        ({"top": "3"}, "top is '3', which is not a whole number from 0 to 10,000,000"),
+        ({"top": 1 << 70}, f"top is {1 << 70}, which is not a whole number from 0 to 10,000,000"),
+        ({"top": True}, "top is True, which is not a whole number from 0 to 10,000,000"),
+        ({"offset": -1}, "offset is -1, which is not a whole number from 0 to 10,000,000"),
+        ({"offset": 1.0}, "offset is 1.0, which is not a whole number from 0 to 10,000,000"),
+    ],
+)
+def test_a_wrong_argument_is_one_clear_error(search: Search, arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidArgument) as raised:
+        search.search(**{"query": "onyx", **arguments})
+    assert str(raised.value) == said
+    if "query" in arguments:
+        with pytest.raises(InvalidArgument, match="a query is a text"):
+            search.count(arguments["query"])
 
 
 def test_a_limit_of_time_gives_what_was_seen(tmp_path: Path) -> None:

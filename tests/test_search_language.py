@@ -192,6 +192,12 @@ def test_a_suggestion_comes_before_the_hits(tmp_path: Path) -> None:
     assert done.stderr.startswith("did you mean: lighthouse number7\n") and "number7" in done.stdout
     done = crivello("search", tmp_path / "collection", "lighthuose number7", "--no-suggest")
     assert "did you mean" not in done.stderr
+    done = crivello("search", tmp_path / "collection", "lighthuose", "--top", "1")
+    assert done.returncode == 0 and "*lighthouse*" in done.stdout
+    told = "nothing matches 'lighthuose'; showing 'lighthouse' (--no-correct: only what was typed)\n"
+    assert done.stderr.startswith(told)
+    done = crivello("search", tmp_path / "collection", "lighthuose", "--no-correct")
+    assert done.returncode == 1 and done.stdout == "" and "did you mean: lighthouse" in done.stderr
 
 
 @pytest.mark.parametrize(

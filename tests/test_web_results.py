@@ -64,10 +64,44 @@ def test_a_facet_of_one_value_is_no_choice() -> None:
         assert 'class="facets"' not in client.get("/search?q=wind").text
 
 
-def test_a_guess_at_what_was_meant_is_a_link(varied: httpx.Client) -> None:
-    page = varied.get("/search?q=comte+tail").text
-    assert "Did you mean comet tail ?" in text_of(page)
-    assert 'href="/search?q=comet+tail"' in page
+def test_what_was_meant_is_shown_where_nothing_matches(varied: httpx.Client) -> None:
+    page = varied.get("/search?q=comte+site:sky.example").text
+    told = "No page matches comte site:sky.example ; showing results for comet site:sky.example ."
+    assert told in text_of(page) and "4 pages" in page
+    insisting = re.search(r'href="([^"]+)">Search only for', page)
+    assert insisting and re.search(r'href="/search\?q=comet" [^>]+><bdi>sky.example', page)
+    insisted = varied.get(insisting[1].replace("&amp;", "&")).text
+    assert "Did you mean comet site:sky.example ?" in text_of(insisted) and "No page matches" in insisted
+    assert "4 pages" not in insisted
+
+
+def test_pages_of_what_was_meant_follow_it() -> None:
+    with asking(MemoryEngine(WIND)) as client:
+        page = client.get("/search?q=wnid").text
+    assert 'href="/search?q=wind&amp;page=2"' in page
+
+
+def test_the_api_tells_what_was_meant(varied: httpx.Client) -> None:
+    answer = varied.get("/api/search?q=comte").json()
+    assert (answer["query"], answer["corrected"], answer["matches"]) == ("comte", "comet", 5)
+    insisted = varied.get("/api/search?q=comte&correct=0").json()
+    assert (insisted["suggestion"], insisted["matches"]) == ("comet", 0) and "corrected" not in insisted
+
+
+def test_the_api_knows_its_parameters(varied: httpx.Client) -> None:
+    for address, problem, hint in [
+        ("/api/search?q=a&tpo=3", "'tpo' is not a parameter", "did you mean top?"),
+        ("/api/search?q=a&z=3", "'z' is not a parameter", "there are q, top, offset, facets, correct"),
+        ("/api/status?verbose=1", "'verbose' is not a parameter", "there are none here"),
+        (
+            "/api/search?q=a&correct=2",
+            "correct is '2', which is neither 0 nor 1",
+            "write correct=1 for yes, correct=0 for no",
+        ),
+    ]:
+        answer = varied.get(address)
+        assert (answer.status_code, answer.json()) == (400, {"error": problem, "hint": hint})
+    assert varied.get("/search?q=comet&utm_source=a&tpo=3").status_code == 200
 
 
 def test_results_say_when_they_are_not_the_whole_truth() -> None:

@@ -360,16 +360,25 @@ class Collection:
         offset: int = 0,
         facets: bool = False,
         explain: bool = False,
+        correct: bool = True,
         **settings: Any,
     ) -> Results:
         """The best pages for a query: a text in the query language, or operators of ``crivello.search``.
+
+        A query without matches is searched in its better spelling, where there is one, unless ``correct`` is false.
 
         >>> for hit in collection.search('"solar wind" -storm', top=3):
         ...     print(hit.rank, hit.title, hit.url)
         """
         chosen = self._with(settings, "search").search
         return self.searcher().search(
-            query, top=top, offset=offset, facets=facets, explain=explain, settings=chosen
+            query,
+            top=top,
+            offset=offset,
+            facets=facets,
+            explain=explain,
+            correct=correct,
+            settings=chosen,
         )
 
     def count(self, query: Query, **settings: Any) -> int:

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 def print_results(results: Results) -> None:
     """Prints hits with their explanations and facets, where there are any, and says how the search went."""
-    if results.suggestion:
+    if results.corrected:
+        say(
+            f"nothing matches {results.query!r}; showing {results.corrected!r} (--no-correct: only what was typed)\n"
+        )
+    elif results.suggestion:
         say(f"did you mean: {results.suggestion}\n")
     console = stdout_console() if sys.stdout.isatty() else None
     for hit in results:

@@ -62,6 +62,9 @@ def search(
     facets: Annotated[
         bool, typer.Option("--facets", help="count the matches of each site, language, type and year")
     ] = False,
+    no_correct: Annotated[
+        bool, typer.Option("--no-correct", help="where nothing matches, show nothing: no better spelling")
+    ] = False,
     json: Json = False,
     *,
     flags: dict[str, Any],
@@ -94,7 +97,12 @@ def search(
     from crivello import settings
     from crivello.collection import SETTINGS, Collection
 
-    _refuse_contradictions(query, batch, run, {"--offset": offset, "--explain": explain, "--facets": facets})
+    _refuse_contradictions(
+        query,
+        batch,
+        run,
+        {"--offset": offset, "--explain": explain, "--facets": facets, "--no-correct": no_correct},
+    )
     loaded = settings.load(Path(folder) / SETTINGS, flags) if (Path(folder) / SETTINGS).exists() else None
     collection = Collection(folder, settings=loaded)
     if batch:
@@ -102,7 +110,14 @@ def search(
     else:
         text = " ".join(query or [])
         try:
-            results = collection.search(text, top=top or _TOP, offset=offset, facets=facets, explain=explain)
+            results = collection.search(
+                text,
+                top=top or _TOP,
+                offset=offset,
+                facets=facets,
+                explain=explain,
+                correct=not no_correct,
+            )
         except QuerySyntaxError as error:
             error.add_note(with_caret(text, error.position))
             raise

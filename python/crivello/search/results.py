@@ -6,7 +6,7 @@ import datetime
 import html
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from crivello._tables import Tabular
 
@@ -80,6 +80,9 @@ class Hit:
     def __str__(self) -> str:
         return "\n".join(self.lines("*", "*"))
 
+    def __repr__(self) -> str:
+        return f"<Hit {self.rank}: {self.title or self.url!r} {self.score:.3f} {self.url}>"
+
     @property
     def notes(self) -> list[str]:
         """What is known beside the text, and what stands behind this hit, each in a few words."""
@@ -152,7 +155,8 @@ class Results(Tabular):
     """The best pages for a query; ``matches`` counts all the pages that match.
 
     When not ``exact``, there are at least so many. When ``partial``, the time limit ended the search early.
-    ``suggestion`` is a query that may have been meant. ``facets``, where asked for, are the values of "site",
+    ``suggestion`` is a query that may have been meant. Where nothing matches ``query`` but something matches the better
+    spelling of it, the results are those of ``corrected``. ``facets``, where asked for, are the values of "site",
     "language", "type" and "year" among the matches, the most frequent first.
     """
 
@@ -163,6 +167,7 @@ class Results(Tabular):
     exact: bool = True
     partial: bool = False
     suggestion: str | None = None
+    corrected: str | None = None
     facets: dict[str, tuple[FacetValue, ...]] | None = None
 
     def __iter__(self) -> Iterator[Hit]:
@@ -171,6 +176,18 @@ class Results(Tabular):
     def __len__(self) -> int:
         return len(self.hits)
 
+    @overload
+    def __getitem__(self, place: int) -> Hit: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, place: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[place]
+
+    @property
+    def searched(self) -> str:
+        """The query whose results these are."""
+        return self.corrected or self.query
+
     @property
     def counted(self) -> str:
         """How many pages match, in words."""
@@ -178,9 +195,12 @@ class Results(Tabular):
         return pages if self.exact else f"more than {pages}"
 
     def __str__(self) -> str:
-        head = f"{self.counted} for {self.query!r} in {self.microseconds / 1000:.1f} ms"
+        head = f"{self.counted} for {self.searched!r} in {self.microseconds / 1000:.1f} ms"
+        instead = f"nothing for {self.query!r}; showing " if self.corrected else ""
         meant = [f"did you mean: {self.suggestion}"] if self.suggestion else []
-        return "\n".join([head, *meant, *map(str, self.hits)])
+        return "\n".join([instead + head, *meant, *map(str, self.hits)])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """The results as a notebook shows them."""
@@ -200,7 +220,7 @@ class Results(Tabular):
             yield tuple(str(value) if isinstance(value, Snippet) else value for value in values)
 
     def to_dict(self) -> dict[str, Any]:
-        """The form of ``crivello search --json`` and of the HTTP API; facets only where asked for."""
+        """The form of ``crivello search --json`` and of the HTTP API; ``corrected`` and facets only where there are."""
         answer: dict[str, Any] = {
             "query": self.query,
             "matches": self.matches,
@@ -210,6 +230,8 @@ class Results(Tabular):
             "suggestion": self.suggestion,
             "hits": [hit.to_dict() for hit in self.hits],
         }
+        if self.corrected is not None:
+            answer["corrected"] = self.corrected
         if self.facets is not None:
             answer["facets"] = {
                 name: [value.to_dict() for value in values] for name, values in self.facets.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import operator
 import os
 import threading
 import time
@@ -12,8 +13,9 @@ from pathlib import Path
 from msgspec import structs
 
 from crivello._core import QueryText, Ranking, Ranks, Searcher, SearchOptions
+from crivello.errors import InvalidArgument
 from crivello.index import Segment
-from crivello.search.operators import Query
+from crivello.search.operators import Operator, Query
 from crivello.search.operators.text import sound
 from crivello.search.results import Explanation, FacetValue, Hit, Results, Snippet
 from crivello.settings import Search as SearchSettings
@@ -22,6 +24,8 @@ _FACET_VALUES = 10
 _KEPT_RANKINGS = 64
 _LEAST_DEPTH = 100
 _MOST_FOLDED = 1000
+_MOST_HITS = 10_000_000
+_MOST_COUNTED = 1 << 62
 _EPOCH = datetime.date(1970, 1, 1)
 _FILTER_OF = {"site": "site:{}", "language": "lang:{}", "type": "type:{}"}
 
@@ -108,45 +112,58 @@ class Search:
         facets: bool = False,
         explain: bool = False,
         passages: bool = True,
+        correct: bool = True,
         settings: SearchSettings | None = None,
     ) -> Results:
         """The best pages for a query, as a text in the query language or as operators.
 
-        ``passages`` says whether hits have snippets; ``settings`` replaces those of the collection for this one.
+        ``passages`` says whether hits have snippets. A query without matches is searched in its better spelling, where
+        there is one, unless ``correct`` is false. ``settings`` replaces those of the collection for this one.
         """
         began = time.perf_counter_ns()
         settings = settings or self._settings
-        text = sound(str(query))
+        text = asked = _text_of(query)
+        top, offset = _whole("top", top, _MOST_HITS), _whole("offset", offset, _MOST_HITS)
         options = self._options_of(settings)
         ranking = self._ranking(text, settings, options, offset + top, facets)
+        suggestion, corrected = None, None
+        if settings.suggest and not (offset and ranking.matches):
+            suggestion = self._searcher.suggest(text, options)
+        if suggestion and correct and not ranking.matches:
+            other = self._ranking(suggestion, settings, options, offset + top, facets)
+            if other.matches:
+                ranking, text, corrected, suggestion = other, suggestion, suggestion, None
         shown = self._searcher.show(ranking, offset, offset + top, passages)
-        suggestion = self._searcher.suggest(text, options) if settings.suggest and not offset else None
         hits = tuple(
             _hit(rank, values, self._explanation(text, options, ranking, rank - 1) if explain else None)
             for rank, values in enumerate(shown, start=offset + 1)
         )
         return Results(
-            text,
+            asked,
             _counted(ranking, settings.count_limit),
             (time.perf_counter_ns() - began) // 1000,
             hits,
             exact=ranking.exact,
             partial=ranking.partial,
             suggestion=suggestion,
+            corrected=corrected,
             facets=_facets(text, ranking) if facets else None,
         )
 
-    def count(self, query: Query, *, limit: int = 1 << 62, settings: SearchSettings | None = None) -> int:
+    def count(
+        self, query: Query, *, limit: int = _MOST_COUNTED, settings: SearchSettings | None = None
+    ) -> int:
         """How many pages match a query, at most ``limit``, however long it takes."""
         options = self._options_of(structs.replace(settings or self._settings, time_limit=0.0))
-        return min(self._searcher.count(sound(str(query)), options, limit)[0], limit)
+        limit = _whole("limit", limit, _MOST_COUNTED)
+        return min(self._searcher.count(_text_of(query), options, limit)[0], limit)
 
     def explain(
         self, query: Query, url: str, *, settings: SearchSettings | None = None
     ) -> Explanation | None:
         """What the score of one page is made of, however far down it ranks; None where it does not match."""
         plain = structs.replace(settings or self._settings, collapse=-1, per_site=0, time_limit=0.0)
-        text, options = sound(str(query)), self._options_of(plain)
+        text, options = _text_of(query), self._options_of(plain)
         ranking = self._searcher.rank(text, options, max(1, self.documents))
         for start in range(0, len(ranking), _LEAST_DEPTH):
             shown = self._searcher.show(ranking, start, start + _LEAST_DEPTH, False)
@@ -196,6 +213,25 @@ class Search:
 
     def _explanation(self, text: str, options: SearchOptions, ranking: Ranking, place: int) -> Explanation:
         return _explanation(self._searcher.explain(text, options, ranking, place))
+
+
+def _text_of(query: Query) -> str:
+    if not isinstance(query, str | Operator):
+        raise InvalidArgument(
+            f"a query is a text or operators of crivello.search, not {query!r}",
+            hint="'*' finds every page",
+        )
+    return sound(str(query))
+
+
+def _whole(name: str, number: int, most: int) -> int:
+    try:
+        whole = -1 if isinstance(number, bool) else operator.index(number)
+    except TypeError:
+        whole = -1
+    if not 0 <= whole <= most:
+        raise InvalidArgument(f"{name} is {number!r}, which is not a whole number from 0 to {most:,}")
+    return whole
 
 
 def _is_enough(ranking: Ranking, depth: int, wanted: int) -> bool:

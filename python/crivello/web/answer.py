@@ -40,22 +40,23 @@ class Answer:
         return min(counted, self.page) if ended else counted
 
 
-def answer(engine: Engine, query: str, page: int) -> Answer:
+def answer(engine: Engine, query: str, page: int, *, correct: bool = True) -> Answer:
     """The results for the query or, when it does not parse, for its words."""
     page = min(page, LAST_PAGE)
     try:
-        return Answer(_search(engine, query, page), page)
+        return Answer(_search(engine, query, page, correct), page)
     except QuerySyntaxError as error:
         misread = Misread(str(error), error.position, QueryText(query).plain_words())
     try:
-        results = _search(engine, misread.words, page) if misread.words else _nothing(query)
+        results = _search(engine, misread.words, page, correct) if misread.words else _nothing(query)
     except QuerySyntaxError:
         results = _nothing(query)
     return Answer(results, page, misread)
 
 
-def _search(engine: Engine, query: str, page: int) -> Results:
-    return engine.search(query, top=HITS_A_PAGE, offset=(page - 1) * HITS_A_PAGE, facets=True)
+def _search(engine: Engine, query: str, page: int, correct: bool) -> Results:
+    offset = (page - 1) * HITS_A_PAGE
+    return engine.search(query, top=HITS_A_PAGE, offset=offset, facets=True, correct=correct)
 
 
 def _nothing(query: str) -> Results:

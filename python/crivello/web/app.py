@@ -23,7 +23,7 @@ from crivello.web.failures import FAILURE_HANDLERS
 from crivello.web.headers import ProtectionHeaders
 from crivello.web.pages import html_page, render
 from crivello.web.paging import Paging, search_path
-from crivello.web.parameters import query_of, whole_number, yes_or_no
+from crivello.web.parameters import query_of, refuse_unknown, whole_number, yes_or_no
 from crivello.web.rephrase import suggestions
 from crivello.web.static_files import VersionedFiles
 
@@ -82,7 +82,8 @@ async def _search(request: Request) -> Response:
     if not query:
         return RedirectResponse("/", HTTPStatus.SEE_OTHER)
     page = whole_number(request.query_params, "page", default=1, least=1, most=None)
-    found = await run_in_threadpool(answer, engine, query, page)
+    correct = yes_or_no(request.query_params, "correct", default=True)
+    found = await run_in_threadpool(answer, engine, query, page, correct=correct)
     if found.results.matches and page > found.last_page:
         return RedirectResponse(search_path(query, found.last_page), HTTPStatus.SEE_OTHER)
     summary = await run_in_threadpool(engine.summary)
@@ -95,10 +96,11 @@ async def _search(request: Request) -> Response:
         query=query,
         results=found.results,
         copies=copies,
-        chips=chips_of(found.results.query),
+        chips=chips_of(found.results.searched),
         facets=facets_of(found.results),
         misread=found.misread,
         suggestions=suggestions(query),
+        paged=found.results.corrected or query,
         paging=Paging(found.page, found.last_page),
         first_rank=(found.page - 1) * HITS_A_PAGE + 1,
     )
@@ -106,17 +108,22 @@ async def _search(request: Request) -> Response:
 
 async def _api_search(request: Request) -> Response:
     parameters = request.query_params
+    refuse_unknown(parameters, ("q", "top", "offset", "facets", "correct"))
     query = query_of(parameters)
     if not query:
         raise InvalidArgument("there is no query", hint="put it in q: /api/search?q=solar+wind")
     top = whole_number(parameters, "top", default=10, least=1, most=_MOST_HITS)
     offset = whole_number(parameters, "offset", default=0, least=0, most=_DEEPEST_OFFSET)
     facets = yes_or_no(parameters, "facets")
-    results = await run_in_threadpool(engine_of(request).search, query, top=top, offset=offset, facets=facets)
+    correct = yes_or_no(parameters, "correct", default=True)
+    results = await run_in_threadpool(
+        engine_of(request).search, query, top=top, offset=offset, facets=facets, correct=correct
+    )
     return JSONResponse(results.to_dict())
 
 
 async def _api_status(request: Request) -> Response:
+    refuse_unknown(request.query_params, ())
     summary = await run_in_threadpool(engine_of(request).summary)
     return JSONResponse(summary.to_dict(), headers={"Cache-Control": "no-store"})
 

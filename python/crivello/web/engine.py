@@ -18,8 +18,10 @@ class Engine(Protocol):
     @property
     def name(self) -> str: ...
 
-    def search(self, query: str, *, top: int = 10, offset: int = 0, facets: bool = False) -> Results:
-        """The best pages; raises ``QuerySyntaxError`` for a query that does not parse."""
+    def search(
+        self, query: str, *, top: int = 10, offset: int = 0, facets: bool = False, correct: bool = True
+    ) -> Results:
+        """The best pages; without any, those of a better spelling, if ``correct``. Raises ``QuerySyntaxError`` for a query that does not parse."""
         ...
 
     def cached(self, url: str) -> CachedPage | None:

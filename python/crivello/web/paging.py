@@ -8,11 +8,13 @@ from urllib.parse import urlencode
 _NUMBERS_SHOWN = 7
 
 
-def search_path(query: str, page: int = 1) -> str:
-    """The address of a page of results."""
+def search_path(query: str, page: int = 1, *, correct: bool = True) -> str:
+    """The address of a page of results; without ``correct``, of what was typed and no better spelling."""
     fields: dict[str, str | int] = {"q": query}
     if page > 1:
         fields["page"] = page
+    if not correct:
+        fields["correct"] = 0
     return "/search?" + urlencode(fields)
 
 

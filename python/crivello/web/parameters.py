@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Collection
+
 from starlette.datastructures import QueryParams
 
 from crivello.errors import InvalidArgument
@@ -20,12 +23,24 @@ def query_of(parameters: QueryParams) -> str:
     return query
 
 
-def yes_or_no(parameters: QueryParams, name: str) -> bool:
-    """Whether ``name`` is 1 rather than 0, which it is when it is left out."""
-    text = parameters.get(name, "0")
+def refuse_unknown(parameters: QueryParams, known: Collection[str]) -> None:
+    """Fails for a parameter that is none of these: a program that misspelt one would never notice."""
+    for name in parameters:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            there_are = f"there are {', '.join(known)}" if known else "there are none here"
+            raise InvalidArgument(
+                f"{name[:40]!r} is not a parameter", hint=f"did you mean {near[0]}?" if near else there_are
+            )
+
+
+def yes_or_no(parameters: QueryParams, name: str, *, default: bool = False) -> bool:
+    """Whether ``name`` is 1 rather than 0."""
+    text = parameters.get(name, str(int(default)))
     if text not in ("0", "1"):
         raise InvalidArgument(
-            f"{name} is {text[:40]!r}, which is neither 0 nor 1", hint=f"write {name}=1 for yes"
+            f"{name} is {text[:40]!r}, which is neither 0 nor 1",
+            hint=f"write {name}=1 for yes, {name}=0 for no",
         )
     return text == "1"
 
