@@ -18,7 +18,7 @@ from crivello import manifest as manifests
 from crivello import settings as all_settings
 from crivello._pages import Pages
 from crivello.errors import CollectionError, InvalidArgument, StorageError
-from crivello.graph import ranks_name
+from crivello.graph import ranks_in_use
 from crivello.index import Segment
 from crivello.lock import Lock, is_held
 from crivello.manifest import Manifest
@@ -338,19 +338,31 @@ class Collection:
         indexer.merge_some()
         return indexer.summary(0)
 
-    def rank(self, *, damping: float = 0.85, progress: bool = True) -> Ranking:
+    def rank(
+        self,
+        *,
+        damping: float = 0.85,
+        by: Mapping[str, float] | Sequence[float] | None = None,
+        keep_given: bool = False,
+        progress: bool = True,
+    ) -> Ranking:
         """Ranks the pages by the links between them (PageRank); searches then count the rank in.
+
+        ``by`` ranks them by numbers of your own instead: a mapping from URLs, or one for each of ``pages()``, in
+        that order. With ``keep_given`` such ranks stay as they are.
 
         >>> ranking = collection.rank()
         >>> ranking.top(1)
         [('https://www.example.org/', 27.3)]
         """
-        from crivello.graph.update import update_ranks
+        from crivello.graph.update import give_ranks, update_ranks
 
         self._require_writer()
         with self._progress(progress) as shown:
             shown.begin("ranking")
-            return update_ranks(self, damping=damping)
+            if by is not None:
+                return give_ranks(self, by)
+            return update_ranks(self, damping=damping, keep_given=keep_given)
 
     def search(
         self,
@@ -497,8 +509,8 @@ class Collection:
             )
 
     def _ranks(self) -> tuple[Path, int] | None:
-        number = self.state("graph").get("number")
-        return (self.folder / ranks_name(number), self.length(ranks_name(number))) if number else None
+        name = ranks_in_use(self.state("graph"))
+        return (self.folder / name, self.length(name)) if name else None
 
 
 def _make(folder: Path, settings: Settings) -> None:

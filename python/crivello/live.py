@@ -45,7 +45,7 @@ class LiveIndex:
             if self._error is not None:
                 raise self._error
             self._collection.index(progress=False)
-            self._collection.rank(progress=False)
+            update_ranks(self._collection, keep_given=True)
 
     def _run(self) -> None:
         indexer = Indexer(self._collection)
@@ -57,7 +57,7 @@ class LiveIndex:
                 indexer.merge_in_background()
                 documents = self._collection.searcher().documents
                 if documents > self._ranked * _GROWTH:
-                    update_ranks(self._collection)
+                    update_ranks(self._collection, keep_given=True)
                     self._ranked = documents
         except Exception as error:
             self._error = error

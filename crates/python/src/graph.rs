@@ -94,6 +94,15 @@ impl Ranks {
     }
 }
 
+/// Writes the ranks of pages, given by signature, scaled to a mean of 1; gives the length of the file.
+#[pyfunction]
+fn write_ranks(py: Python<'_>, pages: Vec<(u64, f64)>, target: PathBuf) -> PyResult<u64> {
+    enter(py, |pulse| {
+        let pages = pages.into_iter().map(|(page, rank)| (Signature(page), rank)).collect();
+        graph::write_page_ranks(pages, &target, pulse)
+    })
+}
+
 /// The names in an edge list with their PageRank, the best first.
 #[pyfunction]
 #[pyo3(signature = (path, damping = 0.85, threshold = 1e-9, iterations = 200))]
@@ -123,5 +132,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Graph>()?;
     module.add_class::<Ranks>()?;
     module.add_function(wrap_pyfunction!(anchors_of, module)?)?;
+    module.add_function(wrap_pyfunction!(write_ranks, module)?)?;
     module.add_function(wrap_pyfunction!(rank_edges, module)?)
 }

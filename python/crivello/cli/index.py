@@ -154,7 +154,7 @@ def _work(
         indexed = collection.add(lines, rebuild=rebuild)
     else:
         indexed = collection.index(rebuild=rebuild, merge=merge)
-    ranking = collection.rank()
+    ranking = collection.rank(keep_given=True)
     return {**indexed.to_dict(), **(ranking.to_dict() if ranking.pages else {})}
 
 

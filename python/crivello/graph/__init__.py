@@ -13,8 +13,10 @@ names. The formats and the costs are described in ``crates/core/src/graph``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
+from typing import Any
 
 from crivello._core import Graph, Ranks, rank_edges
 
@@ -28,6 +30,7 @@ __all__ = [
     "graph_name",
     "rank_edge_list",
     "rank_graph",
+    "ranks_in_use",
     "ranks_name",
 ]
 
@@ -43,6 +46,16 @@ def graph_name(number: int) -> str:
 def ranks_name(number: int) -> str:
     """The file of the ranks of that graph."""
     return f"graph/pagerank-{number}.ranks"
+
+
+def given_ranks(state: Mapping[str, Any]) -> str | None:
+    """The file of ranks that were given, by what the manifest remembers of the graph; None if none were."""
+    return f"graph/given-{state['gifts']}.ranks" if state.get("given") else None
+
+
+def ranks_in_use(state: Mapping[str, Any]) -> str | None:
+    """The file of ranks that searches read; None if there is none."""
+    return given_ranks(state) or (ranks_name(state["number"]) if "number" in state else None)
 
 
 @dataclass(frozen=True, slots=True)

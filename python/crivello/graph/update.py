@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,18 @@ from crivello import _core
 from crivello._figures import Figures, shown
 from crivello._tables import Tabular
 from crivello.collection import Collection
-from crivello.graph import LINKS, Graph, Ranks, build_graph, graph_name, rank_graph, ranks_name
+from crivello.errors import InvalidArgument
+from crivello.graph import (
+    LINKS,
+    Graph,
+    Ranks,
+    build_graph,
+    given_ranks,
+    graph_name,
+    rank_graph,
+    ranks_in_use,
+    ranks_name,
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,33 +68,64 @@ class Ranking(Figures, Tabular):
         return self
 
 
-def update_ranks(collection: Collection, *, damping: float = 0.85) -> Ranking:
+def update_ranks(collection: Collection, *, damping: float = 0.85, keep_given: bool = False) -> Ranking:
     """Builds the graph from the committed links, computes PageRank, and commits both.
 
     Each time under new names: a crash, or a reader of the last commit, still finds the files of that commit.
+    With ``keep_given`` nothing is done where ``give_ranks`` said how pages are ranked.
     """
     committed = collection.length(LINKS)
-    if not committed:
-        return Ranking(0, 0, 0.0, 0)
     old = collection.state("graph")
+    if not committed or (keep_given and old.get("given")):
+        return Ranking(0, 0, 0.0, 0)
     number = old.get("number", 0) + 1
     graph_file, ranks_file = graph_name(number), ranks_name(number)
     built = build_graph(collection.folder / LINKS, committed, collection.folder / graph_file)
     graph = Graph(collection.folder / graph_file, built.length)
     ranked = rank_graph(graph, collection.folder / ranks_file, damping=damping)
     files: dict[str, int | None] = {graph_file: built.length, ranks_file: ranked.length}
-    if old:
+    if "number" in old:
         files |= {graph_name(old["number"]): None, ranks_name(old["number"]): None}
-    collection.commit(files, graph={"number": number, "damping": damping})
+    if given := given_ranks(old):
+        files[given] = None
+    collection.commit(files, graph={"number": number, "damping": damping, "gifts": old.get("gifts", 0)})
     return Ranking(graph.nodes, graph.arcs, graph.bits_per_link, ranked.iterations, collection)
+
+
+def give_ranks(collection: Collection, ranks: Mapping[str, float] | Sequence[float]) -> Ranking:
+    """Ranks the pages of a collection by numbers of your own in place of PageRank, and commits them.
+
+    ``ranks`` has a number from 0 on for each URL, or one for each row of ``collection.pages()``, in that order. They are
+    scaled so that their mean is 1, as PageRank's is, and ``search.rank_weight`` says how much they add to a
+    score. A page without one has 0. They stay until ``update_ranks`` is asked for PageRank.
+    """
+    if isinstance(ranks, Mapping):
+        pages = [(_core.signature(url), float(rank)) for url, rank in ranks.items()]
+    else:
+        urls = [row.url for row in collection.pages()]
+        if len(urls) != len(ranks):
+            raise InvalidArgument(
+                f"there are {len(ranks):,} ranks for {len(urls):,} pages",
+                hint="give one for each of collection.pages(), or a mapping from URLs to ranks",
+            )
+        pages = [(_core.signature(url), float(rank)) for url, rank in zip(urls, ranks, strict=True)]
+    old = collection.state("graph")
+    gifts = old.get("gifts", 0) + 1
+    new = {**old, "gifts": gifts, "given": True}
+    name = given_ranks(new) or ""
+    files: dict[str, int | None] = {name: _core.write_ranks(pages, collection.folder / name)}
+    if given := given_ranks(old):
+        files[given] = None
+    collection.commit(files, graph=new)
+    return Ranking(len(pages), 0, 0.0, 0, collection)
 
 
 def ranked_pages(collection: Collection) -> Iterator[tuple[str, float]]:
     """The URL of each ranked page with its rank (1 is the mean)."""
-    number = collection.state("graph").get("number")
-    if number is None:
+    name = ranks_in_use(collection.state("graph"))
+    if name is None:
         return
-    ranks = Ranks(collection.folder / ranks_name(number), collection.length(ranks_name(number)))
+    ranks = Ranks(collection.folder / name, collection.length(name))
     for rows, _ in collection.table.batches():
         values = ranks.get([_core.signature(row.url) for row in rows])
         yield from ((row.url, value) for row, value in zip(rows, values, strict=True) if value is not None)

@@ -25,7 +25,7 @@ pub use build::{Built, build};
 pub use compressed::Graph;
 pub use edges::EdgeList;
 pub use pagerank::{PageRank, Settings, pagerank};
-pub use ranks::{Ranks, write_ranks};
+pub use ranks::{Ranks, write_page_ranks, write_ranks};
 pub use referrers::pages_linking_to;
 
 /// The log of links: the key is the page's signature, the payload the signatures it links to, eight

@@ -21,15 +21,39 @@ pub fn write_ranks(graph: &Graph, ranks: &[f64], target: &Path, pulse: &Pulse) -
     if ranks.len() != graph.nodes() {
         return Err(Error::Invalid(format!("{} ranks for {} nodes", ranks.len(), graph.nodes())));
     }
+    let signature_of = |node: usize| graph.signature(Node(node as u32));
+    write(ranks.len(), signature_of, |node| ranks[node] * ranks.len() as f64, target, pulse)
+}
+
+/// Writes the ranks of some pages, which may be any numbers from 0 on, to `target`, scaled so that their mean
+/// is 1; returns the length of the file. A page that is named twice has its last rank.
+pub fn write_page_ranks(mut pages: Vec<(Signature, f64)>, target: &Path, pulse: &Pulse) -> Result<u64> {
+    if let Some((_, rank)) = pages.iter().find(|(_, rank)| !rank.is_finite() || *rank < 0.0) {
+        return Err(Error::Invalid(format!("{rank} is not a rank: it must be a finite number from 0 on")));
+    }
+    pages.reverse();
+    pages.sort_by_key(|(signature, _)| *signature);
+    pages.dedup_by_key(|(signature, _)| *signature);
+    let sum: f64 = pages.iter().map(|(_, rank)| rank).sum();
+    let scale = if sum > 0.0 { pages.len() as f64 / sum } else { 0.0 };
+    write(pages.len(), |page| Ok(pages[page].0), |page| pages[page].1 * scale, target, pulse)
+}
+
+fn write(
+    pages: usize,
+    signature_of: impl Fn(usize) -> Result<Signature>,
+    rank_of: impl Fn(usize) -> f64,
+    target: &Path,
+    pulse: &Pulse,
+) -> Result<u64> {
     let mut writer = BlockWriter::create(target, RANKS)?;
-    for (index, chunk) in ranks.chunks(BLOCK).enumerate() {
-        if index.is_multiple_of(BLOCKS_PER_BEAT) {
+    for start in (0..pages).step_by(BLOCK) {
+        if (start / BLOCK).is_multiple_of(BLOCKS_PER_BEAT) {
             pulse.beat()?;
         }
-        let nodes = (index * BLOCK..index * BLOCK + chunk.len()).map(|node| Node(node as u32));
-        let signatures: Vec<Signature> = nodes.map(|node| graph.signature(node)).collect::<Result<_>>()?;
-        let values = chunk.iter().map(|rank| (rank * ranks.len() as f64) as f32);
-        let content: Vec<u8> = values.flat_map(f32::to_le_bytes).collect();
+        let block = start..pages.min(start + BLOCK);
+        let signatures: Vec<Signature> = block.clone().map(&signature_of).collect::<Result<_>>()?;
+        let content: Vec<u8> = block.flat_map(|page| (rank_of(page) as f32).to_le_bytes()).collect();
         writer.push(&signatures, &content)?;
     }
     writer.finish(0)
@@ -82,6 +106,25 @@ mod tests {
         let length = write_ranks(&graph, &ranks, &path, &Pulse::STEADY).unwrap();
         assert!(write_ranks(&graph, &[ranks, vec![0.5]].concat(), &path, &Pulse::STEADY).is_err());
         (path, length)
+    }
+
+    #[test]
+    fn ranks_of_pages_have_the_mean_1_and_the_last_one_of_a_page_counts() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("given.ranks");
+        let write = |pages: &[(u64, f64)]| {
+            let pages = pages.iter().map(|(page, rank)| (Signature(*page), *rank)).collect();
+            write_page_ranks(pages, &path, &Pulse::STEADY)
+        };
+        let length = write(&[(9, 5.0), (3, 1.0), (9, 3.0), (1, 2.0)]).unwrap();
+        let ranks = Ranks::open(&path, length).unwrap();
+        let found: Vec<_> = [1, 3, 9, 4].map(|page| ranks.get(Signature(page)).unwrap()).into();
+        assert_eq!((ranks.len(), found), (3, vec![Some(1.0), Some(0.5), Some(1.5), None]));
+        let length = write(&[(2, 0.0)]).unwrap();
+        assert_eq!(Ranks::open(&path, length).unwrap().get(Signature(2)).unwrap(), Some(0.0));
+        for wrong in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(write(&[(1, wrong)]).is_err());
+        }
     }
 
     proptest! {
