@@ -42,7 +42,7 @@ def grow(kind: str) -> list[Point]:
         chance.integers(0, 2**64, BATCH, numpy.uint64)
         before = resident()
         sieve = NativeSieve(
-            kind,  # type: ignore[arg-type]
+            kind,
             folder,
             {},
             {},

@@ -84,7 +84,7 @@ CONVERTERS = {
 def test_a_converter_that_misbehaves_costs_the_text_alone(
     script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crawler, "_CONVERTER", [sys.executable, "-c", script])
+    monkeypatch.setattr(crawler, "command", lambda _: [sys.executable, "-c", script])
     pages: dict[str, Page] = {"/": links("/a.pdf", "/page"), "/page": "<p>Beside it."}
     with SmallWeb({"a.test": {**pages, "/a.pdf": Answer(DOCUMENT, kind="application/pdf")}}) as web:
         crawled = web.crawl(tmp_path / "c", "a.test", timeout=1.0, max_time=20.0)

@@ -30,6 +30,7 @@ _NATIVE = {
     "duplicates": 4_321,
     "near_duplicates": 765,
     "links": 9,
+    "failures": {},
     "seen": 98_765_432,
     "waiting": 86_419_753,
     "gauges": {

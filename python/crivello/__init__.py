@@ -19,6 +19,7 @@ The libraries behind it stand alone:
     dictionaries  static functions, ranks and sets of keys that are not kept
     errors        everything that Crivello raises on purpose
     evaluate      how good answers are: measures of runs, and runs against each other
+    extend        classes of your own: what each is asked, and what happens when it fails
     filters       sets in a fixed number of bits: Bloom, blocked Bloom, Stable Bloom
     graph         the link graph and PageRank, of a crawl or of any edge list
     index         documents to segments, without a collection
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from crivello import dictionaries as dictionaries
     from crivello import errors as errors
     from crivello import evaluate as evaluate
+    from crivello import extend as extend
     from crivello import filters as filters
     from crivello import graph as graph
     from crivello import index as index
@@ -73,6 +75,7 @@ __all__ = [
     "dictionaries",
     "errors",
     "evaluate",
+    "extend",
     "filters",
     "graph",
     "index",

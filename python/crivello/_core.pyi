@@ -387,7 +387,8 @@ class Crawl:
         plan: str,
         files: dict[str, int],
         sieve: Any | None = None,
-        policy: Callable[[Any, list[str], list[str]], list[int]] | None = None,
+        policy: Callable[[Any, list[str], list[str]], tuple[list[int | None], list[tuple[str, str]]]]
+        | None = None,
     ) -> None: ...
     def wait(self, seconds: float) -> tuple[bool, str | None]: ...
     def stop(self, seconds: float) -> None: ...

@@ -18,6 +18,7 @@ from crivello import manifest as manifests
 from crivello import settings as all_settings
 from crivello._pages import Pages
 from crivello.errors import CollectionError, InvalidArgument, StorageError
+from crivello.extend import Converter, Extensions, Extractor, Follow, Priority, QueryRewriter, Reranker, Sieve
 from crivello.graph import ranks_in_use
 from crivello.index import Segment
 from crivello.lock import Lock, is_held
@@ -64,6 +65,7 @@ class Collection:
         self._search: Search | None = None
         self._changing = threading.RLock()
         self.archive: Archive = Archive(self.folder)
+        self.extensions: Extensions = Extensions()
         self.settings: Settings = settings or all_settings.load(self.folder / SETTINGS)
 
     @classmethod
@@ -241,6 +243,35 @@ class Collection:
             return self._search
 
     # What people call: each method is a thin door to its part.
+
+    def use(
+        self,
+        *,
+        priority: Priority | type[Priority] | str | None = None,
+        follow: Follow | type[Follow] | str | None = None,
+        converters: Mapping[str, type[Converter] | str] | None = None,
+        sieve: Callable[..., Sieve] | str | None = None,
+        extractor: Extractor | type[Extractor] | str | None = None,
+        rewrite: QueryRewriter | type[QueryRewriter] | str | None = None,
+        rerank: Reranker | type[Reranker] | str | None = None,
+    ) -> Self:
+        """Takes classes or objects of yours in place of what the settings name, until the collection is closed.
+
+        ``crivello.extend`` says what each is asked.
+
+            >>> collection.use(rerank=Recency(half_life=90)).search("lava")
+        """
+        given = {
+            "crawl.priority": priority,
+            "crawl.follow": follow,
+            "crawl.converters": converters,
+            "crawl.sieve": sieve,
+            "index.extractor": extractor,
+            "search.rewrite": rewrite,
+            "search.rerank": rerank,
+        }
+        self.extensions.use({setting: own for setting, own in given.items() if own is not None})
+        return self
 
     def crawl(
         self,

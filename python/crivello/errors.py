@@ -12,6 +12,7 @@
     │   ├── NewerFormat        a file was written by a later version (``path``)
     │   └── OlderFormat        a file was written by an earlier version, in a format no longer read (``path``)
     ├── CrawlError             a crawl cannot start or go on
+    ├── ExtensionError         a class from outside failed (``crivello.extend``)
     └── InternalError          a bug in Crivello
 
 Each is one sentence for a person; ``hint`` says what to try, where there is something to try.
@@ -103,6 +104,10 @@ class OlderFormat(StorageError):
 
 class CrawlError(CrivelloError):
     """A crawl cannot start or go on."""
+
+
+class ExtensionError(CrivelloError):
+    """A class from outside failed."""
 
 
 class InternalError(CrivelloError):

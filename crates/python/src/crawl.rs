@@ -1,11 +1,13 @@
-//! The crawl: its threads are native; what Python has a say in (a sieve of its own, priorities) is asked for
-//! in batches.
+//! The crawl: its threads are native; what Python decides (a sieve of its own, which links are followed and
+//! which come first) is asked for in batches.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crivello_core::crawl::{self, Commit, Counts, Found, Plan, Policy, SieveCommit, Start, Tag, UrlSieve};
+use crivello_core::crawl::{
+    self, Commit, Counts, Failure, Found, Plan, Policy, SieveCommit, Start, Tag, UrlSieve, Verdict,
+};
 use crivello_core::parse::Page;
 use crivello_core::sieve::{Entries, Stats};
 use crivello_core::{Error, Pulse, Result};
@@ -117,6 +119,7 @@ fn report(crawl: &crawl::Crawl, counts: &Counts) -> serde_json::Value {
         "seen": counts.seen,
         "waiting": counts.waiting,
         "links": counts.links,
+        "failures": counts.failures,
         "gauges": crawl.gauges().into_iter().collect::<HashMap<_, _>>(),
         "slowest": slowest,
     })
@@ -201,12 +204,15 @@ fn json(py: Python<'_>, value: Py<PyAny>) -> PyResult<String> {
     py.import("json")?.call_method1("dumps", (value,))?.extract()
 }
 
-/// Priorities that are written in Python: asked once for all links of a page.
+/// A policy that is written in Python: asked once for all links of a page.
 struct PythonPolicy(Py<PyAny>);
 
+/// The priority of each link, and the failures by name and message.
+type PythonVerdict = (Vec<Option<u8>>, Vec<(String, String)>);
+
 impl Policy for PythonPolicy {
-    fn rate(&mut self, url: &str, tag: Tag, page: &Page, found: &[Found]) -> Result<Vec<u8>> {
-        let rated = Python::attach(|py| {
+    fn judge(&mut self, url: &str, tag: Tag, page: &Page, found: &[Found]) -> Result<Verdict> {
+        let judged = Python::attach(|py| {
             let about = PyDict::new(py);
             about.set_item("url", url)?;
             about.set_item("depth", tag.depth)?;
@@ -215,17 +221,11 @@ impl Policy for PythonPolicy {
             about.set_item("language", page.language.as_deref())?;
             let urls = PyList::new(py, found.iter().map(|found| &found.url))?;
             let anchors = PyList::new(py, found.iter().map(|found| &found.anchor))?;
-            self.0.call1(py, (about, urls, anchors))?.extract::<Vec<u8>>(py)
+            self.0.call1(py, (about, urls, anchors))?.extract::<PythonVerdict>(py)
         });
-        let rated = rated.map_err(failed)?;
-        if rated.len() != found.len() {
-            return Err(Error::Invalid(format!(
-                "there are {} priorities for {} links",
-                rated.len(),
-                found.len()
-            )));
-        }
-        Ok(rated)
+        let (levels, failures) = judged.map_err(failed)?;
+        let failure = |(extension, message)| Failure { extension, message };
+        Ok(Verdict { levels, failures: failures.into_iter().map(failure).collect() })
     }
 }
 

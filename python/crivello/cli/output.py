@@ -117,6 +117,8 @@ def report_rows(report: Report) -> Iterator[tuple[str, str]]:
         yield "sieve", report.sieve["kind"]
         yield "  known from its cache", f"{report.sieve['cache_hit_rate']:.0%}"
         yield "  memory", f"{report.sieve['bytes'] / 2**20:,.1f} MiB"
+    for name, failures in sorted(report.failures.items()):
+        yield f"failures of {name}", f"{failures['count']:,}"
     yield "requests", f"{report.requests:,}"
     yield "bytes", f"{report.bytes:,}"
     yield "seconds", f"{report.seconds:,.1f}"

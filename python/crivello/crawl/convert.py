@@ -1,8 +1,9 @@
 """Documents of other formats to text, in a process of its own that may die without harm.
 
-The crawl runs this file with the media type as its argument; it reads the document from its standard input
-and writes title and text as JSON. It may use a gigabyte, and whatever it does when it meets a broken
-document stays with it. It imports nothing of Crivello, so that it starts quickly.
+The crawl runs this file with the classes of the user's (``crivello.crawl.converters``) and the media type as its
+arguments; it reads the document from its standard input and writes title and text as JSON. It may use a gigabyte,
+and whatever it does when it meets a broken document stays with it. It imports nothing of Crivello but, for such a
+class, ``crivello.extend``, so that it starts quickly.
 """
 
 from __future__ import annotations
@@ -22,12 +23,36 @@ def _pdf(body: bytes) -> tuple[str, str]:
     return document.get_metadata_dict().get("Title", ""), "\n".join(pages)
 
 
+def _by_class(name: str, media_type: str, body: bytes) -> tuple[str, str]:
+    from crivello.extend import load
+
+    def checked(said: tuple[str, str]) -> tuple[str, str]:
+        title, text = said
+        # What is no character (a lone surrogate) is no JSON either.
+        return title.encode(errors="replace").decode(), text.encode(errors="replace").decode()
+
+    converter = load("crawl.converters", name)
+    return converter.call(body, media_type, check=checked, about=f"a document of type {media_type}")
+
+
 def main() -> None:
     """What the process does."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    converters = {"application/pdf": _pdf}
-    title, text = converters[sys.argv[1]](sys.stdin.buffer.read())
-    json.dump({"title": title, "text": text}, sys.stdout)
+    told, media_type = json.loads(sys.argv[1]), sys.argv[2]
+    sys.path[:] = told["path"]
+    out, sys.stdout = sys.stdout, sys.stderr  # for a class that prints
+    body = sys.stdin.buffer.read()
+    name = told["converters"].get(media_type)
+    try:
+        title, text = (
+            _by_class(name, media_type, body) if name else {"application/pdf": _pdf}[media_type](body)
+        )
+    except Exception as error:
+        if not name:
+            raise
+        json.dump({"failure": str(error)}, out)
+    else:
+        json.dump({"title": title, "text": text}, out)
 
 
 if __name__ == "__main__":

@@ -8,13 +8,11 @@ the log durable together, so a crash costs at most what came after it.
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -23,12 +21,14 @@ import msgspec
 from crivello import _core
 from crivello.collection import Collection
 from crivello.crawl.address import any_is_private, read_hosts_file
-from crivello.crawl.priority import load_priority
+from crivello.crawl.converters import command, load_converters
+from crivello.crawl.priority import load_policy
 from crivello.crawl.progress import ProgressLog
 from crivello.crawl.report import Report
 from crivello.errors import CrawlError, InvalidArgument
+from crivello.extend import Extensions, imported, label_of
 from crivello.settings import Crawl
-from crivello.sieve import Sieve, open_sieve, state_of_kind
+from crivello.sieve import KINDS, Sieve, open_sieve, state_of_kind
 from crivello.sieve.native import complete_stats
 
 _BETWEEN_REPORTS = 0.2
@@ -36,7 +36,6 @@ _BETWEEN_REPORTS = 0.2
 _FIRST_CHECKPOINT = 0.5
 # Ctrl-C is to end a crawl within three seconds: the pages that were fetched get this long to be stored.
 _SETTLING = 1.5
-_CONVERTER = [sys.executable, str(Path(__file__).with_name("convert.py"))]
 
 
 def canonical_seeds(urls: Sequence[str]) -> list[str]:
@@ -73,8 +72,9 @@ def user_agent(settings: Crawl) -> str:
     return f"{settings.user_agent}/{version('crivello')}{contact}"
 
 
-def _plan(settings: Crawl, seeds: Sequence[str], **more: Any) -> str:
+def _plan(settings: Crawl, seeds: Sequence[str], extensions: Extensions, **more: Any) -> str:
     """What the native threads are told, as JSON."""
+    converters = load_converters(extensions, settings.converters)
     plan = {
         "folder": "",
         "led_to": [],
@@ -83,7 +83,8 @@ def _plan(settings: Crawl, seeds: Sequence[str], **more: Any) -> str:
         **msgspec.structs.asdict(settings),
         "software": user_agent(settings),
         "seeds": seeds,
-        "converter": _CONVERTER,
+        "converter": command(converters),
+        "converters": {media_type: f"crawl.converters {name}" for media_type, name in converters.items()},
         **more,
     }
     return msgspec.json.encode(plan).decode()
@@ -91,8 +92,11 @@ def _plan(settings: Crawl, seeds: Sequence[str], **more: Any) -> str:
 
 def check(settings: Crawl, seeds: Sequence[str]) -> None:
     """Raises what would keep a crawl from starting, before anything is made."""
-    load_priority(settings.priority, settings.keywords.split())
-    _core.check_crawl(_plan(settings, seeds))
+    extensions = Extensions()
+    load_policy(extensions, settings)
+    if settings.sieve not in KINDS:
+        imported("crawl.sieve", settings.sieve)
+    _core.check_crawl(_plan(settings, seeds, extensions))
 
 
 def starts_on_private(settings: Crawl, seeds: Sequence[str]) -> bool:
@@ -179,28 +183,36 @@ class Crawler:
 
     def _start(self) -> _core.Crawl:
         collection, settings, state = self._collection, self._settings, self._state
-        sieve_state = state_of_kind(settings.sieve, collection.folder, state.get("sieve"))
+        kind = label_of(self._sieve)
+        sieve_state = state_of_kind(kind, collection.folder, state.get("sieve"))
+        is_native = kind in KINDS and kind != "lsm"
         plan = _plan(
             settings,
             self._seeds,
+            collection.extensions,
             folder=str(collection.folder),
             led_to=state.get("led_to", []),
             counted=state.get("report", {}),
-            sieve_state=sieve_state if settings.sieve != "lsm" else {},
+            sieve_state=sieve_state if is_native else {},
             position=state.get("position"),
             allow_private=settings.allow_private or self._private,
         )
         return _core.Crawl(
             plan,
             dict(collection.files),
-            self._lsm_sieve() if settings.sieve == "lsm" else None,
-            load_priority(settings.priority, settings.keywords.split()),
+            None if is_native else self._python_sieve(),
+            load_policy(collection.extensions, settings),
         )
 
-    def _lsm_sieve(self) -> Sieve:
+    @property
+    def _sieve(self) -> object:
+        """Its kind, or a class of the user's."""
+        return self._collection.extensions.named("crawl.sieve", self._settings.sieve)
+
+    def _python_sieve(self) -> Sieve:
         settings, state = self._settings, self._state
         return open_sieve(
-            "lsm",
+            self._sieve,
             self._collection.folder,
             self._collection.files,
             state.get("sieve"),
@@ -213,7 +225,7 @@ class Crawler:
         files, encoded = native.checkpoint()
         state = msgspec.json.decode(encoded)
         self.report.update(state.pop("report"))
-        kind = self._settings.sieve
+        kind = label_of(self._sieve)
         described = state.pop("described")
         self.report.sieve = described if "kind" in described else complete_stats(kind, described)
         files |= self._progress.append(self.report)

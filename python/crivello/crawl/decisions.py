@@ -27,6 +27,7 @@ SEED = "seed"
 TRIED_AGAIN = "tried again"
 ROBOTS = "robots.txt"
 GIVEN_UP = "host given up"
+EXTENSION_FAILED = "extension failed"
 
 
 class Decision(msgspec.Struct, frozen=True, omit_defaults=True):

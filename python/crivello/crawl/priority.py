@@ -1,55 +1,25 @@
-"""Which links come first: a priority for each link of a page, from 0 (served first) to 7.
+"""Which links are followed and which come first: the built-in priorities, and the policy of a crawl.
 
-Hosts are visited when it is polite to; among those that may be visited, and among the URLs of a host, the
-better priority goes first, and of equals the one that was found first. Without a priority a crawl goes
-breadth first. One of your own is a class with a method ``rate``, named by ``--priority module:Class``::
-
-    class Recent(Priority):
-        def rate(self, page, links, anchors):
-            return [0 if "2026" in link else FIRST_COME for link in links]
-
-It is asked once for all the links of a page, in the thread that stores pages: it should be quick.
+A priority is from 0 (fetched first) to 7. Hosts are visited when it is polite to; among those that may be
+visited, and among the URLs of a host, the better priority goes first, and of equals the one that was found first.
+Without a priority a crawl goes breadth first. ``crivello.extend`` says how to write one of your own.
 """
 
 from __future__ import annotations
 
-import importlib
 import re
-import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
-from crivello.errors import InvalidArgument
+from crivello.errors import ExtensionError, InvalidArgument
+from crivello.extend import Extension, Extensions, Page, Priority, load
+from crivello.settings import Crawl
 
 FIRST_COME = 4
 LAST = 7
 
 
-class Page(TypedDict):
-    """The page on which links stand."""
-
-    url: str
-    depth: int
-    title: str
-    text: str
-    language: str | None
-
-
-class Priority(ABC):
-    """Rates links; made with the words of the setting ``keywords``."""
-
-    def __init__(self, keywords: Sequence[str] = ()) -> None:
-        self.keywords: list[str] = [word.lower() for word in keywords]
-
-    @abstractmethod
-    def rate(self, page: Page, links: list[str], anchors: list[str]) -> Sequence[int]:
-        """A priority for each link, 0 being served first; ``anchors`` is what each is called on the page."""
-
-
-class ShortUrls(Priority):
+class ShortUrls:
     """Short URLs first: they are nearer to the top of a site."""
 
     def rate(self, page: Page, links: list[str], anchors: list[str]) -> Sequence[int]:
@@ -59,7 +29,7 @@ class ShortUrls(Priority):
         ]
 
 
-class OtherSites(Priority):
+class OtherSites:
     """Links to other hosts first: a crawl that spreads."""
 
     def rate(self, page: Page, links: list[str], anchors: list[str]) -> Sequence[int]:
@@ -67,11 +37,11 @@ class OtherSites(Priority):
         return [FIRST_COME if urlsplit(link).netloc == host else 0 for link in links]
 
 
-class Keywords(Priority):
+class Keywords:
     """Links whose URL or text has one of the keywords first."""
 
     def __init__(self, keywords: Sequence[str] = ()) -> None:
-        super().__init__(keywords)
+        self.keywords: list[str] = [word.lower() for word in keywords]
         if not self.keywords:
             raise InvalidArgument(
                 "this priority needs keywords", hint="name them with --keywords 'one two three'"
@@ -101,7 +71,7 @@ class Focused(Keywords):
         return [max(0, level - 2) if rated == 0 else level for rated in own]
 
 
-PRIORITIES: dict[str, type[Priority] | None] = {
+PRIORITIES: dict[str, Callable[..., Priority] | None] = {
     "breadth": None,
     "short": ShortUrls,
     "other-sites": OtherSites,
@@ -109,36 +79,64 @@ PRIORITIES: dict[str, type[Priority] | None] = {
     "focused": Focused,
 }
 
-Rate = Callable[[Any, list[str], list[str]], list[int]]
+Verdict = tuple[list[int | None], list[tuple[str, str]]]
+"""The priority of each link (None: it is not followed), and the name and message of each extension that failed."""
+
+Judge = Callable[[Page, list[str], list[str]], Verdict]
 
 
-def load_priority(name: str, keywords: Sequence[str]) -> Rate | None:
-    """What rates links by the setting ``priority``; None where they come in the order in which they are found."""
-    if name in PRIORITIES:
-        known = PRIORITIES[name]
-        return _checked(name, known(keywords)) if known else None
-    module, separator, attribute = name.partition(":")
-    if not separator:
+def load_policy(extensions: Extensions, settings: Crawl) -> Judge | None:
+    """What decides about the links of a page; None if all are followed in the order in which they are found."""
+    priority = _priority(extensions, settings)
+    follow = extensions.get("crawl.follow", settings.follow)
+    if priority is None and follow is None:
+        return None
+
+    def judge(page: Page, links: list[str], anchors: list[str]) -> Verdict:
+        failures: list[tuple[str, str]] = []
+
+        def ask(
+            extension: Extension, check: Callable[[Sequence[float]], list[int]], default: int
+        ) -> list[int]:
+            try:
+                return extension.call(
+                    page, links, anchors, check=lambda said: check(_one_each(said, links)), about=page["url"]
+                )
+            except ExtensionError as error:
+                failures.append((extension.name, str(error)))
+                return [default] * len(links)
+
+        levels = ask(priority, _levels, FIRST_COME) if priority else [0] * len(links)
+        followed = ask(follow, _truths, True) if follow else [True] * len(links)
+        return [level if yes else None for level, yes in zip(levels, followed, strict=True)], failures
+
+    return judge
+
+
+def _priority(extensions: Extensions, settings: Crawl) -> Extension | None:
+    named, keywords = extensions.named("crawl.priority", settings.priority), settings.keywords.split()
+    if not isinstance(named, str) or ":" in named:
+        return extensions.get("crawl.priority", settings.priority, keywords)
+    if named not in PRIORITIES:
         raise InvalidArgument(
-            f"there is no priority {name}", hint=f"there are {', '.join(PRIORITIES)}, or module:Class"
+            f"there is no priority {named}", hint=f"there are {', '.join(PRIORITIES)}, or module:Class"
         )
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))  # as `python -m` would
-    try:
-        made = getattr(importlib.import_module(module), attribute)(keywords)
-    except Exception as error:
-        said = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InvalidArgument(f"the priority {name} cannot be loaded: {said}") from None
-    return _checked(name, made)
+    built_in = PRIORITIES[named]
+    return None if built_in is None else load("crawl.priority", built_in, keywords)
 
 
-def _checked(name: str, priority: Priority) -> Rate:
-    def rate(page: Any, links: list[str], anchors: list[str]) -> list[int]:
-        try:
-            return [min(LAST, max(0, int(level))) for level in priority.rate(page, links, anchors)]
-        except Exception as error:
-            raise InvalidArgument(
-                f"the priority {name} failed on {page['url']}: {type(error).__name__}: {error}"
-            ) from None
+def _one_each(said: Sequence[float], links: list[str]) -> Sequence[float]:
+    if len(said) != len(links):
+        raise InvalidArgument(f"it returned {len(said)} values for {len(links)} links")
+    return said
 
-    return rate
+
+def _levels(said: Sequence[float]) -> list[int]:
+    return [min(LAST, max(0, int(level))) for level in said]
+
+
+def _truths(said: Sequence[float]) -> list[int]:
+    for value in said:
+        if value not in (True, False):
+            raise InvalidArgument(f"it returned {value!r}, which is neither True nor False")
+    return [bool(value) for value in said]

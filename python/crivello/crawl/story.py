@@ -31,6 +31,8 @@ def _left_out(story: Story) -> str:
         return story.scope_refusal
     if story.settings.max_depth:
         return f"it is farther from the seeds than max_depth ({story.settings.max_depth})"
+    if story.settings.follow:
+        return f"crawl.follow ({story.settings.follow}) does not follow it"
     return "the settings of today do not say why, so they were other ones when the links were found"
 
 

@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Meta
 
 from crivello.errors import InvalidSetting, StorageError
-from crivello.settings.fields import BYTES, CODE, Crawl, Index, IndexCodes, Search, Serve, Settings
+from crivello.settings.fields import BYTES, CODE, SIEVE, Crawl, Index, IndexCodes, Search, Serve, Settings
 
 __all__ = ["Crawl", "Index", "IndexCodes", "Search", "Serve", "Setting", "Settings", "load"]
 
@@ -89,6 +89,8 @@ class Setting:
             return "two lower-case letters"
         if meta.pattern == CODE:
             return "auto or the name of a code"
+        if meta.pattern == SIEVE:
+            return "one of mercator, memory, offline, lsm, bloom, blocked-bloom, or module:Class"
         if base is str:
             short = f" of {meta.min_length or 0} to {meta.max_length} characters" if meta.max_length else ""
             return f"{kind}{short}{', plain ASCII' if meta.pattern and '~' in meta.pattern else ''}"

@@ -10,6 +10,9 @@ from msgspec import Meta
 BYTES = {"unit": "bytes"}
 
 
+SIEVE = r"^(mercator|memory|offline|lsm|bloom|blocked-bloom|[^: ]+:[^: ]+)$"
+
+
 def _size(description: str, least: int) -> Meta:
     return Meta(ge=least, description=description, extra=BYTES)
 
@@ -97,6 +100,9 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
             "which links come first: breadth, short, other-sites, keywords, focused, or a class of yours as module:Class"
         ),
     ] = "breadth"
+    follow: Annotated[
+        str, _text("which links in scope are followed: a class of yours as module:Class; none: all")
+    ] = ""
     keywords: Annotated[
         str, _words("the words that the priorities keywords and focused look for, separated by spaces")
     ] = ""
@@ -155,6 +161,12 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
     ] = 5000
     types: Annotated[
         str, _text("keep only these media types, as in text/html,application/pdf or text/*; none: all")
+    ] = ""
+    converters: Annotated[
+        str,
+        _text(
+            "what turns media types into text: classes of yours, as in application/epub+zip=module:Class; several, separated by commas"
+        ),
     ] = ""
     languages: Annotated[str, _text("keep only pages in these languages, as in it,en; none: all")] = ""
     min_text: Annotated[int, Meta(ge=0, description="keep only pages with so many characters of text")] = 0
@@ -233,9 +245,10 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
         int, Meta(ge=0, le=256, description="how many threads parse; 0: as many as there are cores")
     ] = 0
     sieve: Annotated[
-        Literal["mercator", "memory", "offline", "lsm", "bloom", "blocked-bloom"],
+        str,
         Meta(
-            description="how URLs that were seen are remembered; a collection keeps the one it was made with"
+            pattern=SIEVE,
+            description="how URLs that were seen are remembered: mercator, memory, offline, lsm, bloom, blocked-bloom, or a class of yours as module:Class; a collection keeps the one it was made with",
         ),
     ] = "mercator"
     sieve_memory: Annotated[

@@ -40,8 +40,8 @@ class Sieve(Protocol):
     with the tag of that one."""
 
     @property
-    def kind(self) -> Kind:
-        """Which of the kinds it is."""
+    def kind(self) -> str:
+        """Which of the kinds it is; module:Class where it is none of them."""
 
     def add(self, urls: list[str], tags: list[int] | None = None) -> None:
         """Adds URLs, each with a 32-bit number that comes out with it (0 where there are none)."""
@@ -77,7 +77,7 @@ class Sieve(Protocol):
 
 
 def open_sieve(
-    kind: str,
+    kind: object,
     folder: str | Path,
     files: Mapping[str, int] | None = None,
     state: Mapping[str, Any] | None = None,
@@ -90,17 +90,24 @@ def open_sieve(
 ) -> Sieve:
     """Opens a sieve in a collection's folder with what was last committed of it (nothing: a new one).
 
-    Giving out goes on at ``start``, an offset that an entry carried (None: where the commit left off).
+    ``kind`` is one of the ``KINDS``, or a class of your own or its name as ``module:Class``
+    (``crivello.extend.Sieve``). Giving out goes on at ``start``, an offset that an entry carried (None: where the commit left off).
     ``memory`` is for mercator, offline and lsm, ``capacity`` and ``error`` are for the filters; all of them
     may be others whenever the sieve is opened.
     """
+    from crivello.extend import label_of
     from crivello.sieve.lsm import LsmSieve
     from crivello.sieve.native import NativeSieve
+    from crivello.sieve.stored import open_own
 
-    if kind not in KINDS:
-        raise InvalidArgument(f"there is no sieve of the kind {kind}", hint=f"there are {', '.join(KINDS)}")
     folder, files = Path(folder), dict(files or {})
-    state = state_of_kind(kind, folder, state)
+    state = state_of_kind(label_of(kind), folder, state)
+    if not isinstance(kind, str) or ":" in kind:
+        return open_own(kind, folder, files, state, start=start, cache=cache)
+    if kind not in KINDS:
+        raise InvalidArgument(
+            f"there is no sieve of the kind {kind}", hint=f"there are {', '.join(KINDS)}, or module:Class"
+        )
     if kind == "lsm":
         return LsmSieve(folder, files, state, start=start, memory=memory, cache=cache)
     return NativeSieve(

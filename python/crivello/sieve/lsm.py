@@ -5,17 +5,12 @@ a Bloom filter for each file, so that a signature that was never seen mostly cos
 is fixed (write buffers and block cache), and a URL costs about 24 bytes on disk, written several times
 over as the levels merge. From the notes' section 2.3 (O'Neil et al., *The log-structured merge-tree*, 1996).
 
-RocksDB has a durability of its own, so after a crash it may know more than the manifest: URLs whose place
-in the queue was cut off again. Therefore the value of a signature says the *epoch* (a number that grows
-with every opening) and the offset in the queue; of every earlier epoch the state keeps where the queue
-was cut when it ended, and an entry at or past the cut of its epoch counts as unknown. Should RocksDB know
-less than was committed (its sequence number tells), it is damaged.
+Should RocksDB know less than was committed (its sequence number tells), it is damaged.
 """
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,120 +25,50 @@ from rocksdict import (
     WriteBatch,
 )
 
-from crivello import _core
 from crivello.errors import CorruptFile, StorageError
-from crivello.sieve import QUEUE, Checkpoint, Kind
-from crivello.sieve.native import complete_stats
+from crivello.sieve import Checkpoint
+from crivello.sieve.stored import Entry, StoredSieve
 
 FOLDER = "frontier/lsm/"
 BLOOM_BITS = 10
-# An epoch, an offset in the queue, and a check by which a collision of signatures shows.
-_VALUE = struct.Struct("<IQH")
-# Longer than any signature, so it is none.
-_EPOCH = b"the last epoch"
 
 
-class LsmSieve:
-    """See ``crivello.sieve.Sieve``."""
+class RocksStore:
+    """See ``crivello.extend.Sieve``."""
 
-    kind: Kind = "lsm"
-
-    def __init__(
-        self,
-        folder: Path,
-        files: dict[str, int],
-        state: dict[str, Any],
-        *,
-        start: int | None,
-        memory: int,
-        cache: int,
-    ) -> None:
-        self._path = folder / FOLDER
-        cuts: list[int] = state.pop("cuts", [])
-        sequence: int = state.pop("sequence", 0)
-        self._queue = _core.SieveQueue(folder, files, state, start, cache=cache)
+    def __init__(self, path: Path, memory: int, sequence: int) -> None:
+        self._path = path
         with self._named_errors():
-            self._database = Rdict(str(self._path), database_options(memory))
-        if (found := self._database.latest_sequence_number()) < sequence:
-            self._database.close()
-            raise CorruptFile(f"{self._path} lost the last {sequence - found} of its writes", self._path, 0)
+            self._database = Rdict(str(path), database_options(memory))
+        if (found := self.sequence) < sequence:
+            self.close()
+            raise CorruptFile(f"{path} lost the last {sequence - found} of its writes", path, 0)
+
+    @property
+    def sequence(self) -> int:
+        """A number that grows with every write."""
+        return self._database.latest_sequence_number()
+
+    def get(self, keys: list[bytes]) -> Sequence[bytes | None]:
         with self._named_errors():
-            written = self._database.get(_EPOCH)
-            self._epoch = max(len(cuts), 0 if written is None else int(written) + 1)
-            self._database[_EPOCH] = str(self._epoch).encode()
-        self._cuts = cuts + [files.get(QUEUE, 0)] * (self._epoch - len(cuts))
-        self._memory = memory
-        self._collisions = 0
+            found: Any = self._database.get([*keys])
+        values: Sequence[bytes | None] = found
+        return values
 
-    def add(self, urls: list[str], tags: list[int] | None = None) -> None:
-        keys, checks = self._queue.screen(urls, tags)
-        try:
-            with self._named_errors():
-                found: Any = self._database.get(list(keys))
-            is_new = [self._is_new(value, check) for value, check in zip(found, checks, strict=True)]
-            offsets = iter(self._queue.accept(is_new))
-            _core.fault_point("lsm.add.after-queue")
-            batch = WriteBatch(raw_mode=True)
-            for key, check, new in zip(keys, checks, is_new, strict=True):
-                if new:
-                    batch.put(key, _VALUE.pack(self._epoch, next(offsets), check))
-            with self._named_errors():
-                self._database.write(batch)
-        except BaseException:
-            self._queue.give_up()
-            raise
-        _core.fault_point("lsm.add.after-write")
+    def put(self, entries: list[Entry]) -> None:
+        batch = WriteBatch(raw_mode=True)
+        for key, value in entries:
+            batch.put(key, value)
+        with self._named_errors():
+            self._database.write(batch)
 
-    def _is_new(self, value: bytes | None, check: int) -> bool:
-        if value is None:
-            return True
-        epoch, offset, first_check = _VALUE.unpack(value)
-        if epoch < self._epoch and offset >= self._cuts[epoch]:
-            return True
-        self._collisions += check != first_check
-        return False
-
-    def take(self, n: int) -> list[tuple[int, int, str]]:
-        return self._queue.take(n)
-
-    def take_ready(self, n: int) -> list[tuple[int, int, str]]:
-        return self._queue.take(n)
-
-    def flush(self) -> None:
-        """Every addition decides at once."""
-
-    def checkpoint(self) -> Checkpoint:
-        _core.fault_point("lsm.checkpoint.before-sync")
+    def sync(self) -> None:
         with self._named_errors():
             self._database.flush_wal(sync=True)
-        files, state = self._queue.checkpoint()
-        # The commit cuts the present epoch at the queue's length, should it be the last one of it.
-        cuts = [*self._cuts, files[QUEUE]]
-        _core.fault_point("lsm.checkpoint.after-sync")
-        sequence = self._database.latest_sequence_number()
-        own = {"kind": self.kind, "cuts": cuts, "sequence": sequence}
-        return Checkpoint({**files, FOLDER: 0}, {**state, **own})
-
-    def stats(self) -> dict[str, Any]:
-        stats = complete_stats(self.kind, self._queue.stats())
-        stats["bytes"] += self._memory
-        stats["collisions"] += self._collisions
-        return stats
 
     def close(self) -> None:
+        """Lets go of the files."""
         self._database.close()
-        del self._queue
-
-    @property
-    def next(self) -> int:
-        return self._queue.next
-
-    @property
-    def waiting(self) -> int:
-        return self._queue.waiting
-
-    def __len__(self) -> int:
-        return len(self._queue)
 
     @contextmanager
     def _named_errors(self) -> Iterator[None]:
@@ -155,6 +80,42 @@ class LsmSieve:
             if "Corruption" in said or "checksum" in said or "No such file" in said:
                 raise CorruptFile(f"{self._path} is damaged: {said}", self._path, 0) from None
             raise StorageError(f"{self._path}: {said}", self._path) from None
+
+
+class LsmSieve(StoredSieve):
+    """See ``crivello.sieve.Sieve``."""
+
+    def __init__(
+        self,
+        folder: Path,
+        files: dict[str, int],
+        state: dict[str, Any],
+        *,
+        start: int | None,
+        memory: int,
+        cache: int,
+    ) -> None:
+        sequence: int = state.pop("sequence", 0)
+
+        def open_store() -> RocksStore:
+            self._rocks = RocksStore(folder / FOLDER, memory, sequence)
+            return self._rocks
+
+        super().__init__("lsm", folder, files, state, open_store, home=FOLDER, start=start, cache=cache)
+        self._memory = memory
+
+    def checkpoint(self) -> Checkpoint:
+        checkpoint = super().checkpoint()
+        return Checkpoint(checkpoint.files, {**checkpoint.state, "sequence": self._rocks.sequence})
+
+    def stats(self) -> dict[str, Any]:
+        stats = super().stats()
+        stats["bytes"] += self._memory
+        return stats
+
+    def close(self) -> None:
+        self._rocks.close()
+        super().close()
 
 
 def database_options(memory: int) -> Options:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from crivello import _core
-from crivello.sieve import Checkpoint, Kind
+from crivello.sieve import Checkpoint
 
 
 class NativeSieve:
@@ -14,7 +14,7 @@ class NativeSieve:
 
     def __init__(
         self,
-        kind: Kind,
+        kind: str,
         folder: Path,
         files: dict[str, int],
         state: dict[str, int],
@@ -81,7 +81,7 @@ class NativeSieve:
         return len(self._core)
 
 
-def complete_stats(kind: Kind, counted: dict[str, Any]) -> dict[str, Any]:
+def complete_stats(kind: str, counted: dict[str, Any]) -> dict[str, Any]:
     """What was counted, with what follows from it."""
     stats = dict(counted)
     lookups, hits = stats.pop("cache_lookups"), stats.pop("cache_hits")

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde::{Deserialize, Serialize};
+
 use crate::collection::{Outcome, Row};
 
 /// What became of the URLs; kept by the writing thread.
@@ -22,6 +24,25 @@ pub struct Counts {
     pub waiting: u64,
     /// How many links were found.
     pub links: u64,
+    /// The failures of each extension, by its name.
+    pub failures: BTreeMap<String, Failures>,
+}
+
+/// A failure of an extension: a class from outside, which must not end a crawl.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The extension's name.
+    pub extension: String,
+    /// What happened and where, in one sentence.
+    pub message: String,
+}
+
+/// How often an extension failed, and the last message.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Failures {
+    pub count: u64,
+    pub last: String,
 }
 
 impl Counts {
@@ -33,6 +54,13 @@ impl Counts {
         }
         self.duplicates += u64::from(row.duplicate_of.is_some());
         self.near_duplicates += u64::from(row.near_duplicate_of.is_some());
+    }
+
+    /// Takes the failure of an extension into account.
+    pub fn fail(&mut self, failure: Failure) {
+        let failures = self.failures.entry(failure.extension).or_default();
+        failures.count += 1;
+        failures.last = failure.message;
     }
 }
 

@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-pub use counts::Counts;
+pub use counts::{Counts, Failure, Failures};
 pub use fetching::politeness::{Politeness, Relative};
 pub use plan::Plan;
 pub use seen::depth_of;
@@ -45,8 +45,9 @@ pub use settings::{Filters, Settings};
 pub use shared::SlowHost;
 pub use tag::{MAX_CHAIN, MAX_DEPTH, Tag};
 pub use work::Found;
+pub use writing::Commit;
+pub use writing::policy::{Policy, Verdict};
 pub use writing::sieve::{SieveCommit, UrlSieve};
-pub use writing::{Commit, Policy};
 
 use crate::{Error, Pulse, Result};
 use fetching::Scheduler;
@@ -77,7 +78,7 @@ pub struct Start {
     pub files: HashMap<String, u64>,
     /// The URLs' memory, where it is not a native one, opened as it was committed.
     pub sieve: Option<Box<dyn UrlSieve>>,
-    /// Who says which links come first; None: in the order in which they are found.
+    /// Which links are followed and which come first; `None`: all, in the order in which they are found.
     pub policy: Option<Box<dyn Policy>>,
 }
 

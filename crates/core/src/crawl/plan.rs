@@ -1,13 +1,14 @@
 //! A crawl as Python describes it: the section `[crawl]` of the settings, as JSON, with what the collection
 //! adds to it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
-use super::counts::Counts;
+use super::counts::{Counts, Failures};
 use super::fetching::politeness::{Politeness, Relative};
 use super::settings::{Filters, Settings};
 use crate::collection::Outcome;
@@ -31,6 +32,8 @@ pub struct Plan {
     pub counted: Counted,
     /// The command that turns documents into text.
     pub converter: Vec<String>,
+    /// The media types that a class from outside turns into text, with the names of these classes.
+    pub converters: BTreeMap<String, String>,
     pub politeness: String,
     pub delay: Option<f64>,
     pub visit_time: f64,
@@ -101,11 +104,12 @@ pub struct Plan {
 #[serde(default)]
 #[allow(missing_docs)]
 pub struct Counted {
-    pub outcomes: std::collections::BTreeMap<Outcome, u64>,
-    pub statuses: std::collections::BTreeMap<u16, u64>,
+    pub outcomes: BTreeMap<Outcome, u64>,
+    pub statuses: BTreeMap<u16, u64>,
     pub duplicates: u64,
     pub near_duplicates: u64,
     pub links: u64,
+    pub failures: BTreeMap<String, Failures>,
 }
 
 impl Plan {
@@ -178,6 +182,7 @@ impl Plan {
             srcset: self.images,
             near_distance: self.near_distance,
             converter: self.converter.clone(),
+            converters: self.converters.clone(),
             folder: self.folder.clone(),
             software: self.software.clone(),
         })
@@ -227,6 +232,7 @@ impl Plan {
             duplicates: self.counted.duplicates,
             near_duplicates: self.counted.near_duplicates,
             links: self.counted.links,
+            failures: self.counted.failures.clone(),
             ..Counts::default()
         }
     }

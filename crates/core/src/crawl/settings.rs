@@ -1,5 +1,6 @@
 //! What a crawl is told.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use regex::Regex;
@@ -61,6 +62,8 @@ pub struct Settings {
     pub near_distance: u32,
     /// The command that turns a document into text, before its media type.
     pub converter: Vec<String>,
+    /// The converters from outside: media types with the names of the extensions that turn them into text.
+    pub converters: BTreeMap<String, String>,
     /// The collection.
     pub folder: PathBuf,
     /// What the archive's files say who made them.

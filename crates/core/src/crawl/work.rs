@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use crossbeam_channel::Sender;
 
+use super::counts::Failure;
 use super::tag::Tag;
 use super::writing::Commit;
 use super::writing::decisions::Decision;
@@ -69,6 +70,8 @@ pub struct Parsed {
     pub found: Vec<Found>,
     /// The page itself, where somebody wants to judge its links by it.
     pub page: Option<Box<parse::Page>>,
+    /// What failed while the response was parsed.
+    pub failure: Option<Failure>,
     /// How many bytes the body had.
     pub bytes: u64,
     /// What it takes of the room between the threads.

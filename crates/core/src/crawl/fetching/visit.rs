@@ -10,7 +10,7 @@ use super::politeness::Stay;
 use super::{Scheduler, now, outcome};
 use crate::Result;
 use crate::collection::Outcome;
-use crate::crawl::parsing::origin;
+use crate::crawl::parsing::{is_document, origin};
 use crate::crawl::work::{Event, Fetched, Unanswered, Work};
 use crate::crawl::writing::decisions::Decision;
 use crate::fetch::{Failure, Request, Response};
@@ -285,9 +285,8 @@ impl Scheduler {
             let Ok(room) = self.shared.room.acquire_many(fetched.weight).await else { return };
             room.forget();
         }
-        let is_document =
-            fetched.response.header("content-type").is_some_and(|kind| kind.starts_with("application/pdf"));
-        let queue = if is_document { &self.to_convert } else { &self.to_parse };
+        let content_type = fetched.response.header("content-type");
+        let queue = if is_document(content_type, &self.settings) { &self.to_convert } else { &self.to_parse };
         self.shared.sent();
         drop(queue.try_send(fetched));
         self.shared.gauges.parse_queue.set(self.to_parse.len() as u64);

@@ -8,12 +8,15 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 /// The text of a document.
-#[derive(Debug, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(default)]
 pub struct Converted {
     /// What it says it is called.
     pub title: String,
     /// What it says.
     pub text: String,
+    /// Why a converter from outside has no text, in one sentence.
+    pub failure: Option<String>,
 }
 
 impl Converted {

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, RwLock};
 use std::time::{Duration, UNIX_EPOCH};
 
+use super::counts::Failure;
 use super::parsing::convert::Converted;
 use super::settings::Settings;
 use super::shared::Shared;
@@ -78,6 +79,7 @@ impl Parser {
             targets: Vec::new(),
             found: Vec::new(),
             page: None,
+            failure: None,
             bytes,
             weight,
             work,
@@ -92,18 +94,19 @@ impl Parser {
             if let Some(reason) = self.settings.filters.refuse_type(media_type.as_deref()) {
                 return Ok(Err((Outcome::Filtered, reason)));
             }
-            let page = match self.read(&row.url, media_type.as_deref(), content_type.as_deref(), &response) {
-                Ok(page) => page,
+            let body = match self.read(&row.url, media_type.as_deref(), content_type.as_deref(), &response) {
+                Ok(body) => body,
                 Err(refusal) => return Ok(Err(refusal)),
             };
-            if let Some((page, converted)) = page {
+            parsed.failure = body.failure;
+            if let Some(page) = body.page {
                 if let Some(reason) =
                     self.settings.filters.refuse_text(page.language.as_deref(), &page.title, &page.text)
                 {
                     return Ok(Err((Outcome::Filtered, reason)));
                 }
-                if let Some(converted) = converted {
-                    parsed.conversion = Some(conversion_record(&row.url, when, &converted.text)?);
+                if let Some(text) = body.converted {
+                    parsed.conversion = Some(conversion_record(&row.url, when, &text)?);
                 }
                 self.describe(page, &mut row, &mut parsed);
             }
@@ -113,18 +116,17 @@ impl Parser {
         Ok(Ok(Box::new(parsed)))
     }
 
-    /// What a body says; None where it is no text and cannot be made one.
-    #[allow(clippy::type_complexity)]
+    /// What a body says.
     fn read(
         &self,
         url: &str,
         media_type: Option<&str>,
         content_type: Option<&str>,
         response: &Response,
-    ) -> std::result::Result<Option<(Page, Option<Converted>)>, (Outcome, String)> {
-        let kind = Kind::of(media_type);
+    ) -> std::result::Result<Body, (Outcome, String)> {
+        let kind = Kind::of(media_type, &self.settings);
         if kind == Kind::Other {
-            return Ok(None);
+            return Ok(Body::default());
         }
         let encoding = response.header("content-encoding").unwrap_or_default();
         let decoded = encoding::decode(&response.body, encoding, self.settings.max_bytes);
@@ -136,30 +138,35 @@ impl Parser {
         let rules =
             parse::Rules { agent: &self.settings.agent, srcset: self.settings.srcset, x_robots_tag: &tags };
         Ok(match kind {
-            Kind::Html => Some((parse::parse_with(body, url, content_type, &rules), None)),
-            Kind::Plain => Some((parse::parse_text_with(body, content_type, &rules), None)),
-            Kind::Document => {
-                let timeout = self.settings.fetch.total_timeout;
-                let go_on = || !self.shared.is_stopping();
-                let converted = convert::convert(
-                    &self.settings.converter,
-                    media_type.unwrap_or_default(),
-                    body,
-                    timeout,
-                    &go_on,
-                );
-                converted.map(|converted| {
-                    let mut page = parse::parse_text_with(
-                        converted.text.as_bytes(),
-                        Some("text/plain; charset=utf-8"),
-                        &rules,
-                    );
+            Kind::Html => Body::of(parse::parse_with(body, url, content_type, &rules)),
+            Kind::Plain => Body::of(parse::parse_text_with(body, content_type, &rules)),
+            Kind::Document => match self.convert(media_type.unwrap_or_default(), body) {
+                Ok(Some(converted)) => {
+                    let text = converted.text.as_bytes();
+                    let mut page = parse::parse_text_with(text, Some("text/plain; charset=utf-8"), &rules);
                     page.title = converted.title_or(url);
-                    (page, Some(converted))
-                })
-            }
-            Kind::Other => None,
+                    Body { converted: Some(converted.text), ..Body::of(page) }
+                }
+                Ok(None) => Body::default(),
+                Err(failure) => Body { failure: Some(failure), ..Body::default() },
+            },
+            Kind::Other => Body::default(),
         })
+    }
+
+    /// The text of a document; `None` if it has none. Only converters from outside are told of as failures:
+    /// broken documents are nothing special.
+    fn convert(&self, media_type: &str, body: &[u8]) -> std::result::Result<Option<Converted>, Failure> {
+        let timeout = self.settings.fetch.total_timeout;
+        let go_on = || !self.shared.is_stopping();
+        let converted = convert::convert(&self.settings.converter, media_type, body, timeout, &go_on);
+        let Some(name) = self.settings.converters.get(media_type) else { return Ok(converted) };
+        let message = match converted {
+            Some(Converted { failure: Some(message), .. }) => message,
+            None => format!("{name} gave no answer: its process was killed, or took over {timeout:.0?}"),
+            converted => return Ok(converted),
+        };
+        Err(Failure { extension: name.clone(), message })
     }
 
     fn describe(&self, mut page: Page, row: &mut Row, parsed: &mut Parsed) {
@@ -251,6 +258,28 @@ fn fields(url: &str, when: f64) -> Vec<(String, String)> {
     vec![("WARC-Target-URI".to_owned(), url.to_owned()), ("WARC-Date".to_owned(), warc_date(moment))]
 }
 
+/// What the body of a response says.
+#[derive(Default)]
+struct Body {
+    /// The page; `None` if it is no text and cannot be made one.
+    page: Option<Page>,
+    /// The text of a document of another format.
+    converted: Option<String>,
+    /// What failed on the way.
+    failure: Option<Failure>,
+}
+
+impl Body {
+    fn of(page: Page) -> Body {
+        Body { page: Some(page), ..Body::default() }
+    }
+}
+
+/// Whether a response is a document that has to be converted.
+pub fn is_document(content_type: Option<&str>, settings: &Settings) -> bool {
+    Kind::of(content_type.and_then(media_type).as_deref(), settings) == Kind::Document
+}
+
 /// What can be made of a media type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -261,8 +290,9 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(media_type: Option<&str>) -> Kind {
+    fn of(media_type: Option<&str>, settings: &Settings) -> Kind {
         match media_type {
+            Some(kind) if settings.converters.contains_key(kind) => Kind::Document,
             None | Some("text/html" | "application/xhtml+xml") => Kind::Html,
             Some("text/plain") => Kind::Plain,
             Some("application/pdf") => Kind::Document,

@@ -21,7 +21,8 @@ pub struct Decision {
     pub time: f64,
     /// What about: a URL, or the address of a host's root.
     pub url: String,
-    /// What: an outcome in its words, or "tried again", "robots.txt", "host rests", "host given up".
+    /// What: an outcome in its words, or "tried again", "robots.txt", "host rests", "host given up",
+    /// "extension failed".
     pub event: &'static str,
     /// Why.
     #[serde(skip_serializing_if = "String::is_empty")]

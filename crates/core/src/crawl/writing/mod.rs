@@ -6,6 +6,7 @@
 
 pub(crate) mod decisions;
 pub(crate) mod duplicates;
+pub(crate) mod policy;
 pub(crate) mod sieve;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -15,19 +16,19 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::counts::Counts;
+use super::counts::{Counts, Failure};
 use super::parsing::origin;
 use super::settings::Settings;
 use super::shared::Shared;
 use super::tag::Tag;
-use super::work::{Event, Found, Order, Parsed, Unanswered};
+use super::work::{Event, Order, Parsed, Unanswered};
 use super::writing::decisions::{Decision, DecisionLog};
 use super::writing::duplicates::{Copy, Originals};
+use super::writing::policy::Policy;
 use super::writing::sieve::UrlSieve;
 use crate::collection::{ArchiveWriter, Outcome, ROW_FORMAT, ROWS, Row};
 use crate::disk::log::{KeyedLog, LogWriter};
 use crate::graph::{ANCHORS_NAME, AnchorLog, LINKS};
-use crate::parse::Page;
 use crate::{Error, Pulse, Result, Signature};
 
 /// The links' name in a collection.
@@ -58,12 +59,6 @@ pub struct Commit {
     pub hosts: u64,
     /// What must be durable before.
     pub handles: Vec<File>,
-}
-
-/// Somebody who says which links of a page come first.
-pub trait Policy: Send {
-    /// A priority for each link, 0 being served first.
-    fn rate(&mut self, url: &str, tag: Tag, page: &Page, found: &[Found]) -> Result<Vec<u8>>;
 }
 
 /// The writing thread's belongings.
@@ -139,8 +134,7 @@ impl Writer {
     /// Writes down where the crawl begins.
     pub fn note_seeds(&mut self, seeds: &[String]) -> Result<()> {
         for seed in seeds {
-            let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-            let decision = Decision { time, url: seed.clone(), event: "seed", ..Decision::default() };
+            let decision = Decision { time: now(), url: seed.clone(), event: "seed", ..Decision::default() };
             self.decisions.write(&decision)?;
         }
         Ok(())
@@ -218,7 +212,10 @@ impl Writer {
         self.hosts.insert(Signature::of(origin(&row.url).as_bytes()).0);
         let links = parsed.targets.len() as u64 / 8;
         self.shared.count(|counts| counts.links += links);
-        self.rate(&mut parsed)?;
+        self.judge(&mut parsed)?;
+        if let Some(failure) = parsed.failure.take() {
+            self.note_failure(&parsed.row.url, failure)?;
+        }
         for found in &parsed.found {
             self.sieve.offer(&found.url, found.tag.pack());
         }
@@ -227,15 +224,30 @@ impl Writer {
         self.finish(parsed.work.offset, parsed.row, decision, parsed.weight)
     }
 
-    fn rate(&mut self, parsed: &mut Parsed) -> Result<()> {
+    /// Asks the policy about the links of a page, and drops those that are not to be followed.
+    fn judge(&mut self, parsed: &mut Parsed) -> Result<()> {
         let (Some(policy), Some(page)) = (&mut self.policy, &parsed.page) else { return Ok(()) };
         if parsed.found.is_empty() {
             return Ok(());
         }
-        let levels = policy.rate(&parsed.row.url, parsed.work.tag, page, &parsed.found)?;
-        for (found, level) in parsed.found.iter_mut().zip(levels) {
-            found.tag.level = level;
-        }
+        let verdict = policy.judge(&parsed.row.url, parsed.work.tag, page, &parsed.found)?;
+        let mut levels = verdict.levels.into_iter();
+        parsed.found.retain_mut(|found| match levels.next().flatten() {
+            Some(level) => {
+                found.tag.level = level;
+                true
+            }
+            None => false,
+        });
+        verdict.failures.into_iter().try_for_each(|failure| self.note_failure(&parsed.row.url, failure))
+    }
+
+    /// Counts and logs the failure of an extension on a page.
+    fn note_failure(&mut self, url: &str, failure: Failure) -> Result<()> {
+        let (url, detail) = (url.to_owned(), failure.message.clone());
+        let event = "extension failed";
+        self.decisions.write(&Decision { time: now(), url, event, detail, ..Decision::default() })?;
+        self.shared.count(|counts| counts.fail(failure));
         Ok(())
     }
 
@@ -371,6 +383,10 @@ impl Writer {
         commit.described = self.sieve.describe();
         Ok(commit)
     }
+}
+
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
 fn decision(row: &Row) -> Decision {
