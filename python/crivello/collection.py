@@ -239,7 +239,9 @@ class Collection:
             self.refresh()
             ranks = self._ranks()
             if self._search is None or self._search.snapshot != (self.segments, ranks):
-                self._search = Search(self.folder / "index", self.segments, ranks, self.settings.search)
+                self._search = Search(
+                    self.folder / "index", self.segments, ranks, self.settings.search, self.extensions
+                )
             return self._search
 
     # What people call: each method is a thin door to its part.

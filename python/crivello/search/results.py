@@ -156,7 +156,8 @@ class Results(Tabular):
 
     When not ``exact``, there are at least so many. When ``partial``, the time limit ended the search early.
     ``suggestion`` is a query that may have been meant. Where nothing matches ``query`` but something matches the better
-    spelling of it, the results are those of ``corrected``. ``facets``, where asked for, are the values of "site",
+    spelling of it, the results are those of ``corrected``. ``rewritten`` is what a rewriter made of the query.
+    ``facets``, where asked for, are the values of "site",
     "language", "type" and "year" among the matches, the most frequent first.
     """
 
@@ -169,6 +170,7 @@ class Results(Tabular):
     suggestion: str | None = None
     corrected: str | None = None
     facets: dict[str, tuple[FacetValue, ...]] | None = None
+    rewritten: str | None = None
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -220,7 +222,8 @@ class Results(Tabular):
             yield tuple(str(value) if isinstance(value, Snippet) else value for value in values)
 
     def to_dict(self) -> dict[str, Any]:
-        """The form of ``crivello search --json`` and of the HTTP API; ``corrected`` and facets only where there are."""
+        """The form of ``crivello search --json`` and of the HTTP API; ``corrected``, ``rewritten`` and facets only where
+        there are."""
         answer: dict[str, Any] = {
             "query": self.query,
             "matches": self.matches,
@@ -236,4 +239,6 @@ class Results(Tabular):
             answer["facets"] = {
                 name: [value.to_dict() for value in values] for name, values in self.facets.items()
             }
+        if self.rewritten is not None:
+            answer["rewritten"] = self.rewritten
         return answer

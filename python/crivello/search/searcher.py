@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import datetime
+import math
 import operator
 import os
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from msgspec import structs
 
 from crivello._core import QueryText, Ranking, Ranks, Searcher, SearchOptions
-from crivello.errors import InvalidArgument
+from crivello.errors import ExtensionError, InvalidArgument
+from crivello.extend import Extension, Extensions
 from crivello.index import Segment
 from crivello.search.operators import Operator, Query
 from crivello.search.operators.text import sound
@@ -21,7 +26,7 @@ from crivello.search.results import Explanation, FacetValue, Hit, Results, Snipp
 from crivello.settings import Search as SearchSettings
 
 _FACET_VALUES = 10
-_KEPT_RANKINGS = 64
+_KEPT = 64
 _LEAST_DEPTH = 100
 _MOST_FOLDED = 1000
 _MOST_HITS = 10_000_000
@@ -58,21 +63,60 @@ def options_of(settings: SearchSettings) -> SearchOptions:
     )
 
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class _Recent(OrderedDict[Key, Value]):
+    """The values of the keys that were used last; any thread may ask."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+
+    def known(self, key: Key) -> Value | None:
+        """The value of a key that was kept."""
+        with self._lock:
+            if key in self:
+                self.move_to_end(key)
+            return self.get(key)
+
+    def keep(self, key: Key, value: Value) -> Value:
+        """Keeps a value, in place of the one that was not used for the longest time."""
+        with self._lock:
+            self[key] = value
+            while len(self) > _KEPT:
+                self.popitem(last=False)
+        return value
+
+
+Places = list[tuple[int, Hit]]
+"""Hits, each with its place in the ranking, from 0."""
+
+
 class Search:
     """Answers queries over the segments and ranks of one commit; any number of threads may ask.
 
-    Rankings are kept for a while, so that the next page of the same query is not ranked again.
+    Rankings are kept for a while, so that the next page of the same query is neither ranked nor reranked again.
     """
 
     def __init__(
-        self, folder: Path, segments: list[Segment], ranks: tuple[Path, int] | None, settings: SearchSettings
+        self,
+        folder: Path,
+        segments: list[Segment],
+        ranks: tuple[Path, int] | None,
+        settings: SearchSettings,
+        extensions: Extensions | None = None,
     ) -> None:
         self.snapshot: tuple[list[Segment], tuple[Path, int] | None] = (segments, ranks)
         self._settings = settings
         self._searcher = Searcher(folder, segments, Ranks(*ranks) if ranks else None)
-        self._options: OrderedDict[SearchSettings, SearchOptions] = OrderedDict()
-        self._rankings: OrderedDict[tuple[str, SearchSettings, bool], tuple[int, Ranking]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._extensions = extensions or Extensions()
+        self._options: _Recent[SearchSettings, SearchOptions] = _Recent()
+        self._rankings: _Recent[tuple[str, SearchSettings, bool], tuple[int, Ranking]] = _Recent()
+        self._reranked: _Recent[tuple[object, ...], Places] = _Recent()
+        for load in (self._rewriter, self._reranker):
+            load(settings)  # one that cannot be loaded is told at once
 
     @property
     def settings(self) -> SearchSettings:
@@ -122,49 +166,64 @@ class Search:
         """
         began = time.perf_counter_ns()
         settings = settings or self._settings
-        text = asked = _text_of(query)
+        asked = _text_of(query)
         top, offset = _whole("top", top, _MOST_HITS), _whole("offset", offset, _MOST_HITS)
         options = self._options_of(settings)
-        ranking = self._ranking(text, settings, options, offset + top, facets)
+        reranker = self._reranker(settings)
+        wanted = max(offset + top, settings.rerank_depth) if reranker else offset + top
+        text, ranking = self._rewritten(
+            query, settings, lambda text: (text, self._ranking(text, settings, options, wanted, facets))
+        )
         suggestion, corrected = None, None
         if settings.suggest and not (offset and ranking.matches):
-            suggestion = self._searcher.suggest(text, options)
+            suggestion = self._searcher.suggest(asked, options)
         if suggestion and correct and not ranking.matches:
-            other = self._ranking(suggestion, settings, options, offset + top, facets)
+            other = self._ranking(suggestion, settings, options, wanted, facets)
             if other.matches:
                 ranking, text, corrected, suggestion = other, suggestion, suggestion, None
-        shown = self._searcher.show(ranking, offset, offset + top, passages)
-        hits = tuple(
-            _hit(rank, values, self._explanation(text, options, ranking, rank - 1) if explain else None)
-            for rank, values in enumerate(shown, start=offset + 1)
-        )
+        best = self._rerank(reranker, asked, ranking, settings.rerank_depth) if reranker else []
+        places = best[offset : offset + top]
+        places += self._shown(ranking, max(offset, len(best)), offset + top, passages)
+        hits = [hit for _, hit in places]
+        if explain:
+            explained = [self._explanation(text, options, ranking, place) for place, _ in places]
+            by = reranker.label if reranker else ""
+            hits = [
+                replace(hit, explanation=_reranked(parts, hit.score, by) if hit.rank <= len(best) else parts)
+                for hit, parts in zip(hits, explained, strict=True)
+            ]
         return Results(
             asked,
             _counted(ranking, settings.count_limit),
             (time.perf_counter_ns() - began) // 1000,
-            hits,
+            tuple(hits),
             exact=ranking.exact,
             partial=ranking.partial,
             suggestion=suggestion,
             corrected=corrected,
-            facets=_facets(text, ranking) if facets else None,
+            facets=_facets(corrected or asked, ranking) if facets else None,
+            rewritten=text if corrected is None and text != asked else None,
         )
 
     def count(
         self, query: Query, *, limit: int = _MOST_COUNTED, settings: SearchSettings | None = None
     ) -> int:
         """How many pages match a query, at most ``limit``, however long it takes."""
-        options = self._options_of(structs.replace(settings or self._settings, time_limit=0.0))
+        settings = structs.replace(settings or self._settings, time_limit=0.0)
+        options = self._options_of(settings)
         limit = _whole("limit", limit, _MOST_COUNTED)
-        return min(self._searcher.count(_text_of(query), options, limit)[0], limit)
+        counted = self._rewritten(query, settings, lambda text: self._searcher.count(text, options, limit)[0])
+        return min(counted, limit)
 
     def explain(
         self, query: Query, url: str, *, settings: SearchSettings | None = None
     ) -> Explanation | None:
         """What the score of one page is made of, however far down it ranks; None where it does not match."""
         plain = structs.replace(settings or self._settings, collapse=-1, per_site=0, time_limit=0.0)
-        text, options = _text_of(query), self._options_of(plain)
-        ranking = self._searcher.rank(text, options, max(1, self.documents))
+        options, depth = self._options_of(plain), max(1, self.documents)
+        text, ranking = self._rewritten(
+            query, plain, lambda text: (text, self._searcher.rank(text, options, depth))
+        )
         for start in range(0, len(ranking), _LEAST_DEPTH):
             shown = self._searcher.show(ranking, start, start + _LEAST_DEPTH, False)
             for place, values in enumerate(shown, start):
@@ -176,26 +235,66 @@ class Search:
         """Reads everything and checks every checksum."""
         self._searcher.verify()
 
+    def _rewriter(self, settings: SearchSettings) -> Extension | None:
+        return self._extensions.get("search.rewrite", settings.rewrite)
+
+    def _reranker(self, settings: SearchSettings) -> Extension | None:
+        return self._extensions.get("search.rerank", settings.rerank)
+
+    def _rewritten(self, query: Query, settings: SearchSettings, answer: Callable[[str], Value]) -> Value:
+        """The answer to what the rewriter makes of a query; to the query itself if that fails or does not parse."""
+
+        def checked(rewritten: object) -> Value:
+            if not isinstance(rewritten, (str, Operator)):
+                raise InvalidArgument(f"it returned {rewritten!r}, which is not a query")
+            return answer(sound(str(rewritten)))
+
+        text = _text_of(query)
+        rewriter = self._rewriter(settings)
+        if rewriter is not None:
+            try:
+                return rewriter.call(query, check=checked, about=f"the query {str(query)!r}")
+            except ExtensionError:
+                pass  # it is counted and logged
+        return answer(text)
+
+    def _rerank(self, reranker: Extension, query: str, ranking: Ranking, depth: int) -> Places:
+        """The best hits of a ranking in the order of the reranker, or as they are where that fails."""
+        # A ranking for a later page is deeper, and its best hits are the same.
+        key = (query, reranker, tuple(ranking.places()[:depth]))
+        if (known := self._reranked.known(key)) is not None:
+            return known
+        best = self._shown(ranking, 0, depth, passages=True)
+        hits = [hit for _, hit in best]
+        try:
+            order = reranker.call(
+                query, hits, check=lambda said: _order(said, hits), about=f"the query {query!r}"
+            )
+        except ExtensionError:
+            return []
+        reranked = [
+            (place, replace(hits[place], score=score, rank=rank))
+            for rank, (place, score) in enumerate(order, start=1)
+        ]
+        return self._reranked.keep(key, reranked)
+
+    def _shown(self, ranking: Ranking, start: int, end: int, passages: bool) -> Places:
+        shown = self._searcher.show(ranking, start, end, passages) if start < end else []
+        return [(place, _hit(place + 1, values)) for place, values in enumerate(shown, start)]
+
+    def _explanation(self, text: str, options: SearchOptions, ranking: Ranking, place: int) -> Explanation:
+        return _explanation(self._searcher.explain(text, options, ranking, place))
+
     def _options_of(self, settings: SearchSettings) -> SearchOptions:
-        with self._lock:
-            known = self._options.get(settings)
-        if known is None:
-            known = options_of(settings)
-            with self._lock:
-                self._options[settings] = known
-                while len(self._options) > _KEPT_RANKINGS:
-                    self._options.popitem(last=False)
-        return known
+        return self._options.known(settings) or self._options.keep(settings, options_of(settings))
 
     def _ranking(
         self, text: str, settings: SearchSettings, options: SearchOptions, wanted: int, facets: bool
     ) -> Ranking:
         key = (text, settings, facets)
-        with self._lock:
-            depth, known = self._rankings.get(key, (0, None))
-            if known is not None and _is_enough(known, depth, wanted):
-                self._rankings.move_to_end(key)
-                return known
+        depth, known = self._rankings.known(key) or (0, None)
+        if known is not None and _is_enough(known, depth, wanted):
+            return known
         # Folding and mixing need more than they show, and the next page is likely to be asked for.
         arranged = settings.collapse >= 0 or settings.per_site
         for depth in (max(_LEAST_DEPTH, wanted * 2), wanted + _MOST_FOLDED) if arranged else (wanted,):
@@ -205,14 +304,28 @@ class Search:
             if ranking.partial or _is_enough(ranking, depth, wanted):
                 break
         if not ranking.partial:
-            with self._lock:
-                self._rankings[key] = (depth, ranking)
-                while len(self._rankings) > _KEPT_RANKINGS:
-                    self._rankings.popitem(last=False)
+            self._rankings.keep(key, (depth, ranking))
         return ranking
 
-    def _explanation(self, text: str, options: SearchOptions, ranking: Ranking, place: int) -> Explanation:
-        return _explanation(self._searcher.explain(text, options, ranking, place))
+
+def _order(said: Sequence[Any], hits: list[Hit]) -> list[tuple[int, float]]:
+    """The places of hits in their new order, each with its score, by what a reranker returned."""
+    if len(said) != len(hits):
+        raise InvalidArgument(f"it returned {len(said)} values for {len(hits)} hits")
+    if hits and all(isinstance(hit, Hit) for hit in said):
+        places = [hits.index(hit) for hit in said]
+        if len(set(places)) < len(hits):
+            raise InvalidArgument("it returned a hit twice")
+        return [(place, hits[place].score) for place in places]
+    scores = [float(score) for score in said]
+    if not all(map(math.isfinite, scores)):
+        raise InvalidArgument("it returned a score that is not a finite number")
+    return sorted(enumerate(scores), key=lambda place: -place[1])
+
+
+def _reranked(parts: Explanation, score: float, by: str) -> Explanation:
+    added = Explanation(f"added by {by}", score - parts.value, "")
+    return Explanation(f"reranked by {by}", score, "", (parts, added))
 
 
 def _text_of(query: Query) -> str:
@@ -256,7 +369,6 @@ def _explanation(explained: _Explained) -> Explanation:
 def _hit(
     rank: int,
     values: tuple[float, str, str, str, list[tuple[str, bool]], str, str, str, int, int, int],
-    explanation: Explanation | None,
 ) -> Hit:
     score, url, identity, title, fragments, site, language, kind, day, similar, more = values
     date = _EPOCH + datetime.timedelta(days=day) if day else None
@@ -273,7 +385,6 @@ def _hit(
         date=date,
         similar=similar,
         more_from_site=more,
-        explanation=explanation,
     )
 
 

@@ -383,6 +383,14 @@ class Search(msgspec.Struct, kw_only=True, frozen=True):
     rank_weight: Annotated[
         float, Meta(ge=0, le=100, description="how much the page's PageRank adds; 0: ranking by text alone")
     ] = 0.5
+    rewrite: Annotated[
+        str,
+        _text("what rewrites a query before it is parsed: a class of yours as module:Class; none: nothing"),
+    ] = ""
+    rerank: Annotated[
+        str, _text("what reranks the best hits: a class of yours as module:Class; none: nothing")
+    ] = ""
+    rerank_depth: Annotated[int, Meta(ge=1, le=1000, description="how many of the best hits it reranks")] = 50
     language: Annotated[
         str,
         Meta(pattern=r"^[a-z]{2}$", description="the language in which queries are stemmed, as two letters"),
