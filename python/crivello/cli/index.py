@@ -155,7 +155,12 @@ def _work(
     else:
         indexed = collection.index(rebuild=rebuild, merge=merge)
     ranking = collection.rank(keep_given=True)
-    return {**indexed.to_dict(), **(ranking.to_dict() if ranking.pages else {})}
+    failures = collection.extensions.failures()
+    return {
+        **indexed.to_dict(),
+        **(ranking.to_dict() if ranking.pages else {}),
+        **({"failures": failures} if failures else {}),
+    }
 
 
 def _report(folder: str, figures: dict[str, Any], json: bool) -> None:
@@ -165,10 +170,12 @@ def _report(folder: str, figures: dict[str, Any], json: bool) -> None:
     if json:
         print_json({"collection": folder, **figures})
         return
+    failures = figures.pop("failures", {})
     rows = [
         ("  in place of older ones" if name == "replaced" else name.replace("_", " "), shown(value))
         for name, value in figures.items()
         if name != "replaced" or value
     ]
+    rows += [(f"failures of {name}", f"{told['count']:,}") for name, told in failures.items()]
     print_table(f"indexed {folder}", rows)
     say(f"next: crivello search {folder} WORDS, or crivello serve {folder}")

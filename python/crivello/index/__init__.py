@@ -80,7 +80,7 @@ class Index:
         was.
         """
         builder = IndexBuilder(self.folder, self._next(), self._options)
-        for batch in _batches(documents):
+        for batch in batches(documents):
             builder.add(batch)
             if progress is not None:
                 progress(builder.documents)
@@ -162,7 +162,8 @@ def _number(name: str) -> int:
     return int(match[1])
 
 
-def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """The documents, some hundreds at a time."""
     remaining = iter(documents)
     while batch := list(islice(remaining, _BATCH)):
         yield batch

@@ -14,8 +14,9 @@ from crivello import _core
 from crivello._figures import Figures, shown
 from crivello.collection import Collection
 from crivello.errors import InvalidArgument
-from crivello.index import Document, Index, IndexOptions
+from crivello.index import Document, Index, IndexOptions, batches
 from crivello.index.day import day_of_page
+from crivello.index.extract import extracted
 from crivello.settings import Settings
 from crivello.store import Row
 from crivello.store import table as tables
@@ -80,6 +81,7 @@ class Indexer:
         self._collection = collection
         settings = settings or collection.settings
         self._language = settings.index.language
+        self._extractor = collection.extensions.get("index.extractor", settings.index.extractor)
         self._index = Index(
             collection.folder / FOLDER,
             collection.segments,
@@ -103,7 +105,7 @@ class Indexer:
             self._begin_again()
         pages = _Pages(self._collection, start)
         self._index.add(
-            self._in_language(pages),
+            self._prepared(pages),
             progress=lambda count: on_progress(count, pages.fraction) if on_progress else None,
         )
         if rebuild or pages.end != start:
@@ -121,7 +123,7 @@ class Indexer:
         for start in range(0, len(stale), _SLAB):
             rows = [table.by_signature(signature) for signature in stale[start : start + _SLAB]]
             indexable = [row for row in rows if row is not None and row.indexable]
-            self._index.add(self._in_language(documents_of(self._collection, indexable)))
+            self._index.add(self._prepared(documents_of(self._collection, indexable)))
         if stale:
             self._commit()
         return len(stale)
@@ -148,7 +150,7 @@ class Indexer:
             if on_progress is not None:
                 on_progress(number)
 
-        self._index.add(self._in_language(documents), progress=count)
+        self._index.add(self._prepared(documents), progress=count)
         if counted:
             self._commit(rows=0 if rebuild else None, given=given + counted)
         return counted
@@ -191,11 +193,14 @@ class Indexer:
             len(self._index.segments),
         )
 
-    def _in_language(self, documents: Iterable[Document]) -> Iterable[Document]:
-        """The documents in the language that the settings say, where they say one."""
-        if self._language is None:
+    def _prepared(self, documents: Iterable[Document]) -> Iterable[Document]:
+        """The documents in the language that the settings say, and as the extractor wants them."""
+        if self._language is not None:
+            language = self._language
+            documents = (document._replace(language=language) for document in documents)
+        if self._extractor is None:
             return documents
-        return (document._replace(language=self._language) for document in documents)
+        return chain.from_iterable(map(partial(extracted, self._extractor), batches(documents)))
 
     def _begin_again(self) -> None:
         self._index.obsolete.extend(name for name, _ in self._index.segments)

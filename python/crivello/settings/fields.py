@@ -295,6 +295,9 @@ class Index(msgspec.Struct, kw_only=True, frozen=True):
         ]
         | None
     ) = None
+    extractor: Annotated[
+        str, _text("what is kept of a page: a class of yours as module:Class; none: all")
+    ] = ""
     fan_in: Annotated[int, Meta(ge=2, le=64, description="how many segments of like size become one")] = 8
     ranks: Annotated[
         Literal["fuse", "peeling"],
