@@ -548,7 +548,7 @@ class Collection:
 
 def _make(folder: Path, settings: Settings) -> None:
     try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if folder.exists() and not _is_unmade(folder):
             raise CollectionError(
                 f"{folder} exists and is not a collection",
                 hint="name an empty folder, a new one, or one that `crivello crawl` made",
@@ -557,5 +557,15 @@ def _make(folder: Path, settings: Settings) -> None:
             (folder / part).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StorageError.of(error, folder) from None
-    manifests.write_whole(folder / SETTINGS, all_settings.to_toml(settings).encode())
+    if not (folder / SETTINGS).exists():
+        manifests.write_whole(folder / SETTINGS, all_settings.to_toml(settings).encode())
     manifests.write(folder, Manifest())
+
+
+def _is_unmade(folder: Path) -> bool:
+    """Whether a folder is empty, or a full disk or a crash cut the making of a collection in it short."""
+    ours = {SETTINGS, f"{SETTINGS}.new", f"{manifests.NAME}.new"}
+    return folder.is_dir() and all(
+        entry.name in ours or (entry.name in manifests.PARTS and not any(entry.iterdir()))
+        for entry in folder.iterdir()
+    )

@@ -28,8 +28,12 @@ class Lock:
                 f"{folder} is in use: {f'process {owner}' if owner else 'another process'} is writing to it",
                 hint="wait until it ends, or stop it with Ctrl-C; reading and searching go on meanwhile",
             ) from None
-        os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
+        try:
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
+        except OSError as error:
+            os.close(self._descriptor)
+            raise StorageError.of(error, file) from None
 
     def release(self) -> None:
         """Lets the next writer in."""

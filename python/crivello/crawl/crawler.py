@@ -145,6 +145,7 @@ class Crawler:
 
     def run(self) -> Report:
         """Crawls until there is nothing left to visit, or a limit or Ctrl-C ends it."""
+        self._commit_seeds()
         native = self._start()
         interrupted = False
         try:
@@ -180,6 +181,12 @@ class Crawler:
                 self.report.stopped_by = "max_time"
                 return
             self._tell(native)
+
+    def _commit_seeds(self) -> None:
+        """Whatever ends the crawl before its first checkpoint, it goes on without being told its seeds again."""
+        self._state = {**self._state, "seeds": self._seeds, "private": self._private}
+        if self._state != self._collection.state("crawl"):
+            self._collection.commit({}, crawl=self._state)
 
     def _start(self) -> _core.Crawl:
         collection, settings, state = self._collection, self._settings, self._state
