@@ -1,12 +1,12 @@
-//! Scripts without spaces between words: overlapping pairs of characters.
+//! Scripts without spaces between words: character bigrams (overlapping pairs of characters).
 //!
-//! Chinese, Japanese, Thai, Lao, Khmer and Burmese do not part their words, and Korean hangs particles on
-//! them. A run of n characters of such scripts takes n positions and gives n - 1 pairs, each where its first
-//! character stands: then what is searched for is found wherever it stands, inside a longer run too, and a
-//! phrase of pairs is exact. A character alone is a token. Needs no dictionary; costs one token a character.
+//! Chinese, Japanese, Thai, Lao, Khmer and Burmese do not separate words, and Korean appends particles to
+//! them. A run of n characters in such a script takes n positions and yields n - 1 bigrams, each at the
+//! position of its first character: a query then matches anywhere, also inside a longer run, and a phrase of
+//! bigrams is exact. A single character is a token. Needs no dictionary; costs one token per character.
 //!
-//! A character is a grapheme cluster, so that no vowel mark is parted from its consonant. Han, kana and
-//! Hangul go together in a run, as Japanese mixes them.
+//! A character is a grapheme cluster, so that no vowel mark is separated from its consonant. Han, kana and
+//! Hangul share a run, because Japanese mixes them.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::token::{Token, Tokens};
 
-/// Scripts whose characters make pairs with each other.
+/// Scripts whose characters pair with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Script {
     /// Han, kana, bopomofo and Hangul.
@@ -65,14 +65,14 @@ fn is_mark(character: char) -> bool {
     is_combining_mark(character) || matches!(character, '\u{ff9e}' | '\u{ff9f}')
 }
 
-/// The stretch that a text, which is not empty, begins with: a run of letters of one script without spaces,
-/// or everything before the first such run.
+/// The first run of a non-empty text: letters of one script without spaces, or everything before the first
+/// such letter.
 pub struct Run {
     /// Its length in bytes.
     pub length: usize,
-    /// Its script; none for what is parted by spaces.
+    /// Its script; `None` for text whose words are separated by spaces.
     pub script: Option<Script>,
-    /// Whether each of its characters is a cluster.
+    /// Whether each of its characters is a grapheme cluster.
     simple: bool,
 }
 
@@ -97,7 +97,7 @@ impl Run {
         Run { length, script: Some(first), simple }
     }
 
-    /// Gives the pairs of the run, which stands at `bytes` of the text.
+    /// Emits the bigrams of the run, which is at `bytes` of the text.
     pub fn pairs<'t>(&self, bytes: Range<usize>, tokens: &mut Tokens<'t, impl FnMut(Token<'t>)>) {
         let run = &tokens.text()[bytes.clone()];
         if self.simple {
@@ -110,7 +110,7 @@ impl Run {
     }
 }
 
-/// Pairs of characters, given where each begins, counted from the beginning of the run.
+/// Emits pairs of characters, given their start offsets relative to the start of the run.
 fn pair_up<'t>(
     starts: impl Iterator<Item = usize>,
     bytes: Range<usize>,

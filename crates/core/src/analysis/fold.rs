@@ -1,10 +1,10 @@
 //! Accent folding: every Latin letter becomes its plain form.
 //!
-//! A letter whose canonical decomposition begins with an ASCII letter is that letter (`à` a, `Ệ` e), and
-//! the few Latin letters without a decomposition have theirs in a table (`ø` o, `ß` ss). Other scripts keep
-//! their marks, which there make different letters (Cyrillic `й` is not `и`). Compatibility forms
-//! (ligatures, full width) are resolved first, so that `ﬁn` is `fin`, and what is invisible (the soft hyphen,
-//! joiners, marks of direction) goes. ASCII costs one pass of lower-casing.
+//! A letter whose canonical decomposition begins with an ASCII letter becomes that letter (`à` a, `Ệ` e);
+//! the few Latin letters without a decomposition are in a table (`ø` o, `ß` ss). Other scripts keep their
+//! marks, which there distinguish letters (Cyrillic `й` is not `и`). Compatibility forms (ligatures, full
+//! width) are resolved first, so that `ﬁn` is `fin`, and invisible characters (the soft hyphen, joiners,
+//! direction marks) are removed. ASCII costs one lower-casing pass.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::decompose_canonical;
@@ -25,7 +25,7 @@ pub fn fold(word: &str, folded: &mut String) {
     }
 }
 
-/// Letters that folding leaves as they are, and that scripts without spaces are mostly made of.
+/// Letters that folding leaves unchanged and that make up most of the scripts without spaces.
 fn is_plain_east_asian(letter: char) -> bool {
     matches!(letter, '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fe}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }

@@ -1,12 +1,13 @@
-//! Joints: what makes one identifier of several words.
+//! Joints: the characters that join several words into one identifier, a compound token.
 //!
-//! `_`, `.`, `:`, `::`, `@` and `&` between words, without white space, join them to a *whole* (`std::vector`,
-//! `java.util.List`, `snake_case`, `me@example.com`, `AT&T`), as underscores around a word (`__init__`) and
-//! `++` after it (`libstdc++`) make a whole of that word. A whole is indexed as it stands, and its parts as
-//! words; hyphens and slashes only part words. A dot between digits is no joint: `3.14` is a word.
+//! `_`, `.`, `:`, `::`, `@` and `&` between words, without white space, join them into a *whole*
+//! (`std::vector`, `java.util.List`, `snake_case`, `me@example.com`, `AT&T`); underscores around a word
+//! (`__init__`) and `++` after it (`libstdc++`) make a whole of that word. A whole is indexed verbatim, and
+//! its parts as words; hyphens and slashes only separate words. A dot between digits is not a joint: `3.14`
+//! is a word.
 
-/// Whether two neighbouring words with `between` between them belong to one whole. `before` and `after` are
-/// the characters next to it.
+/// Whether two neighbouring words separated by `between` belong to one whole. `before` and `after` are the
+/// characters adjacent to it.
 pub fn joined(between: &str, before: char, after: char) -> bool {
     let letters = before.is_alphabetic() && after.is_alphabetic();
     match between.trim_matches('_') {
@@ -17,7 +18,7 @@ pub fn joined(between: &str, before: char, after: char) -> bool {
     }
 }
 
-/// Whether the character of `word` at `index`, inside a word as Unicode sees it, is a joint.
+/// Whether the character of `word` (a word by Unicode's rules) at `index` is a joint.
 pub fn is_joint(word: &str, index: usize, character: char) -> bool {
     match character {
         '_' | ':' | '@' | '&' | '+' | '#' => true,
@@ -26,21 +27,21 @@ pub fn is_joint(word: &str, index: usize, character: char) -> bool {
     }
 }
 
-/// Whether a surface holds a joint: it is then a whole, or a word such as `C++`, and is not stemmed.
+/// Whether a surface contains a joint: it is then a whole, or a word such as `C++`, and is not stemmed.
 pub fn has_joint(surface: &str) -> bool {
     let may_join = |byte: &u8| matches!(byte, b'_' | b':' | b'@' | b'&' | b'+' | b'#' | b'.');
     surface.as_bytes().iter().any(may_join)
         && surface.char_indices().any(|(index, character)| is_joint(surface, index, character))
 }
 
-/// Whether the character of `word` at `index` stands between two digits.
+/// Whether the character of `word` at `index` is between two digits.
 pub fn between_digits(word: &str, index: usize, character: char) -> bool {
     let digit = |character: Option<char>| character.is_some_and(char::is_numeric);
     digit(word[..index].chars().next_back()) && digit(word[index + character.len_utf8()..].chars().next())
 }
 
-/// How many bytes of `rest`, which follows `word`, belong to it as a suffix: `++` after a letter, and `#`
-/// after a single one where nothing follows it (`C#`, but not `a#b`).
+/// The length in bytes of the suffix of `word` at the start of `rest`, the text after it: `++` after a
+/// letter, and `#` after a single letter if nothing follows it (`C#`, but not `a#b`).
 pub fn suffix(word: &str, rest: &str) -> usize {
     if rest.starts_with("++") && !rest.starts_with("+++") && word.ends_with(char::is_alphabetic) {
         return 2;
@@ -51,7 +52,7 @@ pub fn suffix(word: &str, rest: &str) -> usize {
     usize::from(sharp)
 }
 
-/// Whether a word is one plain letter, to which a suffix sticks: `C++` and `C#` are not also `C`.
+/// Whether a word is one ASCII letter, which absorbs a suffix: `C++` and `C#` are not also indexed as `C`.
 pub fn is_one_letter(word: &str) -> bool {
     word.len() == 1 && word.as_bytes()[0].is_ascii_alphabetic()
 }

@@ -1,9 +1,9 @@
-//! Which language a text is in, as far as analysis cares: its stemmer, its stop words, and whether articles
+//! What analysis needs to know about a text's language: its stemmer, its stop words, and whether articles
 //! are elided.
 //!
-//! The stemmers are Snowball's (Porter, *Snowball: a language for stemming algorithms*, 2001). A text whose
-//! language nobody knows is taken for English, because that is also the default of a query; a language that
-//! is known and has no stemmer is not stemmed.
+//! The stemmers are Snowball's (Porter, *Snowball: a language for stemming algorithms*, 2001). A text of
+//! unknown language is treated as English, which is also the default for queries; a known language without a
+//! stemmer is not stemmed.
 
 use snowball_stemmers_rs::Algorithm;
 
@@ -13,15 +13,14 @@ use super::stop;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Language {
     pub(super) algorithm: Option<Algorithm>,
-    /// Whether the apostrophe ends a word (`l'acqua`, `d'accord`), as in the Romance languages that elide.
+    /// Whether an apostrophe ends a word (`l'acqua`, `d'accord`), as in the Romance languages with elision.
     pub(super) elides: bool,
-    /// The list of its stop words, if there is one.
+    /// Its stop word list, if there is one.
     pub(super) stop_words: Option<&'static str>,
 }
 
 impl Language {
-    /// The language of a tag such as `it`, `pt-BR` or `zh_TW`; `None`, the empty tag and `und` mean that
-    /// nobody knows.
+    /// The language of a tag such as `it`, `pt-BR` or `zh_TW`; `None`, the empty tag and `und` mean unknown.
     pub fn of(tag: Option<&str>) -> Language {
         let tag = tag.unwrap_or_default();
         let primary = tag.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
@@ -31,7 +30,7 @@ impl Language {
 }
 
 impl Language {
-    /// Whether its stemmer cuts endings only.
+    /// Whether its stemmer only strips suffixes.
     pub(super) fn keeps_beginnings(&self) -> bool {
         use Algorithm::*;
         self.algorithm.is_none_or(|algorithm| {

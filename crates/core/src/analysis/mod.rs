@@ -1,11 +1,11 @@
-//! From text to terms: the one definition of what a word is, for documents and for queries.
+//! From text to terms: the one tokenizer and analyzer, for documents and for queries.
 //!
-//! A text goes through three steps, a word at a time: where its words are ([`scan`], and [`stretch`] where
-//! it takes more than a table of bytes), lower case and accent folding ([`mod@fold`]), and the stem in the text's
-//! [`language`] ([`term`]). [`words`] is the face of it.
+//! Each word passes three steps: tokenization ([`scan`], and [`stretch`] where a byte table is not enough),
+//! lower-casing and accent folding ([`mod@fold`]), and stemming in the text's [`language`] ([`term`]).
+//! [`words`] is the interface.
 //!
-//! Accents go *before* stemming. A stemmer would make a little more of the accents (`-ità`, `-ción`), but
-//! whoever types `citta` for `città` must find the same pages, and only this order promises it.
+//! Accents are folded *before* stemming. A stemmer would do slightly better with accents (`-ità`, `-ción`),
+//! but `citta` and `città` must match the same pages, and only this order guarantees it.
 
 mod bigrams;
 mod fold;

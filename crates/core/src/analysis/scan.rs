@@ -1,11 +1,12 @@
-//! The scanner: where the words of a text are, by a table of bytes wherever that is enough.
+//! The tokenizer: finds the words of a text, by a byte table wherever that is enough.
 //!
-//! Words are those of Unicode (UAX #29). For ASCII its rules come to this: a word is a run of letters and
-//! digits; an apostrophe between two letters, and `.` `,` `;` `'` between two digits, stay inside. The same
-//! goes for the letters of two bytes that most of Europe writes with (Latin, Cyrillic), and for the typographic
-//! apostrophe. At whatever takes more than that, the rest of the stretch up to the next white space goes to
-//! [`stretch`](super::stretch): a word begins where another one may not go on, so what stands before it
-//! cannot change what follows. A byte costs a look-up; no word is allocated.
+//! Words are those of Unicode (UAX #29). For ASCII its rules amount to this: a word is a run of letters and
+//! digits; an apostrophe between two letters, and `.` `,` `;` `'` between two digits, do not break it. The
+//! same holds for the two-byte letters of most European languages (Latin, Cyrillic), and for the typographic
+//! apostrophe. Anything more complex sends the rest of the *stretch*, up to the next white space, to
+//! [`stretch`](super::stretch), which uses `unicode-segmentation`: a word begins only where another one
+//! cannot continue, so what precedes it cannot change what follows. Each byte costs one look-up; no word is
+//! allocated.
 
 use super::stretch::stretch;
 use super::token::{Token, Tokens};
@@ -13,13 +14,13 @@ use std::ops::Range;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
-    /// Parts words, whatever stands beside it.
+    /// Always separates words.
     Break,
     Letter,
     Digit,
-    /// Begins a letter of two bytes, or `×` or `÷`.
+    /// The lead byte of a two-byte letter, or of `×` or `÷`.
     Lead,
-    /// Parts words or not, as its neighbours have it.
+    /// Separates words or not, depending on its neighbours.
     Mark,
     Underscore,
     /// Any other byte that is not ASCII.
@@ -47,10 +48,10 @@ const fn classes() -> [Class; 256] {
     classes
 }
 
-/// How many of eight bytes, from the lowest on, are ASCII letters and digits.
+/// The number of leading bytes (lowest first) of eight that are ASCII letters or digits.
 ///
-/// All eight at once, in a word: adding `0x80 - c` to a byte below `0x80` sets its highest bit if it is c or
-/// more, and no byte overflows into the next.
+/// SIMD within a register: adding `0x80 - c` to a byte below `0x80` sets its highest bit if it is c or more,
+/// and no byte overflows into the next.
 #[inline]
 fn plain_bytes(bytes: u64) -> usize {
     const EACH: u64 = 0x0101_0101_0101_0101;
@@ -64,18 +65,18 @@ fn plain_bytes(bytes: u64) -> usize {
     others.trailing_zeros() as usize / 8
 }
 
-/// What follows a word, or the beginning of one.
+/// What follows the bytes of a word read so far.
 enum After {
     /// The word ends.
     End,
-    /// So many bytes, and then the word goes on.
+    /// The word continues after the given number of bytes.
     Within(usize),
-    /// It takes more than the table.
+    /// The byte table is not enough.
     Stretch,
 }
 
-/// Calls `visit` with every token of `text`, in order of position, a whole before its parts; returns how
-/// many positions the text takes.
+/// Calls `visit` with every token of `text`, in order of position, a whole before its parts; returns the
+/// number of positions of the text.
 pub fn scan<'t>(text: &'t str, elides: bool, visit: impl FnMut(Token<'t>)) -> u32 {
     let mut tokens = Tokens::new(text, visit);
     let bytes = Bytes(text.as_bytes());
@@ -127,7 +128,7 @@ impl Bytes<'_> {
         self.at(index).map_or(Class::Break, |byte| CLASSES[usize::from(byte)])
     }
 
-    /// Where the word that starts at `start` ends; `None` where the table cannot tell.
+    /// The end of the word that starts at `start`; `None` if the byte table cannot decide.
     #[inline]
     fn word(self, start: usize, elides: bool) -> Option<usize> {
         let mut end = start;
@@ -147,7 +148,7 @@ impl Bytes<'_> {
         }
     }
 
-    /// How many bytes from `start` on, in steps of eight, are ASCII letters and digits.
+    /// The number of ASCII letters and digits from `start` on, counted eight bytes at a time.
     #[inline]
     fn run(self, start: usize) -> usize {
         let mut length = 0;
@@ -161,7 +162,7 @@ impl Bytes<'_> {
         length
     }
 
-    /// What the mark or the other character after a word means.
+    /// What the mark or non-ASCII character after a word means.
     fn after(self, word: Range<usize>, elides: bool) -> After {
         let Range { start, end } = word;
         let (mark, length) = match (self.at(end), self.at(end + 1), self.at(end + 2)) {
@@ -179,7 +180,7 @@ impl Bytes<'_> {
             b'_' => After::Stretch,
             0x80.. if self.punctuation(end) > 0 => After::End,
             0x80.. => After::Stretch,
-            // What Unicode would join needs its tables.
+            // Whether Unicode joins these needs its tables.
             _ if next == Class::Other && self.punctuation(end + length) == 0 => After::Stretch,
             b'\'' | b'.' | b',' | b';' if within_number => After::Within(length),
             b'\'' if within_word && !elides => After::Within(length),
@@ -198,8 +199,9 @@ impl Bytes<'_> {
         self.at(index) == Some(0xc3) && matches!(self.at(index + 1), Some(0x97 | 0xb7))
     }
 
-    /// How many bytes the character at `index` has, if it is frequent and always parts words: the spaces,
-    /// quotes and signs of Latin-1, dashes, typographic quotes, the bullet and the ellipsis. Otherwise 0.
+    /// The length in bytes of the character at `index` if it is frequent and always separates words: the
+    /// spaces, quotes and signs of Latin-1, dashes, typographic quotes, the bullet and the ellipsis.
+    /// Otherwise 0.
     fn punctuation(self, index: usize) -> usize {
         match (self.at(index), self.at(index + 1), self.at(index + 2)) {
             (Some(0xc2), Some(0xa0..=0xa9 | 0xab | 0xac | 0xae..=0xb1 | 0xb4 | 0xb6 | 0xbb | 0xbf), _) => 2,

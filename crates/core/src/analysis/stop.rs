@@ -1,13 +1,13 @@
 //! Stop words: the articles, prepositions, conjunctions, pronouns and auxiliaries of a language.
 //!
-//! They are indexed like all words, so that phrases are exact; a query that has other words leaves them out.
-//! The lists are written as words are after folding, without accents.
+//! They are indexed like all words, so that phrases are exact; a query that has other words drops them. The
+//! lists contain folded words, without accents.
 
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashSet;
 
-/// Each list, with spaces between its words, under the language's code.
+/// Each list, its words separated by spaces, with the language's code.
 const LISTS: [(&str, &str); 14] = [
     ("en", ENGLISH),
     ("ca", CATALAN),
@@ -30,7 +30,7 @@ static WORDS: LazyLock<FxHashSet<(&str, &str)>> = LazyLock::new(|| {
     LISTS.iter().flat_map(|(code, words)| words.split(' ').map(move |word| (*code, word))).collect()
 });
 
-/// The code of a language's list; `None` where there is none.
+/// The code of a language's list; `None` if it has no list.
 pub fn list_of(primary: &str) -> Option<&'static str> {
     let code = match primary {
         "" | "und" => "en",

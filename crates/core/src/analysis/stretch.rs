@@ -1,10 +1,10 @@
-//! Stretches of text where a table of bytes is not enough: letters beyond Latin and Cyrillic, marks, scripts
-//! without spaces, and identifiers.
+//! Stretches of text for which a byte table is not enough: letters beyond Latin and Cyrillic, combining
+//! marks, scripts without spaces, and identifiers.
 //!
 //! Words are those of Unicode (UAX #29), with these differences: a run of a script without spaces becomes
-//! pairs of characters ([`bigrams`](super::bigrams)); joints part words and make wholes of them
-//! ([`joint`](super::joint)); the narrow no-break space, which Unicode takes for a letter, parts words; and
-//! so does an apostrophe between letters where the language elides. Linear in the stretch.
+//! character bigrams ([`bigrams`](super::bigrams)); joints separate words and join them into wholes
+//! ([`joint`](super::joint)); the narrow no-break space, which Unicode treats as a letter, separates words;
+//! and so does an apostrophe between letters in languages with elision. Linear in the stretch's length.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use super::token::{Token, Tokens};
 
 const NARROW_NO_BREAK_SPACE: char = '\u{202f}';
 
-/// Finds the tokens of a stretch, which white space or punctuation parts from the rest. `words` is room.
+/// Finds the tokens of a stretch, delimited by white space or punctuation. `words` is a reused buffer.
 pub fn stretch<'t>(
     bytes: Range<usize>,
     elides: bool,
@@ -39,7 +39,7 @@ pub fn stretch<'t>(
     }
 }
 
-/// Puts the places of the words into `words`, parted at joints.
+/// Appends the byte ranges of the words to `words`, split at joints.
 fn unicode_words(text: &str, bytes: Range<usize>, elides: bool, words: &mut Vec<Range<usize>>) {
     for (offset, word) in text[bytes.clone()].unicode_word_indices() {
         let mut start = 0;
@@ -59,14 +59,14 @@ fn unicode_words(text: &str, bytes: Range<usize>, elides: bool, words: &mut Vec<
     }
 }
 
-/// A word begins with a letter or a digit, and not with punctuation that bears a mark.
+/// A word begins with a letter or a digit, not with punctuation that carries a combining mark.
 fn push_word(word: &str, start: usize, words: &mut Vec<Range<usize>>) {
     if let Some(first) = word.find(char::is_alphanumeric) {
         words.push(start + first..start + word.len());
     }
 }
 
-/// Gives the words, each group of joined ones after its whole.
+/// Emits the words, each group of joined ones preceded by its whole.
 fn groups<'t>(bytes: Range<usize>, words: &[Range<usize>], tokens: &mut Tokens<'t, impl FnMut(Token<'t>)>) {
     let text = tokens.text();
     let belong = |left: &Range<usize>, right: &Range<usize>| {

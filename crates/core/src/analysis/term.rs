@@ -1,9 +1,9 @@
-//! From the surface of a token to its term: folded and stemmed, and remembered, as words repeat.
+//! From the surface of a token to its term: folded and stemmed, and cached, because words repeat.
 //!
-//! Each thread keeps two tables for each stemmer it met. The first has 4,096 places of 64 bytes (256 KiB): a
-//! surface has one place, by its hash, and the last one to come there is remembered, which by Zipf's law is
-//! mostly a frequent one; so most terms cost one cache line. The second holds the stems of 32,768 words
-//! (about 3 MiB) by their folded form, as a stemmer takes a microsecond; one that is full takes no more.
+//! Each thread has two caches per stemmer. The first is direct-mapped, with 4,096 slots of 64 bytes
+//! (256 KiB): a surface hashes to one slot, which keeps the last surface stored there, by Zipf's law mostly a
+//! frequent one; so most terms cost one cache line. The second maps up to 32,768 folded words to their stems
+//! (about 3 MiB), because stemming takes a microsecond; when it is full it admits no more.
 
 use std::cell::RefCell;
 
@@ -34,7 +34,7 @@ struct Place {
 impl Place {
     const EMPTY: Place = Place { surface_length: 0, term_length: 0, surface: [0; ROOM], term: [0; ROOM] };
 
-    /// The term of `surface`, if that is what stands here.
+    /// The term of `surface`, if this slot holds it.
     fn recall(&self, surface: &str) -> Option<&str> {
         if self.surface.get(..usize::from(self.surface_length)) != Some(surface.as_bytes()) {
             return None;
@@ -55,7 +55,7 @@ impl Place {
     }
 }
 
-/// A stemmer and the words that it met.
+/// A stemmer and its cache of stems.
 struct Stems {
     stemmer: Stemmer,
     known: FxHashMap<Box<str>, Box<str>>,
@@ -97,8 +97,8 @@ thread_local! {
     static TABLES: RefCell<Vec<Tables>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Puts what a token is indexed as into `term`, which is cleared first; nothing for one that is too long. A
-/// whole is not stemmed.
+/// Writes the term of a token into `term`, which is cleared first; it stays empty if the token is too long.
+/// A whole is not stemmed.
 pub fn term_into(algorithm: Option<Algorithm>, surface: &str, term: &mut String) {
     TABLES.with_borrow_mut(|all| {
         let known = all.iter().position(|tables| tables.algorithm == algorithm);
@@ -118,7 +118,7 @@ pub fn term_into(algorithm: Option<Algorithm>, surface: &str, term: &mut String)
     });
 }
 
-/// Calls `visit` with each surface and its term, and remembers none: for words that nobody wrote.
+/// Calls `visit` with each surface and its term, bypassing the caches: for generated words.
 pub fn passing_terms(
     algorithm: Option<Algorithm>,
     surfaces: impl Iterator<Item = String>,
@@ -143,12 +143,12 @@ fn make(stems: Option<&mut Stems>, surface: &str, term: &mut String) {
     }
 }
 
-/// Whether there is a stemmer for the script: none for those from U+2000 on, such as Han, kana and Hangul.
+/// Whether there are stemmers for the script: none from U+2000 on, such as Han, kana and Hangul.
 fn may_be_stemmed(folded: &str) -> bool {
     folded.as_bytes().first().is_some_and(|byte| *byte < 0xe2)
 }
 
-/// Multiplies and mixes eight bytes at a time.
+/// A multiplicative hash, eight bytes at a time.
 fn place_of(surface: &str) -> usize {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let (chunks, rest) = surface.as_bytes().as_chunks::<8>();

@@ -1,22 +1,22 @@
-//! A token, and the counting of positions while tokens are found.
+//! A token, and the counting of positions while tokens are emitted.
 
 use std::ops::Range;
 
-/// A token as the scanner sees it. What it is indexed as depends on its surface and the language alone, so
-/// an indexer may remember it.
+/// A token as the scanner emits it. Its term depends only on its surface and the language, so an indexer may
+/// cache it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'t> {
-    /// The text of it.
+    /// Its text.
     pub surface: &'t str,
-    /// The byte of the text where it starts.
+    /// Its first byte in the text.
     pub start: usize,
-    /// How many positions of the text come before it.
+    /// Its position: the number of positions before it.
     pub position: u32,
-    /// For a whole, such as `std::vector`: how many of the tokens that follow are its parts. 0 for a word.
+    /// For a whole, such as `std::vector`: how many of the following tokens are its parts. 0 for a word.
     pub parts: u32,
 }
 
-/// Where tokens go as they are found.
+/// The sink of tokens: counts positions.
 pub struct Tokens<'t, V> {
     text: &'t str,
     position: u32,
@@ -32,24 +32,24 @@ impl<'t, V: FnMut(Token<'t>)> Tokens<'t, V> {
         self.text
     }
 
-    /// The positions that were taken so far.
+    /// The number of positions taken so far.
     pub fn positions(&self) -> u32 {
         self.position
     }
 
-    /// A word, which takes one position.
+    /// Emits a word, which takes one position.
     #[inline]
     pub fn word(&mut self, bytes: Range<usize>) {
         self.push(bytes, 0);
         self.position += 1;
     }
 
-    /// A whole, which stands where the first of its parts will stand.
+    /// Emits a whole, at the position of its first part.
     pub fn whole(&mut self, bytes: Range<usize>, parts: u32) {
         self.push(bytes, parts);
     }
 
-    /// A position that nothing stands at.
+    /// Leaves a position empty.
     pub fn skip(&mut self) {
         self.position += 1;
     }

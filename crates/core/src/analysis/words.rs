@@ -1,7 +1,7 @@
 //! The analyzer: texts in one language to tokens, and tokens to terms.
 //!
-//! A word longer than 64 bytes is no word that anybody would type, nor is a whole longer than 128: it has no
-//! term, but it keeps its position, so that a phrase does not close over it.
+//! A word of more than 64 bytes, or a whole of more than 128, is never typed in a query: it has no term, but
+//! it keeps its position, so that a phrase does not match across it.
 
 use super::fold::fold;
 use super::scan::scan;
@@ -11,17 +11,17 @@ use super::{Language, Token, stop};
 /// A token of a text with its term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word<'a> {
-    /// The text of it.
+    /// Its text.
     pub surface: &'a str,
-    /// The byte of the text where it starts.
+    /// Its first byte in the text.
     pub start: usize,
-    /// The byte of the text where it ends.
+    /// The end of its bytes in the text.
     pub end: usize,
-    /// How many positions of the text come before it.
+    /// Its position: the number of positions before it.
     pub position: u32,
-    /// For a whole: how many of the words that follow are its parts.
+    /// For a whole: how many of the following words are its parts.
     pub parts: u32,
-    /// What it is indexed as; empty for a word that is too long.
+    /// Its term; empty if the word is too long.
     pub term: &'a str,
 }
 
@@ -37,37 +37,37 @@ impl Analyzer {
         Analyzer { language }
     }
 
-    /// Calls `visit` with every token of `text`, in order of position, a whole before its parts; returns how
-    /// many positions the text takes. Allocates nothing for a word.
+    /// Calls `visit` with every token of `text`, in order of position, a whole before its parts; returns the
+    /// number of positions of the text. Allocates nothing per word.
     pub fn tokens<'t>(&self, text: &'t str, visit: impl FnMut(Token<'t>)) -> u32 {
         scan(text, self.language.elides, visit)
     }
 
-    /// Puts what a token is indexed as into `term`, which is cleared first; nothing for one that is too
-    /// long. Depends on the surface and the language alone.
+    /// Writes the term of a token into `term`, which is cleared first; it stays empty if the token is too
+    /// long. Depends only on the surface and the language.
     pub fn term(&self, surface: &str, term: &mut String) {
         term_into(self.language.algorithm, surface, term);
     }
 
-    /// Puts a token as it is before stemming, in lower case and without accents, into `folded`, which is cleared
+    /// Writes a token before stemming, in lower case and without accents, into `folded`, which is cleared
     /// first.
     pub fn folded(&self, surface: &str, folded: &mut String) {
         folded.clear();
         fold(surface, folded);
     }
 
-    /// Calls `visit` with each surface and what it is indexed as, and takes no room in memory for them: for words that
-    /// nobody wrote.
+    /// Calls `visit` with each surface and its term, bypassing the caches: for generated words.
     pub fn passing_terms(&self, surfaces: impl Iterator<Item = String>, visit: impl FnMut(String, &str)) {
         passing_terms(self.language.algorithm, surfaces, visit);
     }
 
-    /// Whether a word and its term always begin alike, but for case and accents: most stemmers cut endings only.
+    /// Whether a word and its term always begin alike, apart from case and accents: most stemmers only strip
+    /// suffixes.
     pub fn keeps_beginnings(&self) -> bool {
         self.language.keeps_beginnings()
     }
 
-    /// Whether a word, as it stands in a text, is a stop word of the language.
+    /// Whether a word of a text, not yet folded, is a stop word of the language.
     pub fn is_stop_word(&self, surface: &str) -> bool {
         self.language.stop_words.is_some_and(|list| {
             let mut folded = String::new();
@@ -77,7 +77,7 @@ impl Analyzer {
     }
 
     /// Calls `visit` with every token of `text` and its term, in the order of [`tokens`](Self::tokens);
-    /// returns how many positions the text takes.
+    /// returns the number of positions of the text.
     pub fn words(&self, text: &str, mut visit: impl FnMut(Word<'_>)) -> u32 {
         let mut term = String::new();
         self.tokens(text, |Token { surface, start, position, parts }| {

@@ -1,21 +1,21 @@
-//! The approximate dictionary: a set of keys as the static function from each to its own signature.
+//! The approximate dictionary: a set of keys as a static function from each key to its signature.
 //!
-//! With signatures of r bits, f(x) = s(x) for every key; what is no key gets any number, which is its signature with
-//! probability 2^-r. It takes c r bits a key (c: see [`super::graph`]) and three cache misses, where a Bloom
-//! filter with the same error takes 1.44 r bits and r cache misses; but it cannot change. Its bytes are those of
-//! the function.
+//! With signatures of r bits, f(x) = s(x) for every key; any other x gets an arbitrary value, which equals
+//! its signature with probability 2^-r (the false-positive rate). It takes c r bits per key (c: see
+//! [`super::graph`]) and three cache misses, where a Bloom filter with the same false-positive rate takes
+//! 1.44 r bits and r cache misses; but it is immutable. Its bytes are those of the function.
 
 use super::function::{Plan, StaticFunction};
 use super::graph::Construction;
 use super::hash::{KeyHash, MOST_SIGNATURE_BITS};
 use crate::{Error, Pulse, Result};
 
-/// The header of such a set, by which its bytes are read.
+/// The header of such a set, used to read its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Approximate(StaticFunction);
 
 impl Approximate {
-    /// The bytes of the set of keys with these hashes; a key may come more than once.
+    /// The bytes of the set of keys with these hashes; duplicate keys are allowed.
     pub fn build(
         hashes: &[KeyHash],
         construction: Construction,
@@ -32,19 +32,19 @@ impl Approximate {
         StaticFunction::build(hashes, |index| hashes[index].signature(signature_bits), plan, pulse)
     }
 
-    /// Reads the header of such bytes; `None` where they make no sense.
+    /// Reads the header; `None` if the bytes are not such a set.
     pub fn open(bytes: &[u8]) -> Option<Approximate> {
         let function = StaticFunction::open(bytes)?;
         (1..=MOST_SIGNATURE_BITS).contains(&function.bits()).then_some(Approximate(function))
     }
 
-    /// Whether the key seems to be there. `bytes` are the same as were opened.
+    /// Whether the key is in the set, up to false positives. `bytes` must be those passed to `open`.
     #[inline]
     pub fn contains(&self, bytes: &[u8], hash: KeyHash) -> bool {
         self.is_of(self.0.get(bytes, hash), hash)
     }
 
-    /// Gives to `answer`, with its index, whether each key seems to be there, faster.
+    /// Batched, faster [`contains`](Self::contains): calls `answer` with each key's index and result.
     pub fn contains_many(
         &self,
         bytes: &[u8],

@@ -1,31 +1,31 @@
-//! Augmented peeling: the equations that peeling had to leave out.
+//! Augmented peeling: solves the equations that peeling had to leave out.
 //!
-//! Peeling sets one variable for every equation on its stack, whatever the other ones are: those that are nobody's leaf
-//! are free. So k equations that were taken out of a graph to let peeling go on can still be satisfied,
-//! by the right values of some more than k free variables. Each variable is the exclusive or of a constant and of some
-//! of these parameters: a set of p bits for each vertex, found by going
-//! through the stack once (through what came off after the first equation was left out: the others have no part in it). The
-//! equations that were left out are then a dense system of k equations in p unknowns, which Gaussian elimination solves
-//! in k² p / 64 steps.
+//! Peeling sets one variable for every equation on its stack, whatever the values of the others: a variable
+//! that is no edge's leaf is free. So k equations that were removed from a graph to let peeling continue can
+//! still be satisfied by choosing the values of somewhat more than k free variables, the parameters. Each
+//! variable is the exclusive or of a constant and of some of the p parameters: a set of p bits for each
+//! vertex, computed in one pass over the part of the stack pushed after the first removal (the rest is
+//! independent of the removed equations). These then form a dense system of k equations in p unknowns, which
+//! Gaussian elimination solves in k² p / 64 steps.
 //!
-//! Graphs may then be denser than those that can be peeled, nearly as dense as the densest whose equations are
-//! independent: with some hundred equations left out 1.11 to 1.12 variables a key are enough, for a thousand keys as for
-//! a million. It takes p / 8 bytes a vertex, at most 64. All other free variables stay 0, so that a compacted vector
-//! is as small as ever.
+//! Graphs may thus be denser than the peelability threshold, nearly as dense as the densest whose equations
+//! are independent: if some hundred equations are removed, 1.11 to 1.12 variables per key are enough, for a
+//! thousand keys as for a million. It takes p / 8 bytes per vertex, at most 64. All other free variables stay
+//! 0, so that a compacted vector does not grow.
 //!
-//! The name and the idea are those of the crate `sux`, by Sebastiano Vigna.
+//! The name and the idea are from the crate `sux`, by Sebastiano Vigna.
 
 use super::graph::Graph;
 use super::peel::{Equation, Peeled, substitute, sum};
 
-/// The most equations that are left out.
+/// The maximum number of removed equations.
 pub const MOST_REMOVED: usize = 480;
 
-/// How many parameters there are more than equations: with each more, unsolvable systems are half as frequent.
+/// How many more parameters than equations: each extra one halves the probability of an unsolvable system.
 const SPARE: usize = 32;
 
-/// Sets free variables (all variables are 0) so that the equations that were taken out will be true when those on the
-/// stack are; `None` if no values do that.
+/// Sets free variables (all variables are 0) so that the removed equations hold once those on the stack are
+/// solved; `None` if no values achieve that.
 pub fn set_free(graph: &Graph, equations: &[Equation], peeled: &Peeled, variables: &mut [u64]) -> Option<()> {
     let parameters = parameters(graph, equations, peeled);
     let words = parameters.len().div_ceil(64);
@@ -72,8 +72,8 @@ fn set_of(graph: &Graph, equation: Equation, sets: &[u64], words: usize) -> Set 
     set
 }
 
-/// Free variables of the edges that were peeled last: on these, through one leaf after the other, depends what came
-/// off before.
+/// Free variables of the edges that were peeled last: through a chain of leaves, those peeled earlier depend
+/// on these.
 fn parameters(graph: &Graph, equations: &[Equation], peeled: &Peeled) -> Vec<u32> {
     let mut is_known = vec![false; graph.vertices() as usize];
     peeled.stack.iter().for_each(|(leaf, _)| is_known[*leaf as usize] = true);
@@ -112,10 +112,10 @@ fn solve_dense(mut rows: Vec<Row>, count: usize) -> Option<Vec<u64>> {
         }
         solved.push(column);
     }
-    // One more, which no set has, for the rows that say nothing.
+    // An extra value, in no set, for the rows that are trivially true.
     let mut values = vec![0; count + 1];
     for (row, column) in rows.iter().zip(solved).rev() {
-        // The parameter of the row is still 0 and does not disturb.
+        // The row's parameter is still 0 and does not contribute.
         let others = (0..count).filter(|index| has(&row.set, *index)).map(|index| values[index]);
         values[column] = others.fold(row.value, |value, other| value ^ other);
     }

@@ -1,13 +1,13 @@
-//! Arrays of numbers of the same width, from 0 to 64 bits, one after the other without gaps.
+//! Bit-packed arrays: numbers of one fixed width, from 0 to 64 bits, without gaps.
 //!
-//! Number i is in the bits from i w on, counted from the lowest of each byte, and is read where it lies with one
-//! load of eight bytes (and of a ninth if it is wider than 57 bits and begins late in its first byte). Whoever
-//! writes such an array puts [`PADDING`] after it, so that no load ends outside.
+//! Number i of width w starts at bit i w, counted from the lowest bit of each byte, and is read in place with
+//! one load of eight bytes (and of a ninth if it is wider than 57 bits and begins late in its first byte).
+//! The writer of an array appends [`PADDING`], so that no load is out of bounds.
 
-/// How many bytes follow an array, of whatever content.
+/// The number of bytes after an array; their content does not matter.
 pub const PADDING: usize = 8;
 
-/// How many bytes `count` numbers take, without the padding; `None` past what can be addressed.
+/// The length in bytes of `count` numbers, without padding; `None` if it overflows.
 pub fn packed_length(count: u64, width: u32) -> Option<usize> {
     let bits = count.checked_mul(u64::from(width))?;
     usize::try_from(bits.div_ceil(8)).ok()
@@ -20,7 +20,7 @@ pub fn pack(numbers: impl Iterator<Item = u64>, width: u32, bytes: &mut Vec<u8>)
     writer.finish(bytes);
 }
 
-/// What packs numbers one by one.
+/// Packs numbers one by one.
 pub struct Writer {
     width: u32,
     pending: u128,
@@ -28,7 +28,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Of numbers of `width` bits.
+    /// A writer of numbers of `width` bits.
     pub fn new(width: u32) -> Writer {
         Writer { width, pending: 0, filled: 0 }
     }
@@ -45,13 +45,13 @@ impl Writer {
         }
     }
 
-    /// Appends what is left.
+    /// Flushes the remaining bits.
     pub fn finish(self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.pending.to_le_bytes()[..self.filled.div_ceil(8) as usize]);
     }
 }
 
-/// The number with index `index` of an array that begins at byte `start`; `None` outside of `bytes`.
+/// The number at `index` of an array that begins at byte `start`; `None` if out of bounds.
 #[inline]
 pub fn unpack(bytes: &[u8], start: usize, index: u64, width: u32) -> Option<u64> {
     if width == 0 {

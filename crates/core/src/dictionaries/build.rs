@@ -1,12 +1,13 @@
-//! How a static function is built: shards, seeds, and the bytes in the end.
+//! Construction of a static function: shards, seeds, and the final bytes.
 //!
-//! Many keys are split by their hashes into shards of about 2,000,000, each a system of its own with its own seed, all
-//! with the same number of variables, so that the place of a shard needs no table. The largest of them decides how
-//! many: with such large shards it exceeds the mean by a thousandth (Vigna, "ε-cost sharding", 2025).
+//! Large key sets are split by hash into shards of about 2,000,000 keys, each an independent system with its
+//! own seed, all with the same number of variables, so that a shard's offset needs no table. The largest
+//! shard determines that number: at this size it exceeds the mean by a thousandth (Vigna, "ε-cost sharding",
+//! 2025).
 //!
-//! Building takes, beside the caller's 16 bytes a key for hashes and the result, 4 bytes a key, and for each shard in
-//! work (one a thread) from 60 bytes a key of a large shard to 130 of a small one; a compacted vector is made from the
-//! plain one, and takes both at the end.
+//! Memory: besides the caller's 16 bytes per key for hashes and the result, 4 bytes per key, and for each
+//! shard in progress (one per thread) from 60 bytes per key in a large shard to 130 in a small one; a
+//! compacted vector is made from the plain one, and both exist at the end.
 
 use rayon::prelude::*;
 
@@ -19,14 +20,14 @@ use super::hash::KeyHash;
 use super::peel::{Equation, solve};
 use crate::{Error, Pulse, Result};
 
-/// How many keys a shard has on average, at most.
+/// The maximum average number of keys per shard.
 const SHARD: usize = 1 << 21;
 
-/// How many graphs of one size are tried, and how many sizes: past the first few no key set needs more.
+/// The number of seeds tried per graph size, and of sizes: in practice the first few are enough.
 const SEEDS: u8 = 64;
 const GROWTHS: u32 = 32;
 
-/// The bytes of the function that has the value `values(i)` for the key with hash `hashes[i]`.
+/// The bytes of the function with value `values(i)` for the key with hash `hashes[i]`.
 pub fn build(
     hashes: &[KeyHash],
     values: &(impl Fn(usize) -> u64 + Sync),
@@ -40,7 +41,7 @@ pub fn build(
     let shards = Shards::of(hashes);
     for growth in 0..GROWTHS {
         let graph = Graph::for_edges(plan.construction, shards.largest(), growth);
-        // So that the variables of each shard end with a byte, and shards can be packed apart.
+        // So that each shard's variables end at a byte boundary, and shards can be packed independently.
         let graph = if shards.count() > 1 { graph.in_eights() } else { graph };
         let solve = |shard| solve_shard(hashes, shards.keys(shard), values, &graph, plan, pulse);
         let solved: Vec<Option<Solved>> =
@@ -84,7 +85,7 @@ impl Shards {
         }
         let mut end = 0;
         for place in &mut ends {
-            // Where the shard begins, for now; filling it moves this to its end.
+            // The shard's start, for now; filling the shard advances it to the end.
             end += std::mem::replace(place, end);
         }
         let mut order = vec![0; hashes.len()];
@@ -117,7 +118,7 @@ struct Solved {
     packed: Vec<u8>,
 }
 
-/// The first seed with which the shard's graph can be peeled; `None` if there is none.
+/// The shard solved with the first seed for which its graph can be peeled; `None` if there is none.
 fn solve_shard(
     hashes: &[KeyHash],
     keys: &[u32],
@@ -140,7 +141,7 @@ fn solve_shard(
         };
         let mut equations: Vec<Equation> = keys.iter().map(equation).collect();
         equations.sort_unstable_by_key(|equation| equation.random);
-        // Equal hashes make equal edges with every seed; different ones, in practice, never do.
+        // Equal hashes make equal edges with every seed; distinct ones, in practice, never do.
         let repeated = equations.windows(2).any(|pair| pair[0].random == pair[1].random);
         if repeated && different.is_none() {
             different = Some(without_repetitions(hashes, keys, values)?);
@@ -154,7 +155,7 @@ fn solve_shard(
     Ok(None)
 }
 
-/// The keys, each once.
+/// The keys without duplicates.
 fn without_repetitions(hashes: &[KeyHash], keys: &[u32], values: &impl Fn(usize) -> u64) -> Result<Vec<u32>> {
     let mut keys = keys.to_vec();
     keys.sort_unstable_by_key(|index| (hashes[*index as usize], *index));

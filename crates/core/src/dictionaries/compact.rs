@@ -1,25 +1,25 @@
-//! The compacted vector: of the variables of a solved system only those that are not 0.
+//! The compacted vector: only the nonzero variables of a solved system, with a rank structure.
 //!
-//! Peeling sets one variable for each of n keys and leaves the others 0: there are cn, so a bit for each says whether
-//! its value is written, and a count of such bits where. With 9 words for every 512 variables, the count of what came
-//! before and then the bits, the vector takes
+//! Peeling sets one variable for each of n keys and leaves the others of the c n variables 0: a bit per
+//! variable says whether its value is stored, and the rank of that bit where. With 9 words for every 512
+//! variables, the cumulative count and then the bits, the vector takes
 //!
 //! ```text
 //! n b (1 - 2^-b) + (1 + 1/8) c n bits
 //! ```
 //!
-//! for values of b bits, instead of c n b: it pays when (c - 1) b > 1.125 c, from 6 bits on with c = 1.23 and from
-//! 11 on with c = 1.12. A value takes two cache misses instead of one.
+//! for values of b bits, instead of c n b: it pays when (c - 1) b > 1.125 c, from 6 bits on with c = 1.23 and
+//! from 11 on with c = 1.12. A lookup takes two cache misses instead of one.
 
 use super::bits::{PADDING, Writer, packed_length, unpack};
 
-/// How many variables share a count: the quantum of the rank.
+/// The number of variables per cumulative count: the quantum of the rank structure.
 const QUANTUM: u64 = 512;
 
-/// The bytes of a count and its bits.
+/// The bytes of a block: a count and its bits.
 const BLOCK: usize = 8 + QUANTUM as usize / 8;
 
-/// Where the parts of a compacted vector lie among bytes.
+/// The offsets of the parts of a compacted vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compact {
     blocks: usize,
@@ -29,7 +29,7 @@ pub struct Compact {
 }
 
 impl Compact {
-    /// Appends the vector of `variables` numbers of `width` bits that `value` gives by index; how many are not 0.
+    /// Appends the vector of `variables` numbers of `width` bits, `value(i)` each; returns the nonzero count.
     pub fn write(variables: u64, width: u32, value: impl Fn(u64) -> u64, bytes: &mut Vec<u8>) -> u64 {
         let mut values = Vec::new();
         let mut writer = Writer::new(width);
@@ -53,7 +53,7 @@ impl Compact {
         nonzero
     }
 
-    /// Such a vector that begins at byte `start`, and where it ends.
+    /// The vector that begins at byte `start`, and its end.
     pub fn place(start: usize, variables: u64, width: u32, nonzero: u64) -> Option<(Compact, usize)> {
         let blocks = usize::try_from(variables.div_ceil(QUANTUM)).ok()?;
         let values = blocks.checked_mul(BLOCK)?.checked_add(start)?;
@@ -61,20 +61,20 @@ impl Compact {
         Some((Compact { blocks: start, values, width, nonzero }, end))
     }
 
-    /// Where the bit of a variable and its count lie.
+    /// The offset of the block with a variable's bit.
     #[inline]
     pub fn offset(&self, variable: u64) -> usize {
         self.blocks + (variable / QUANTUM) as usize * BLOCK
     }
 
-    /// Where the value of a variable lies; `None` if it is 0, or the bytes make no sense.
+    /// The offset of a variable's value; `None` if it is 0, or the bytes are damaged.
     #[inline]
     pub fn value_offset(&self, bytes: &[u8], variable: u64) -> Option<usize> {
         let rank = self.rank(bytes, variable)??;
         Some(self.values + (rank * u64::from(self.width) / 8) as usize)
     }
 
-    /// The value of a variable; `None` where the bytes make no sense.
+    /// The value of a variable; `None` if the bytes are damaged.
     #[inline]
     pub fn get(&self, bytes: &[u8], variable: u64) -> Option<u64> {
         match self.rank(bytes, variable)? {
@@ -83,7 +83,7 @@ impl Compact {
         }
     }
 
-    /// The index of a variable among those that are not 0, or that it is not one of them.
+    /// The rank of a nonzero variable, `Some(None)` if it is 0; `None` if the bytes are damaged.
     #[inline]
     fn rank(&self, bytes: &[u8], variable: u64) -> Option<Option<u64>> {
         let block = bytes.get(self.offset(variable)..)?.first_chunk::<BLOCK>()?;

@@ -1,11 +1,11 @@
-//! The front-coded list: sorted keys, each as what it does not share with the one before.
+//! The front-coded list: sorted keys, each stored as its difference from the previous one.
 //!
-//! The other dictionaries know keys without holding them; this one holds them, for who must list them, find them by
-//! a prefix, or be certain. Keys are in blocks: the first of a block is written whole, every other one as
-//! the length of its common prefix with the one before, and the rest. A rank is a binary search over the
-//! first keys of blocks and a walk through one block; a key by its rank the walk alone. A block costs an offset of
-//! ⌈log₂ length⌉ bits, so larger blocks are smaller and slower (Witten, Moffat and Bell, *Managing
-//! Gigabytes*, 1999).
+//! The other dictionaries do not store their keys; this one does, for uses that must list them, search them
+//! by prefix, or be exact. Keys are grouped into blocks: the first of a block is stored in full, every other
+//! one as the length of its common prefix with the previous key, and the remaining suffix. Looking up a rank
+//! takes a binary search over the blocks' first keys and a scan of one block; looking up the key of a rank
+//! only the scan. A block costs an offset of ⌈log₂ length⌉ bits, so larger blocks are smaller and slower
+//! (Witten, Moffat and Bell, *Managing Gigabytes*, 1999).
 //!
 //! ```text
 //! bytes  0..8   u64 keys
@@ -26,16 +26,16 @@ use crate::{Error, Result};
 
 const HEADER: usize = 24;
 
-/// The largest blocks.
+/// The maximum block size in keys.
 const MOST_IN_BLOCK: u32 = 1 << 16;
 
-/// The header of such a list, by which its bytes are read.
+/// The header of such a list, used to read its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrontCoded {
     keys: u64,
     block: u32,
     offset_bits: u32,
-    /// Where the blocks begin.
+    /// The offset of the first block.
     blocks: usize,
 }
 
@@ -77,7 +77,7 @@ impl FrontCoded {
         Ok(bytes)
     }
 
-    /// Reads the header of such bytes; `None` where they make no sense.
+    /// Reads the header; `None` if the bytes are not such a list.
     pub fn open(bytes: &[u8]) -> Option<FrontCoded> {
         let (keys, rest) = bytes.split_first_chunk()?;
         let (block, rest) = rest.split_first_chunk()?;
@@ -86,7 +86,7 @@ impl FrontCoded {
         let keys = u64::from_le_bytes(*keys);
         let (block, offset_bits) = (u32::from_le_bytes(*block), u32::from_le_bytes(*offset_bits));
         let length = u64::from_le_bytes(*length);
-        // A key takes a byte at least.
+        // A key takes at least one byte.
         if !(1..=MOST_IN_BLOCK).contains(&block) || offset_bits > 64 || keys > length {
             return None;
         }
@@ -96,7 +96,7 @@ impl FrontCoded {
         (bytes.len() == end).then_some(FrontCoded { keys, block, offset_bits, blocks })
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     pub fn len(&self) -> u64 {
         self.keys
     }
@@ -106,7 +106,7 @@ impl FrontCoded {
         self.keys == 0
     }
 
-    /// The keys whose ranks are in a range, in order; `None` where the bytes make no sense or have no such ranks.
+    /// The keys with ranks in a range, in order; `None` if the bytes are damaged or a rank is out of range.
     pub fn keys(&self, bytes: &[u8], ranks: Range<u64>) -> Option<Vec<Vec<u8>>> {
         if ranks.end > self.keys {
             return None;
@@ -128,12 +128,12 @@ impl FrontCoded {
         Some(found)
     }
 
-    /// The key with a rank; `None` where the bytes make no sense or have no such rank.
+    /// The key with a rank; `None` if the bytes are damaged or the rank is out of range.
     pub fn get(&self, bytes: &[u8], rank: u64) -> Option<Vec<u8>> {
         self.keys(bytes, rank..rank.checked_add(1)?)?.pop()
     }
 
-    /// The rank of a key, or, as an error, the rank that it would have; `None` where the bytes make no sense.
+    /// The rank of a key, or, as an error, its insertion point; `None` if the bytes are damaged.
     pub fn rank(&self, bytes: &[u8], key: &[u8]) -> Option<std::result::Result<u64, u64>> {
         let mut equal = false;
         let rank = self.partition(bytes, |other| match other.cmp(key) {
@@ -146,14 +146,15 @@ impl FrontCoded {
         Some(if equal { Ok(rank) } else { Err(rank) })
     }
 
-    /// The ranks of the keys with a prefix; `None` where the bytes make no sense.
+    /// The ranks of the keys with a prefix; `None` if the bytes are damaged.
     pub fn prefix(&self, bytes: &[u8], prefix: &[u8]) -> Option<Range<u64>> {
         let start = self.partition(bytes, |key| key < prefix)?;
         let end = self.partition(bytes, |key| key < prefix || key.starts_with(prefix))?;
         Some(start..end.max(start))
     }
 
-    /// How many keys are `before`, which the first ones are, and the others not; it is asked about the one after them.
+    /// The partition point: the number of leading keys for which `before` holds. It is also called with the
+    /// next one.
     fn partition(&self, bytes: &[u8], mut before: impl FnMut(&[u8]) -> bool) -> Option<u64> {
         let (mut low, mut high) = (0, self.keys.div_ceil(u64::from(self.block)));
         while low < high {
@@ -164,7 +165,7 @@ impl FrontCoded {
                 false => high = middle,
             }
         }
-        // The last block that begins before is where it ends.
+        // The partition point is in the last block whose first key is `before`, or at its end.
         let Some(block) = low.checked_sub(1) else { return Some(0) };
         let start = block * u64::from(self.block);
         let end = self.keys.min(start + u64::from(self.block));
@@ -177,7 +178,7 @@ impl FrontCoded {
         Some(end)
     }
 
-    /// The bytes from a block on.
+    /// The bytes from the start of a block on.
     fn block<'a>(&self, bytes: &'a [u8], block: u64) -> Option<&'a [u8]> {
         let offset = usize::try_from(unpack(bytes, HEADER, block, self.offset_bits)?).ok()?;
         bytes.get(self.blocks.checked_add(offset)?..)
@@ -192,7 +193,7 @@ fn common_prefix(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
-/// The keys of a block, one after the other.
+/// An iterator over the keys of a block.
 struct Walk<'a> {
     rest: &'a [u8],
     key: Vec<u8>,
@@ -200,7 +201,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The next key, which is written over by the one after it.
+    /// The next key; overwritten by the following call.
     fn next(&mut self) -> Option<&[u8]> {
         if self.begun {
             let shared = usize::try_from(variable_byte::read(&mut self.rest)?).ok()?;

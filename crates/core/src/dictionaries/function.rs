@@ -1,9 +1,9 @@
-//! Static functions: any f from n keys to numbers of b bits, in c b bits a key, without the keys.
+//! Static functions: any f from n keys to values of b bits, in c b bits per key, without storing the keys.
 //!
-//! A vector w of cn variables of b bits is chosen so that w_h(x) ⊕ w_g(x) ⊕ w_k(x) = f(x) for every key x, where h, g and
-//! k are random functions: a linear system over F2, solved once (see [`super::graph`] for c and [`super::peel`] for
-//! how). f(x) is then read with three cache misses. No function can be written in less than nb bits. For what is
-//! no key the answer is any number.
+//! A vector w of c n variables of b bits is chosen so that w_h(x) ⊕ w_g(x) ⊕ w_k(x) = f(x) for every key x,
+//! where h, g and k are random functions: a linear system over F2, solved once (see [`super::graph`] for c
+//! and [`super::peel`] for the algorithm). f(x) is then read with three cache misses. The lower bound for any
+//! function is n b bits. For any other x the answer is arbitrary.
 //!
 //! The bytes, all little-endian:
 //!
@@ -29,31 +29,31 @@ use super::hash::KeyHash;
 use crate::prefetch::Prefetch;
 use crate::{Pulse, Result};
 
-/// The widest values.
+/// The maximum width of values.
 pub const MOST_BITS: u32 = 64;
 
 /// The bytes before the seeds.
 pub(super) const HEADER: usize = 32;
 
-/// How many keys are looked up at the same time, and how many between two beats of the pulse.
+/// The batch size of lookups, and the number of keys between two beats of the pulse.
 const TOGETHER: usize = 64;
 const KEYS_PER_BEAT: usize = 1 << 13;
 
-/// A vector that is larger is far from the processor for the most part, so that it pays to look for values twice.
+/// A vector larger than this is mostly out of cache, so that a second prefetch pass for the values pays off.
 const CACHE: usize = 8 << 20;
 
-/// What a function is made with.
+/// The parameters of a function.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// How graphs are drawn.
+    /// How edges are drawn.
     pub construction: Construction,
-    /// How many bits values have, up to [`MOST_BITS`].
+    /// The width of the values in bits, at most [`MOST_BITS`].
     pub bits: u32,
     /// Whether the vector is compacted.
     pub compact: bool,
 }
 
-/// Where the variables lie.
+/// Where the variables are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Variables {
     /// Nowhere: every value is 0.
@@ -64,7 +64,7 @@ enum Variables {
     Compact(Compact),
 }
 
-/// The header of a static function, by which its bytes are read.
+/// The header of a static function, used to read its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StaticFunction {
     keys: u64,
@@ -76,13 +76,13 @@ pub struct StaticFunction {
     length: usize,
 }
 
-/// What is read for a key: its three variables.
+/// The three variables of a key.
 type Places = [u64; 3];
 
 impl StaticFunction {
-    /// The bytes of the function that has the value `values(i)` for the key with hash `hashes[i]`.
+    /// The bytes of the function with value `values(i)` for the key with hash `hashes[i]`.
     ///
-    /// A key may come twice, with the same value; with two values it is an error.
+    /// Duplicate keys are allowed if their values are equal; otherwise it is an error.
     pub fn build(
         hashes: &[KeyHash],
         values: impl Fn(usize) -> u64 + Sync,
@@ -92,7 +92,7 @@ impl StaticFunction {
         build::build(hashes, &values, plan, pulse)
     }
 
-    /// Reads the header of such bytes; `None` where they make no sense.
+    /// Reads the header; `None` if the bytes are not a static function.
     pub fn open(bytes: &[u8]) -> Option<StaticFunction> {
         let header = bytes.first_chunk::<HEADER>()?;
         let u32_at = |at: usize| header[at..].first_chunk().map(|word| u32::from_le_bytes(*word));
@@ -130,15 +130,15 @@ impl StaticFunction {
         (bytes.len() == length).then_some(function)
     }
 
-    /// The value of a key, and any number for what is none; `bytes` are the same as were opened.
+    /// The value of a key, arbitrary for any other string; `bytes` must be those passed to `open`.
     ///
-    /// `None` where they were damaged since, in a way that is noticed.
+    /// `None` if damage since then is detected.
     #[inline]
     pub fn get(&self, bytes: &[u8], hash: KeyHash) -> Option<u64> {
         self.value(bytes, self.places(bytes, hash)?)
     }
 
-    /// Gives to `answer`, with its index, the value of each key as [`StaticFunction::get`] does, faster.
+    /// Batched, faster [`StaticFunction::get`]: calls `answer` with each key's index and value.
     pub fn get_many(
         &self,
         bytes: &[u8],
@@ -151,7 +151,7 @@ impl StaticFunction {
         })
     }
 
-    /// Gives to `answer` the values of some keys at a time, with the index of the first and their hashes.
+    /// Calls `answer` with the values of a batch of keys, the index of the first, and their hashes.
     #[inline]
     pub(super) fn in_groups(
         &self,
@@ -183,7 +183,7 @@ impl StaticFunction {
         Ok(())
     }
 
-    /// How many keys it has.
+    /// The number of keys.
     pub fn len(&self) -> u64 {
         self.keys
     }
@@ -193,12 +193,12 @@ impl StaticFunction {
         self.keys == 0
     }
 
-    /// How its graphs were drawn.
+    /// How edges were drawn.
     pub fn construction(&self) -> Construction {
         self.construction
     }
 
-    /// How many bits its values have.
+    /// The width of the values in bits.
     pub fn bits(&self) -> u32 {
         self.bits
     }
@@ -208,7 +208,7 @@ impl StaticFunction {
         matches!(self.variables, Variables::Compact(_))
     }
 
-    /// How many bytes it takes.
+    /// Its length in bytes.
     pub fn length(&self) -> usize {
         self.length
     }

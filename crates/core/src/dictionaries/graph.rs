@@ -1,26 +1,29 @@
-//! The random hypergraph of a shard: which three variables the equation of a key has.
+//! The random hypergraph of a shard: which three variables occur in the equation of a key.
 //!
-//! The equations w_a ⊕ w_b ⊕ w_c = f(x) can be solved one after the other if the hypergraph, whose vertices are the
-//! variables and whose edges are the keys, can be peeled (see [`super::peel`]). Whether it can depends, up to
-//! a vanishing fraction of the graphs, on the number of vertices for each edge alone, and on how edges are drawn:
+//! The equations w_a ⊕ w_b ⊕ w_c = f(x) can be solved by back substitution if the hypergraph, whose vertices
+//! are the variables and whose edges are the keys, can be peeled (see [`super::peel`]). Except for a
+//! vanishing fraction of graphs, that depends only on the number of vertices per edge and on how edges are
+//! drawn:
 //!
-//! * `peeling`: every edge has one vertex in each third of the graph. It needs more than 1.2218 vertices an edge; 1.23
-//!   are taken, as in the notes (Majewski, Wormald, Havas and Czech, "A family of perfect hashing methods", 1996).
-//! * `fuse`: the vertices are split into many short segments, and an edge has one vertex in each of three consecutive
-//!   ones. The segments at both ends see fewer edges, so peeling begins there and eats its way inwards, at densities
-//!   where elsewhere it would not begin: as the graph grows it needs only 1.0894 vertices an edge (Dietzfelbinger
-//!   and Walzer, "Dense peelable random uniform hypergraphs", 2019; Graf and Lemire, "Binary fuse filters", 2022).
-//!   The ends cost two segments of room that is little used, so smaller graphs would need more: 1.15 with 100,000 edges.
-//!   But there some edges may be left out of peeling (see [`super::augment`]), and nearly the same number of vertices is
-//!   enough for any number of edges. Below 4,000 of them segments gain nothing, and there is only one to begin in.
+//! * `peeling`: every edge has one vertex in each third of the graph. The threshold is 1.2218 vertices per
+//!   edge; 1.23 are used, as in the notes (Majewski, Wormald, Havas and Czech, "A family of perfect hashing
+//!   methods", 1996).
+//! * `fuse`: the vertices are split into many short segments, and an edge has one vertex in each of three
+//!   consecutive ones. The segments at both ends have fewer edges, so peeling starts there and proceeds
+//!   inwards, at densities where it could not start elsewhere: asymptotically 1.0894 vertices per edge are
+//!   enough (Dietzfelbinger and Walzer, "Dense peelable random uniform hypergraphs", 2019; Graf and Lemire,
+//!   "Binary fuse filters", 2022). The two underused segments at the ends make small graphs need more: 1.15
+//!   with 100,000 edges. But some edges may be left out of peeling (see [`super::augment`]), and then nearly
+//!   the same number of vertices is enough for any number of edges. Below 4,000 edges segments gain nothing,
+//!   and there is a single start.
 //!
 //! ```text
 //! edges                         100   1,000   10,000   100,000   1,000,000   2,000,000
-//! vertices an edge, peeling    1.41    1.26     1.24      1.23        1.23        1.23
-//! vertices an edge, fuse       1.17    1.12     1.12      1.12        1.118       1.113
+//! vertices per edge, peeling   1.41    1.26     1.24      1.23        1.23        1.23
+//! vertices per edge, fuse      1.17    1.12     1.12      1.12        1.118       1.113
 //! ```
 //!
-//! The factors of `fuse` were found by trying graphs: they leave out some hundred edges at most.
+//! The factors of `fuse` were found empirically: some hundred edges are left out at most.
 
 use std::fmt;
 use std::str::FromStr;
@@ -31,9 +34,9 @@ use crate::{Error, Result};
 /// How the edges of a graph are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Construction {
-    /// One vertex in each third: 1.23 variables a key.
+    /// One vertex in each third: 1.23 variables per key.
     Peeling,
-    /// One vertex in each of three consecutive segments: 1.12 variables a key.
+    /// One vertex in each of three consecutive segments: 1.12 variables per key.
     Fuse,
 }
 
@@ -61,16 +64,16 @@ impl FromStr for Construction {
 /// The three vertices of an edge, all different.
 pub type Edge = [u32; 3];
 
-/// The most vertices that a graph can have: an edge is drawn from 64 bits, which must be enough for three of them.
+/// The maximum number of vertices: an edge is drawn from 64 bits, which must be enough for three vertices.
 const MOST_VERTICES: u32 = 1 << 24;
 
-/// From so many edges on a fuse graph needs fewer vertices with segments than without.
+/// From this number of edges on, a fuse graph needs fewer vertices with segments than without.
 const FEWEST_IN_SEGMENTS: f64 = 4000.0;
 
 /// The shape of a graph, one for all shards of a function.
 ///
-/// Consecutive segments of `length` vertices each; an edge begins in one of the first `starts` of them and ends
-/// two further on, so that there are `starts` + 2. With one start these are the thirds of `peeling`.
+/// Consecutive segments of `length` vertices each; an edge begins in one of the first `starts` of them and
+/// ends two further on, so that there are `starts` + 2. With one start these are the thirds of `peeling`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Graph {
     starts: u32,
@@ -78,9 +81,9 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// A graph that most likely can be peeled with up to `edges` edges.
+    /// A graph that very probably can be peeled with up to `edges` edges.
     ///
-    /// `growth`: how often a smaller one turned out to be too small.
+    /// `growth`: how many smaller sizes have failed.
     pub fn for_edges(construction: Construction, edges: usize, growth: u32) -> Graph {
         let edges = edges.max(1) as f64;
         let (factor, starts) = match construction {
@@ -95,31 +98,31 @@ impl Graph {
         Graph { starts, length: (vertices / f64::from(starts + 2)).ceil() as u32 }
     }
 
-    /// This graph with a number of vertices that is a multiple of 8.
+    /// This graph with the number of vertices rounded up to a multiple of 8.
     pub fn in_eights(self) -> Graph {
         Graph { length: self.length.next_multiple_of(8), ..self }
     }
 
-    /// The graph with these numbers; `None` if there is none.
+    /// The graph with these parameters; `None` if they are invalid.
     pub fn from_parts(starts: u32, length: u32) -> Option<Graph> {
         let vertices = starts.checked_add(2)?.checked_mul(length)?;
         (starts > 0 && length > 0 && vertices <= MOST_VERTICES).then_some(Graph { starts, length })
     }
 
-    /// The numbers for [`Graph::from_parts`].
+    /// The parameters for [`Graph::from_parts`].
     pub fn parts(&self) -> (u32, u32) {
         (self.starts, self.length)
     }
 
-    /// How many vertices it has.
+    /// The number of vertices.
     pub fn vertices(&self) -> u32 {
         (self.starts + 2) * self.length
     }
 
-    /// The edge that a random number draws.
+    /// The edge drawn by a random number.
     ///
-    /// The number is a fraction of 2^64, and its product with a range has the pick in its high half and
-    /// what is left of the fraction in its low half: bits are used up, none is used twice.
+    /// The number is a fraction of 2^64; its product with a range has the pick in its high half and the
+    /// remaining fraction in its low half, so that no bit is used twice.
     #[inline]
     pub fn edge(&self, random: u64) -> Edge {
         let mut fraction = random;

@@ -1,10 +1,10 @@
-//! From a key to the numbers that the structures of this part need of it.
+//! From a key to the hash values that these structures need.
 //!
-//! A key is hashed once, to 128 bits by XXH3-128 with seed 0, a published and frozen function. With n keys two
-//! of them have the same hash with probability n² / 2^129: 10^10 keys, once in 10^18. Everything else is made from
-//! those bits: the shard of the key from the highest ones of the high half, its signature from the lowest ones
-//! of the same half, and its place in the graph from both halves and a seed, so that another seed gives
-//! another graph without reading the keys again.
+//! A key is hashed once, to 128 bits by XXH3-128 with seed 0, a published and frozen function. Among n keys
+//! some two have the same hash with probability n² / 2^129: 10^10 keys, once in 10^18. Everything else is
+//! derived from those bits: the shard from the highest bits of the high half, the signature from the lowest
+//! bits of the same half, and the edge in the graph from both halves and a seed, so that another seed yields
+//! another graph without rereading the keys.
 
 use twox_hash::XxHash3_128;
 
@@ -13,13 +13,13 @@ use crate::signature::hash::{random, reduce};
 /// 2^64 divided by the golden ratio, and odd.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// An odd number with as many ones as zeros: a multiplication by it loses nothing.
+/// An odd number with as many ones as zeros: multiplication by it is a bijection.
 const SPREAD: u64 = 0xd6e8_feb8_6659_fd93;
 
-/// The most bits that a signature can have.
+/// The maximum width of a signature in bits.
 pub const MOST_SIGNATURE_BITS: u32 = 32;
 
-/// The hash that stands for a key.
+/// The hash that represents a key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct KeyHash {
     high: u64,
@@ -34,21 +34,21 @@ impl KeyHash {
         KeyHash { high: (hash >> 64) as u64, low: hash as u64 }
     }
 
-    /// Which of `shards` shards the key is in.
+    /// The key's shard among `shards`.
     #[inline]
     pub(super) fn shard(self, shards: u32) -> u32 {
         reduce(self.high, u64::from(shards)) as u32
     }
 
-    /// The signature of the key: `bits` bits, at most [`MOST_SIGNATURE_BITS`].
+    /// The key's signature of `bits` bits, at most [`MOST_SIGNATURE_BITS`].
     #[inline]
     pub(super) fn signature(self, bits: u32) -> u64 {
         self.high & ((1 << bits) - 1)
     }
 
-    /// A random number for the key's place in its shard, another one with another seed.
+    /// The random number from which the key's edge is drawn; it depends on the seed.
     ///
-    /// With one seed it differs where either half of the hash alone differs.
+    /// With the same seed, hashes that differ in only one half yield different numbers.
     #[inline]
     pub(super) fn local(self, seed: u8) -> u64 {
         let seed = u64::from(seed).wrapping_mul(GOLDEN);
@@ -65,7 +65,7 @@ mod tests {
         // The reference value of XXH3-128 for the empty input.
         let empty = KeyHash { high: 0x99aa_06d3_0147_98d8, low: 0x6001_c324_468d_497f };
         assert_eq!(KeyHash::of(b""), empty);
-        // These are frozen with the format.
+        // These values are part of the format.
         assert_eq!([empty.local(0), empty.local(1)], [0xe533_6195_748b_3d91, 0xf3f4_dff9_c156_5013]);
     }
 

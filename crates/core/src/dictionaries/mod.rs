@@ -1,19 +1,22 @@
-//! Dictionaries that do not hold their keys: static functions, ranks, and approximate sets; and one that does.
+//! Static dictionaries: functions, ranks and approximate sets that do not store their keys; and a front-coded
+//! list, which does.
 //!
-//! The first three come from one idea of the notes (section 5): a random system of linear equations over F2, one for each key with
-//! three variables each, whose solution is a table from which the value of a key is read, and nothing can be
-//! read of the keys themselves.
+//! The first three share one idea of the notes (section 5): a random system of linear equations over F2, one
+//! equation of three variables for each key, whose solution is a table from which the value of a key is read,
+//! and from which the keys themselves cannot be recovered.
 //!
-//! | | what it answers | bits a key |
+//! | | what it answers | bits per key |
 //! | --- | --- | --- |
-//! | [`StaticFunction`] | the value of a key; anything for what is none | c b, or compacted b + 1.125 c |
-//! | [`Ranks`] | the rank of a key; none, except with probability 2^-r, for what is none | c ⌈log₂ n⌉ + r |
-//! | [`Approximate`] | whether it is a key; yes with probability 2^-r for what is none | c r |
-//! | [`FrontCoded`] | the key with a rank, the rank of a key, the ranks of a prefix: it holds its keys | that of the keys |
+//! | [`StaticFunction`] | the value of a key; arbitrary for any other string | c b, or compacted b + 1.125 c |
+//! | [`Ranks`] | the rank of a key; `None`, except with probability 2^-r, for any other string | c ⌈log₂ n⌉ + r |
+//! | [`Approximate`] | whether a string is a key; false positives have probability 2^-r | c r |
+//! | [`FrontCoded`] | the key with a rank, the rank of a key, the ranks of a prefix: it stores its keys | that of the keys |
 //!
-//! with c = 1.23 by `peeling`, as in the notes, and 1.12 by `fuse`, the default (see [`graph`]). They are built once and never change. Their bytes are read where they lie, in a mapped file or
-//! in memory; an opened structure is a few numbers about them, and never fails on damaged ones but by answering
-//! wrongly or not at all. Keys are given as [`KeyHash`], so that nobody needs to hold them.
+//! with c = 1.23 for `peeling`, as in the notes, and 1.12 for `fuse`, the default (see [`graph`]). They are
+//! immutable. Their bytes are read in place, in a mapped file or in memory; an opened structure is only its
+//! decoded header, and on damaged bytes it answers wrongly or not at all, but never panics. That is why they
+//! are implemented here: the decoders of peers such as `sux` are unchecked on damaged bytes. Keys are passed
+//! as [`KeyHash`], so that they need not be in memory.
 
 mod approximate;
 mod augment;

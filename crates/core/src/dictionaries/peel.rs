@@ -1,15 +1,15 @@
-//! The solution of a shard's equations by peeling.
+//! Solving a shard's equations by peeling.
 //!
-//! A vertex of one edge only, a leaf, is a variable that no other equation has: whatever the others come to be, it can
-//! make that equation true. So leaf and edge go onto a stack and out of the graph, which may leave
-//! new leaves. If this empties the graph, the stack has one variable for every equation; taken from its top, each
-//! variable is set when all others of its equation are final. Otherwise there is a core without leaves. Then either the
-//! graph is drawn again, or an edge is taken out, which most often lets peeling go on, and its equation is
-//! left for later (see [`super::augment`]).
+//! A vertex of degree 1, a leaf, is a variable that occurs in one equation only: whatever the values of the
+//! others, it can satisfy that equation. So leaf and edge are pushed onto a stack and removed from the graph,
+//! which may create new leaves. If this empties the graph, the stack has one variable for every equation;
+//! popped from the top, each variable is set when all others of its equation are final. Otherwise a core
+//! without leaves (the 2-core) remains. Then either the graph is drawn again with another seed, or an edge is
+//! removed, which usually lets peeling continue, and its equation is solved later (see [`super::augment`]).
 //!
-//! A vertex keeps its degree and the exclusive or of its edges, which is the edge when only one is left
-//! (Belazzougui, Boldi, Ottaviano, Venturini and Vigna, "Cache-oblivious peeling of random hypergraphs", 2014). With
-//! the stack this takes 8 bytes a vertex and 8 a key, and linear time.
+//! A vertex stores its degree and the exclusive or of its edges, which is the edge when only one is left
+//! (Belazzougui, Boldi, Ottaviano, Venturini and Vigna, "Cache-oblivious peeling of random hypergraphs",
+//! 2014). With the stack this takes 8 bytes per vertex and 8 per key, and linear time.
 
 use super::augment;
 use super::graph::Graph;
@@ -17,25 +17,26 @@ use super::graph::Graph;
 /// An equation: the random number that draws its edge, and the value.
 #[derive(Clone, Copy)]
 pub struct Equation {
-    /// What [`Graph::edge`] takes.
+    /// The argument of [`Graph::edge`].
     pub random: u64,
-    /// What the three variables give.
+    /// The exclusive or of the three variables.
     pub value: u64,
 }
 
-/// How a graph was taken apart.
+/// The result of peeling a graph.
 pub struct Peeled {
-    /// Leaves with their edges, in the order in which they came off.
+    /// Leaves with their edges, in peeling order.
     pub stack: Vec<(u32, u32)>,
-    /// The edges that were taken out.
+    /// The removed edges.
     pub removed: Vec<u32>,
-    /// How many leaves came off before the first of these: no such leaf is a variable of theirs.
+    /// How many leaves were peeled before the first removal: none of them occurs in a removed equation.
     pub before: usize,
 }
 
-/// The values of all variables of `graph`; `None` if that takes more than `most_removed` edges out, or is impossible.
+/// The values of all variables of `graph`; `None` if more than `most_removed` edges must be removed, or there
+/// is no solution.
 ///
-/// The equations are in the order of their random numbers, so that peeling stays near where it is.
+/// The equations must be sorted by their random numbers, which makes peeling cache-friendly.
 pub fn solve(graph: &Graph, equations: &[Equation], most_removed: usize) -> Option<Vec<u64>> {
     let peeled = peel(graph, equations, most_removed)?;
     let mut variables = vec![0; graph.vertices() as usize];
@@ -46,11 +47,11 @@ pub fn solve(graph: &Graph, equations: &[Equation], most_removed: usize) -> Opti
     Some(variables)
 }
 
-/// Sets the leaves, which are 0, so that their equations are true.
+/// Sets the leaves, which are 0, so that their equations hold.
 pub fn substitute(graph: &Graph, equations: &[Equation], stack: &[(u32, u32)], variables: &mut [u64]) {
     for (leaf, edge) in stack.iter().rev() {
         let equation = equations[*edge as usize];
-        // The leaf is still 0 and does not disturb.
+        // The leaf is still 0 and does not contribute.
         variables[*leaf as usize] = equation.value ^ sum(graph, equation, variables);
     }
 }
@@ -68,14 +69,14 @@ struct Vertex {
     edges: u32,
 }
 
-/// A graph that is being taken apart.
+/// A graph being peeled.
 struct Peeling<'a> {
     graph: &'a Graph,
     equations: &'a [Equation],
     vertices: Vec<Vertex>,
     leaves: Vec<u32>,
     stack: Vec<(u32, u32)>,
-    /// Which edges are no longer there.
+    /// Which edges are removed.
     gone: Vec<bool>,
 }
 

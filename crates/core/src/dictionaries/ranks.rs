@@ -1,15 +1,16 @@
-//! Ranks: from each of n keys to its place among them, without the keys.
+//! Ranks: from each of n keys to its ordinal, without storing the keys.
 //!
-//! A static function to ⌈log₂ n⌉ bits maps every key to its rank, an order-preserving minimal perfect hash. What is no key
-//! gets any number, so a table has a signature of r bits for every rank: a key is there if f(x) < n and the
-//! signature in place f(x) is its own. So what is a key is always found. What is none is found with probability
+//! A static function to ⌈log₂ n⌉ bits maps every key to its rank: an order-preserving minimal perfect hash.
+//! Any other string gets an arbitrary number, so a table has a signature of r bits for every rank: x is a key
+//! if f(x) < n and the signature at f(x) equals that of x. So there are no false negatives, and the
+//! false-positive rate is
 //!
 //! ```text
 //! 2^-r P(f(x) < n), where P(f(x) < n) is about n / 2^⌈log₂ n⌉: between 2^-(r+1) and 2^-r
 //! ```
 //!
-//! that is, 2^-r of those that get as far as the table. The cost is c ⌈log₂ n⌉ + r bits a key (c: see
-//! [`super::graph`]), and three cache misses and one for the signature.
+//! that is, 2^-r of those that reach the table. The cost is c ⌈log₂ n⌉ + r bits per key (c: see
+//! [`super::graph`]), and three cache misses plus one for the signature.
 //!
 //! ```text
 //! bytes 0..4   u32 r
@@ -28,29 +29,29 @@ use crate::{Error, Pulse, Result};
 
 const HEADER: usize = 16;
 
-/// The header of such a structure, by which its bytes are read.
+/// The header of such a structure, used to read its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ranks {
     function: StaticFunction,
-    /// Where the function ends, and the signatures begin.
+    /// The offset of the signatures, where the function ends.
     signatures: usize,
     signature_bits: u32,
     length: usize,
 }
 
-/// What ranks take.
+/// The space taken by ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankBits {
-    /// How many keys there are.
+    /// The number of keys.
     pub keys: u64,
-    /// The bits of the function, with its header.
+    /// The bits of the function, including its header.
     pub function: u64,
-    /// The bits of the signatures, with their padding.
+    /// The bits of the signatures, including their padding.
     pub signatures: u64,
 }
 
 impl Ranks {
-    /// The hash of a key, which stands for it in [`Ranks::build`] and [`Ranks::get`].
+    /// The hash that represents a key in [`Ranks::build`] and [`Ranks::get`].
     #[inline]
     pub fn hash(key: &[u8]) -> KeyHash {
         KeyHash::of(key)
@@ -58,7 +59,8 @@ impl Ranks {
 
     /// The bytes of the structure in which the key with hash `hashes[i]` has rank i.
     ///
-    /// The keys must be different; that two of them have the same hash is an error, which will not happen.
+    /// The keys must be distinct; a collision of their 128-bit hashes is an error, and does not happen in
+    /// practice.
     pub fn build(
         hashes: &[KeyHash],
         construction: Construction,
@@ -88,7 +90,7 @@ impl Ranks {
         Ok(bytes)
     }
 
-    /// Reads the header of such bytes; `None` where they make no sense.
+    /// Reads the header; `None` if the bytes are not such a structure.
     pub fn open(bytes: &[u8]) -> Option<Ranks> {
         let (signature_bits, rest) = bytes.split_first_chunk()?;
         let (zero, rest) = rest.split_first_chunk::<4>()?;
@@ -108,14 +110,15 @@ impl Ranks {
         (rest.len() - length == table).then_some(ranks)
     }
 
-    /// The rank of a key; `None` where it is (most likely) not there. `bytes` are the same as were opened.
+    /// The rank of a key; `None` if it is not a key, up to false positives. `bytes` must be those passed to
+    /// `open`.
     #[inline]
     pub fn get(&self, bytes: &[u8], hash: KeyHash) -> Option<u64> {
         let rank = self.function.get(bytes.get(HEADER..self.signatures)?, hash)?;
         self.is_of(bytes, rank, hash).then_some(rank)
     }
 
-    /// Gives to `answer`, with its index, the rank of each key as [`Ranks::get`] does, faster.
+    /// Batched, faster [`Ranks::get`]: calls `answer` with each key's index and rank.
     pub fn get_many(
         &self,
         bytes: &[u8],
@@ -139,7 +142,7 @@ impl Ranks {
         })
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     pub fn len(&self) -> u64 {
         self.function.len()
     }
@@ -149,7 +152,7 @@ impl Ranks {
         self.len() == 0
     }
 
-    /// What it takes.
+    /// The space it takes.
     pub fn bits(&self) -> RankBits {
         RankBits {
             keys: self.len(),
@@ -158,7 +161,7 @@ impl Ranks {
         }
     }
 
-    /// How many bits a signature has.
+    /// The width of a signature in bits.
     pub fn signature_bits(&self) -> u32 {
         self.signature_bits
     }
@@ -168,7 +171,7 @@ impl Ranks {
         &self.function
     }
 
-    /// Whether the key can be that of a rank.
+    /// Whether the key matches the signature of a rank.
     #[inline]
     fn is_of(&self, bytes: &[u8], rank: u64, hash: KeyHash) -> bool {
         rank < self.len()

@@ -1,4 +1,4 @@
-//! A dictionary with its bytes: built in memory, or saved in a file of its own and mapped.
+//! A dictionary with its bytes: built in memory, or saved to a file and mapped.
 //!
 //! ```text
 //! bytes  0..16  header (see `crate::disk::format`), of kind SFUN (static function), KRNK (ranks), APXD (approximate
@@ -9,8 +9,8 @@
 //! bytes 32..    the contents
 //! ```
 //!
-//! all little-endian. A file is written whole and renamed. Opening checks everything, which reads it once; after that it
-//! is read where it lies.
+//! all little-endian. A file is written atomically (temporary file, then rename). Opening verifies the
+//! checksums, which reads the file once; after that it is read in place.
 
 use std::fs::File;
 use std::ops::Deref;
@@ -26,12 +26,12 @@ use crate::{Error, Result};
 const START: usize = 32;
 const HEADER_CHECKSUM: usize = 28;
 
-/// A structure that is read from bytes.
+/// A structure that is read from bytes in place.
 pub trait Dictionary: Sized {
-    /// Of its files.
+    /// The format of its files.
     const FORMAT: Format;
 
-    /// Reads the header of its bytes; `None` where they make no sense.
+    /// Reads the header; `None` if the bytes are not such a dictionary.
     fn open(bytes: &[u8]) -> Option<Self>;
 }
 
@@ -64,7 +64,7 @@ enum Contents {
 }
 
 impl<D: Dictionary> Kept<D> {
-    /// The dictionary that was built as these bytes.
+    /// The dictionary with these bytes, as `build` returned them.
     pub fn built(bytes: Vec<u8>) -> Result<Kept<D>> {
         let dictionary = D::open(&bytes);
         let dictionary =
@@ -72,15 +72,15 @@ impl<D: Dictionary> Kept<D> {
         Ok(Kept { dictionary, contents: Contents::Memory(bytes) })
     }
 
-    /// Maps a file, and checks it.
+    /// Maps a file, and verifies it.
     pub fn load(path: &Path) -> Result<Kept<D>> {
         let file = File::open(path).map_err(Error::io(path))?;
         let actual = file.metadata().map_err(Error::io(path))?.len();
         if actual < START as u64 {
             return Err(Error::corrupt(path, actual, "its header is cut off"));
         }
-        // SAFETY: a saved dictionary is written whole, renamed, and never written to again; deleting it leaves the
-        // mapped pages alive, and its readers take any bytes.
+        // SAFETY: a saved dictionary is complete before it is renamed, and never written to again; deleting
+        // it leaves the mapped pages alive, and its readers accept any bytes.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
         D::FORMAT.check(path, &map)?;
         let (header, contents) = map.split_at(START);
@@ -102,7 +102,7 @@ impl<D: Dictionary> Kept<D> {
         Ok(Kept { dictionary, contents: Contents::File(map, path.to_path_buf()) })
     }
 
-    /// Writes it to a file: whole, synced, then renamed.
+    /// Writes it to a file atomically: written, synced, then renamed.
     pub fn save(&self, path: &Path) -> Result<()> {
         let contents = self.bytes();
         let mut header = [0; START];
@@ -117,7 +117,7 @@ impl<D: Dictionary> Kept<D> {
         file.finish().map(|_| ())
     }
 
-    /// What the dictionary reads.
+    /// The bytes that the dictionary reads.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         match &self.contents {
@@ -126,7 +126,7 @@ impl<D: Dictionary> Kept<D> {
         }
     }
 
-    /// What to say when the bytes turn out to be damaged after all.
+    /// The error for bytes that turn out to be damaged after opening.
     pub fn damage(&self) -> Error {
         let reason = "the dictionary changed after it was opened";
         match &self.contents {

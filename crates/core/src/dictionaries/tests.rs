@@ -1,4 +1,4 @@
-//! The contract of every dictionary, against a map that holds the keys.
+//! The contract of every dictionary, against a map that stores the keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ fn key_sets() -> impl Strategy<Value = BTreeSet<Vec<u8>>> {
     prop_oneof![
         prop::collection::btree_set(key.clone(), 0..8),
         prop::collection::btree_set(key, 0..700),
-        // Numbers in a row, of which XXH3 must make something random.
+        // Consecutive numbers, which XXH3 must randomise.
         (0u32..7000).prop_map(|n| (0..n).map(|number| number.to_be_bytes().to_vec()).collect()),
     ]
 }
@@ -54,7 +54,7 @@ proptest! {
         let hashes: Vec<KeyHash> = map.keys().map(|key| KeyHash::of(&key.to_le_bytes())).collect();
         let values: Vec<u64> = map.values().copied().collect();
         let plan = Plan { construction, bits, compact };
-        // A key that comes twice with one value is one key.
+        // A duplicate key with the same value counts once.
         let twice = hashes.iter().chain(&hashes[..hashes.len() / 2]).copied().collect::<Vec<_>>();
         for hashes in [&hashes, &twice] {
             let value = |index: usize| values[index % values.len()];
@@ -132,7 +132,7 @@ proptest! {
 
 #[test]
 fn shards_are_one_dictionary() {
-    // More keys than one shard has, which is why this test is alone.
+    // More keys than fit in one shard: large, hence not a property test.
     let hashes = numbers(0..(1 << 21) + 5000);
     let bytes = Ranks::build(&hashes, Construction::Fuse, 3, true, &Pulse::STEADY).unwrap();
     let ranks = Ranks::open(&bytes).unwrap();
@@ -159,7 +159,7 @@ fn strangers_are_found_as_often_as_signatures_say() {
     }
 }
 
-/// That a count is within six standard deviations of its mean.
+/// Asserts that a count is within six standard deviations of its mean.
 fn assert_near(count: usize, mean: f64) {
     assert!((count as f64 - mean).abs() < 6.0 * mean.sqrt(), "{count} where {mean} were expected");
 }

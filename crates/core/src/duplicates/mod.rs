@@ -1,5 +1,5 @@
-//! Pages that are nearly the same: a fingerprint that changes little when the text does, and a table that
-//! finds the fingerprints near a given one.
+//! Near-duplicate detection: a fingerprint that changes little when the text does (SimHash), and a table that
+//! finds the fingerprints within a Hamming distance of a given one.
 
 mod simhash;
 mod table;

@@ -1,4 +1,4 @@
-//! SimHash: 64 bits for a text, of which two similar texts share most.
+//! SimHash: a 64-bit fingerprint; similar texts agree in most of its bits.
 //!
 //! The text becomes a *set* S of signals, its shingles of three consecutive words, and bit i is 1 if and
 //! only if
@@ -10,16 +10,16 @@
 //! where h is XXH3-64. Two texts whose sets are at angle θ differ in 64 θ/π bits on average; within
 //! distance 3 they are near-duplicates with precision and recall of about 0.75 (Manku, Jain, Das Sarma,
 //! *Detecting Near-Duplicates for Web Crawling*, 2007; the function is Charikar's, 2002).
-//! Time O(n) for n words; at most 48 bytes a word while it runs.
+//! Time O(n) for n words; at most 48 bytes per word while it runs.
 
 use std::hash::{BuildHasher, RandomState};
 
 use crate::Signature;
 
-/// How many words make a shingle.
+/// The number of words per shingle.
 const SHINGLE: usize = 3;
 
-/// The SimHash of a text, which should be in lower case already; 0 if it has no words.
+/// The SimHash of a text, which the caller has lower-cased; 0 if it has no words.
 pub fn simhash(text: &str) -> u64 {
     let mut signals = Signals::with_capacity(text.len() / 6 + 1);
     let mut starts = [0; SHINGLE];
@@ -39,16 +39,16 @@ pub fn simhash(text: &str) -> u64 {
     signals.majority()
 }
 
-/// A set of hashes, and how many of them have each bit: a table with linear probing, at most half full.
+/// A set of hashes, and how many of them have each bit set: a table with linear probing, at most half full.
 struct Signals {
-    /// A power of two of them; zero is an empty place.
+    /// The slots, a power of two; zero marks an empty one.
     places: Vec<u64>,
     has_zero: bool,
-    /// An odd number that nobody outside knows, so that no page can choose where its words go.
+    /// A random odd multiplier, so that no page can choose its slots (hash flooding).
     factor: u64,
     len: u64,
     ones: [u64; 64],
-    /// Each byte of `recent[i]` counts one bit, i + 8 times the number of the byte, up to 255.
+    /// Byte b of `recent[i]` counts bit i + 8 b, up to 255.
     recent: [u64; 8],
 }
 
@@ -119,14 +119,14 @@ impl Signals {
         self.recent = [0; 8];
     }
 
-    /// The bits that more than half of the hashes have.
+    /// The bits set in more than half of the hashes.
     fn majority(mut self) -> u64 {
         self.settle();
         self.ones.iter().enumerate().map(|(bit, count)| u64::from(2 * count > self.len) << bit).sum()
     }
 }
 
-/// Tells where each word begins and ends.
+/// Calls `tell` with the start and end of each word.
 #[inline]
 fn for_each_word(text: &str, mut tell: impl FnMut(usize, usize)) {
     let bytes = text.as_bytes();
@@ -158,8 +158,8 @@ fn for_each_word(text: &str, mut tell: impl FnMut(usize, usize)) {
     }
 }
 
-/// Whether a character is of a script that puts no spaces between words (Thai to Myanmar, Khmer, the kana
-/// and the ideographs): there each character counts as a word, or a whole sentence would be one.
+/// Whether a character belongs to a script without spaces between words (Thai to Myanmar, Khmer, the kana
+/// and the ideographs): there each character counts as a word; otherwise a sentence would be one word.
 fn stands_alone(character: char) -> bool {
     matches!(character as u32,
         0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff

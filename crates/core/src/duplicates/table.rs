@@ -1,13 +1,12 @@
-//! Hamming search among fingerprints: the nearest one within distance 3, without looking at them all.
+//! Hamming search among fingerprints: the nearest one within distance 3, without scanning them all.
 //!
-//! Cut 64 bits into four blocks of 16. Two fingerprints that differ in at most three bits agree on at
-//! least one whole block, by the pigeonhole principle; so four tables, each keyed by one block, hold every
-//! near pair together in at least one bucket (Manku, Jain, Das Sarma 2007, the layout of four tables on 16
-//! bits).
+//! Cut 64 bits into four blocks of 16. Two fingerprints that differ in at most three bits agree on at least
+//! one entire block, by the pigeonhole principle; so with four tables, each keyed by one block, every near
+//! pair shares at least one bucket (Manku, Jain, Das Sarma 2007, the layout of four tables on 16 bits).
 //!
-//! A page costs 32 bytes, 16 for its fingerprint and id and a number of 4 bytes in each of four buckets, and
-//! with the room in which the arrays grow 44 to 52 (measured at one to four million pages), beside 6 MB of
-//! empty buckets. With n fingerprints a search looks at about n / 2^14 of them: 244 at four million, in 15 µs.
+//! A page costs 32 bytes: 16 for its fingerprint and id, and a 4-byte entry number in each of four buckets;
+//! with the arrays' spare capacity 44 to 52 (measured at one to four million pages), plus 6 MB of empty
+//! buckets. With n fingerprints a search compares about n / 2^14 of them: 244 at four million, in 15 µs.
 
 use crate::{Error, Result};
 
@@ -23,10 +22,10 @@ struct Entry {
     id: u64,
 }
 
-/// Fingerprints with their ids, to be searched by distance.
+/// Fingerprints with their ids, searchable by Hamming distance.
 pub struct NearTable {
     entries: Vec<Entry>,
-    /// The bucket of a value of a block holds the numbers of its entries, in the order in which they came.
+    /// For each block, a bucket per value: the numbers of its entries in insertion order.
     tables: [Vec<Vec<u32>>; BLOCKS],
 }
 
@@ -37,7 +36,7 @@ impl Default for NearTable {
 }
 
 impl NearTable {
-    /// Adds a fingerprint; the same one may come again with another id.
+    /// Adds a fingerprint; duplicates with different ids are allowed.
     pub fn add(&mut self, simhash: u64, id: u64) -> Result<()> {
         let number = u32::try_from(self.entries.len()).map_err(|_| {
             Error::Invalid("a table of near-duplicates holds at most 2^32 fingerprints".into())
@@ -49,7 +48,7 @@ impl NearTable {
         Ok(())
     }
 
-    /// The id and the distance of the nearest fingerprint within `distance`; the earliest of equals.
+    /// The id and the distance of the nearest fingerprint within `distance`; ties go to the earliest.
     pub fn nearest(&self, simhash: u64, distance: u32) -> Result<Option<(u64, u32)>> {
         if distance > MAX_DISTANCE {
             let reason = format!(
@@ -64,7 +63,7 @@ impl NearTable {
                 if found.0 <= distance && nearest.is_none_or(|nearest| found < nearest) {
                     nearest = Some(found);
                 }
-                // An equal fingerprint shares every block: the first in any bucket is the earliest of all.
+                // An equal fingerprint shares every block: the first in any bucket is the earliest overall.
                 if found.0 == 0 {
                     return Ok(Some((self.entries[number as usize].id, 0)));
                 }
@@ -73,12 +72,12 @@ impl NearTable {
         Ok(nearest.map(|(distance, number)| (self.entries[number as usize].id, distance)))
     }
 
-    /// How many fingerprints there are.
+    /// The number of fingerprints.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

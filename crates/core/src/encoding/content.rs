@@ -1,8 +1,8 @@
-//! Undoing the content encodings of a body, within a limit: a small body may decode to terabytes.
+//! Decoding the HTTP content encodings of a body, with a size limit: a small body may decode to terabytes.
 //!
-//! Memory is the limit, twice when encodings are stacked, and the window of the encoding: 32 KiB for gzip and
-//! deflate (RFC 1950 to 1952), 16 MiB for brotli (RFC 7932), 8 MiB for zstd (RFC 8878, and RFC 9659 for the
-//! window).
+//! Peak memory is the limit, twice that for stacked encodings, plus the encoding's window: 32 KiB for gzip
+//! and deflate (RFC 1950 to 1952), 16 MiB for brotli (RFC 7932), 8 MiB for zstd (RFC 8878, and RFC 9659 for
+//! the window).
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -12,10 +12,10 @@ use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
 use crate::encoding::zstandard::Frames;
 
-/// The content encodings that [`decode`] undoes, as a request's Accept-Encoding.
+/// The content encodings that [`decode`] supports, as the value of Accept-Encoding.
 pub const ACCEPTED: &str = "gzip, deflate, br, zstd";
 
-/// How many encodings may be stacked: nobody means more, and each costs as much as the limit allows.
+/// The maximum number of stacked encodings: legitimate servers use fewer, and each may cost up to the limit.
 const MOST: usize = 5;
 /// The largest window of zstd on the web.
 const ZSTD_WINDOW: u64 = 8 << 20;
@@ -24,19 +24,19 @@ const BUFFER: usize = 1 << 14;
 /// Why a body has no decoded form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Undecodable {
-    /// The body is not what its encoding says.
+    /// The body is not valid in its encoding.
     #[error("the body does not decode: {0}")]
     Damaged(String),
-    /// Nobody here knows the encoding.
+    /// The encoding is not supported.
     #[error("the content encoding {0} is unknown")]
     Unknown(String),
-    /// The decoded body has more bytes than the limit, which is told.
+    /// The decoded body has more bytes than the limit given here.
     #[error("the body decodes to more than {0} bytes")]
     TooLarge(usize),
 }
 
-/// Decodes `body`, whose Content-Encoding is `encodings` (several may be stacked, the last is undone
-/// first), to at most `limit` bytes; what is not encoded is of any length.
+/// Decodes `body`, whose Content-Encoding is `encodings` (several may be stacked; the last is decoded first),
+/// to at most `limit` bytes; a body without encoding is returned at any length.
 pub fn decode<'a>(body: &'a [u8], encodings: &str, limit: usize) -> Result<Cow<'a, [u8]>, Undecodable> {
     let names = || encodings.split(',').map(str::trim).filter(|name| !name.is_empty());
     if names().count() > MOST {
@@ -48,7 +48,7 @@ pub fn decode<'a>(body: &'a [u8], encodings: &str, limit: usize) -> Result<Cow<'
         decoded = match name.to_ascii_lowercase().as_str() {
             "identity" => continue,
             "gzip" | "x-gzip" => inflate(MultiGzDecoder::new(coded), limit)?,
-            // Named after the zlib format, and sent without its header by some servers.
+            // Means the zlib format; some servers send raw deflate without the zlib header.
             "deflate" if is_zlib(coded) => inflate(ZlibDecoder::new(coded), limit)?,
             "deflate" => inflate(DeflateDecoder::new(coded), limit)?,
             "br" => inflate(brotli(coded), limit)?,
@@ -62,7 +62,7 @@ pub fn decode<'a>(body: &'a [u8], encodings: &str, limit: usize) -> Result<Cow<'
 
 fn brotli(coded: &[u8]) -> Decompressor<&[u8]> {
     let mut decoder = Decompressor::new(coded, BUFFER);
-    // A window of a gigabyte is another format.
+    // Windows of up to a gigabyte ("large window brotli") are another format.
     decoder.set_parameter(BrotliDecoderParameter::BROTLI_DECODER_PARAM_LARGE_WINDOW, 0);
     decoder
 }

@@ -1,4 +1,4 @@
-//! Compressed bytes: the content encodings of HTTP, and Zstandard frames one after the other.
+//! Compressed bytes: the content encodings of HTTP, and concatenated Zstandard frames.
 
 mod content;
 pub(crate) mod zstandard;

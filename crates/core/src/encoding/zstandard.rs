@@ -1,6 +1,6 @@
-//! A Zstandard file: frames one after the other, read to the end and checked against their checksums.
+//! A Zstandard stream: concatenated frames, read to the end and verified against their checksums.
 //!
-//! Memory is that of a frame's window, at most 128 MiB or what is asked for; a frame that wants more is refused.
+//! Memory is a frame's window, at most 128 MiB or the given limit; a frame with a larger window is rejected.
 //!
 //! Source: RFC 8878.
 
@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Read};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// The data of all frames.
+/// A reader of the decompressed data of all frames.
 pub struct Frames<R> {
     source: R,
     decoder: FrameDecoder,
@@ -22,14 +22,14 @@ impl<R: BufRead> Frames<R> {
         Frames { source, decoder: FrameDecoder::new(), inside: false }
     }
 
-    /// The same, of frames whose window is at most `window` bytes.
+    /// The same, rejecting frames whose window exceeds `window` bytes.
     pub fn with_window(source: R, window: u64) -> Self {
         let mut frames = Frames::new(source);
         frames.decoder.set_max_window_size(window);
         frames
     }
 
-    /// Goes to the next frame with data; `false`: there is none.
+    /// Advances to the next data frame; `false` at the end of the source.
     fn enter(&mut self) -> io::Result<bool> {
         while !self.source.fill_buf()?.is_empty() {
             match self.decoder.init(&mut self.source) {

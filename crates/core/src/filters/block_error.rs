@@ -1,27 +1,28 @@
-//! How often a Bloom filter in blocks errs, and how many blocks it needs so as not to err more.
+//! The false-positive rate of a blocked Bloom filter, and the number of blocks needed to stay below a rate.
 //!
 //! Each of n keys falls into one of B blocks of 512 bits, and sets d bits of that block. The number of keys
-//! in a block is binomial, near Poisson with mean λ = n/B; the full blocks err more than the others err less, and
-//! 512 bits are so few that the number of set ones varies as well. Neither is left out here:
+//! per block is binomial, nearly Poisson with mean λ = n/B; overfull blocks lose more than the others gain,
+//! and 512 bits are so few that the number of set bits varies as well. Both effects are accounted for:
 //!
 //! ```text
 //! error(n, B, d) = Σ_k Binomial(n, 1/B; k) E_d(k)      E_d(k) = E[(X_dk / 512)^d]
 //! ```
 //!
-//! where X_t, the bits that t throws into 512 have set, is a Markov chain: from x it goes to x + 1 with
-//! probability 1 − x/512. The table of E_d takes 512 d steps per key of the fullest block, a millisecond or so.
-//! (With the mean of X instead, as in the paper, an error of 10^-5 would be stated 5 % too low.)
+//! where X_t, the number of bits set by t random throws into 512, is a Markov chain: from x it goes to x + 1
+//! with probability 1 − x/512. The table of E_d takes 512 d steps per key of the fullest block, about a
+//! millisecond. (Using the mean of X instead, as in the paper, would understate a rate of 10^-5 by 5 %.)
 //!
-//! Source: Felix Putze, Peter Sanders, Johannes Singler, "Cache-, hash-, and space-efficient Bloom filters", 2009.
+//! Source: Felix Putze, Peter Sanders, Johannes Singler, "Cache-, hash-, and space-efficient Bloom filters",
+//! 2009.
 
-/// How many bits a block has: a cache line.
+/// The number of bits per block: a cache line.
 pub const BLOCK_BITS: usize = 512;
 
-/// The errors of a block by the number of its keys, for one number of hash functions.
+/// The false-positive rate of a block by its number of keys, for one number of hash functions.
 struct BlockErrors(Vec<f64>);
 
 impl BlockErrors {
-    /// The errors with up to `most` keys.
+    /// The rates for up to `most` keys.
     fn new(hashes: u32, most: usize) -> BlockErrors {
         let powers: Vec<f64> =
             (0..=BLOCK_BITS).map(|set| (set as f64 / BLOCK_BITS as f64).powi(hashes as i32)).collect();
@@ -37,18 +38,18 @@ impl BlockErrors {
         BlockErrors(errors)
     }
 
-    /// The error with this many keys; a block beyond the table counts as full.
+    /// The rate with this many keys; beyond the table it is 1.
     fn get(&self, keys: u64) -> f64 {
         self.0.get(keys as usize).copied().unwrap_or(1.0)
     }
 
-    /// The error of `keys` keys in `blocks` blocks.
+    /// The false-positive rate of `keys` keys in `blocks` blocks.
     fn over(&self, keys: u64, blocks: u64) -> f64 {
         if blocks == 1 {
             return self.get(keys);
         }
         let odds = 1.0 / (blocks as f64 - 1.0);
-        // From the most probable load outwards, relative to it: no term overflows or vanishes too early.
+        // From the most probable load outwards, relative to it, to avoid overflow and underflow.
         let mode = ((keys as f64 + 1.0) / blocks as f64) as u64;
         let (mut total, mut error) = (1.0, self.get(mode));
         let mut weight = 1.0;
@@ -73,10 +74,10 @@ impl BlockErrors {
     }
 }
 
-/// Loads this much rarer than the commonest change no digit of an error.
+/// Loads with a smaller relative weight do not affect the result.
 const NEGLIGIBLE: f64 = 1e-24;
 
-/// One more throw: `chances[x]` is the probability that x bits are set.
+/// One more random throw: `chances[x]` is the probability that x bits are set.
 fn throw(chances: &mut [f64]) {
     for set in (1..=BLOCK_BITS).rev() {
         let kept = set as f64 / BLOCK_BITS as f64;
@@ -86,7 +87,8 @@ fn throw(chances: &mut [f64]) {
     chances[0] = 0.0;
 }
 
-/// The least number of blocks, but not less than `least`, with which `keys` keys err at most at rate `error`.
+/// The smallest number of blocks, at least `least`, with which `keys` keys have a false-positive rate of at
+/// most `error`.
 pub fn blocks_for(keys: u64, error: f64, hashes: u32, least: u64) -> u64 {
     let load = keys as f64 / least as f64;
     let fullest = (load + 12.0 * load.sqrt() + 40.0).min(keys as f64) as usize;
@@ -112,7 +114,7 @@ mod tests {
 
     #[test]
     fn few_throws_by_hand() {
-        // One key with one hash sets 1 bit of 512; one with two hashes sets 2, or 1 in one of 512 cases.
+        // One key with one hash sets 1 bit of 512; with two hashes it sets 2, or 1 in one of 512 cases.
         let bits = BLOCK_BITS as f64;
         assert!((BlockErrors::new(1, 1).get(1) - 1.0 / bits).abs() < 1e-15);
         let expected = (4.0 * (1.0 - 1.0 / bits) + 1.0 / bits) / (bits * bits);
@@ -121,7 +123,8 @@ mod tests {
 
     #[test]
     fn the_loads_are_binomial() {
-        // With one hash the error of a block is 1 − (1 − 1/512)^k, whose mean over binomial loads is closed.
+        // With one hash the rate of a block is 1 − (1 − 1/512)^k; its mean over binomial loads has a closed
+        // form.
         for (keys, blocks) in [(1, 1), (5, 1), (5, 3), (1000, 7), (100_000, 512), (3_000_000, 2001)] {
             let errors = BlockErrors::new(1, 4000);
             let all = (blocks as f64) * BLOCK_BITS as f64;

@@ -1,7 +1,8 @@
-//! The blocked Bloom filter: a Bloom filter of one cache line for every few keys.
+//! The blocked Bloom filter: an array of small Bloom filters of one cache line each.
 //!
-//! A first hash picks one of B blocks of 512 bits, and d others pick bits in it: one cache miss per key instead
-//! of d. Blocks are unevenly full, so for the same error it needs more bits than a Bloom filter:
+//! A first hash picks one of B blocks of 512 bits, and d others pick bits in it: one cache miss per key
+//! instead of d. Blocks fill unevenly, so for the same false-positive rate it needs more bits than a Bloom
+//! filter:
 //!
 //! ```text
 //! error               10^-1   10^-2   10^-3   10^-4   10^-5
@@ -9,13 +10,15 @@
 //! of a Bloom filter   4.81    9.59    14.4    19.2    24.0
 //! ```
 //!
-//! How many, and the best d, is solved from the exact error (see [`super::block_error`]), so the stated error
-//! is the real one. Past its capacity it goes on taking keys, and errs more.
+//! The number of bits and the best d are computed from the exact rate (see [`super::block_error`]), so the
+//! stated rate is the actual one. Beyond its capacity it still accepts keys, at a rising false-positive rate.
 //!
-//! In a block two hashes cannot make the d bits: they have 2^18 values, and a block with 30 keys would err at
-//! least at rate 30 / 2^18. So each bit has 9 bits of its own from SplitMix64, seven to a number of 64.
+//! Double hashing does not work inside a block: two hashes have only 2^18 combinations, and a block with 30
+//! keys would have a rate of at least 30 / 2^18. So each bit is picked by 9 fresh bits from SplitMix64, seven
+//! picks per 64-bit number.
 //!
-//! Source: Felix Putze, Peter Sanders, Johannes Singler, "Cache-, hash-, and space-efficient Bloom filters", 2009.
+//! Source: Felix Putze, Peter Sanders, Johannes Singler, "Cache-, hash-, and space-efficient Bloom filters",
+//! 2009.
 
 use std::path::Path;
 
@@ -31,7 +34,7 @@ use crate::{Pulse, Result, Signature};
 
 const KIND: Kind = Kind { format: Format { kind: *b"BBLM", version: 1 }, length };
 
-/// How many bits of a block are picked by one number of 64 bits.
+/// How many bits of a block one 64-bit number picks.
 const PER_NUMBER: u32 = 64 / BLOCK_BITS.ilog2();
 
 type Block = [u8; LINE];
@@ -47,7 +50,7 @@ fn parameters(size: Size) -> Result<Parameters> {
     let (blocks, hashes) = match size.checked()? {
         Size::Bits { bits, hashes } => (bits.div_ceil(BLOCK_BITS as u64), hashes),
         Size::Keys { capacity, error } => {
-            // Uneven blocks want fewer hashes than a Bloom filter, never more.
+            // Uneven blocks call for fewer hashes than a Bloom filter, never more.
             let most = (-error.log2()).ceil().clamp(1.0, f64::from(MOST_HASHES)) as u32;
             let solve = |hashes| {
                 let bits = bits_for(capacity, error, hashes).ceil() as u64;
@@ -64,7 +67,7 @@ fn parameters(size: Size) -> Result<Parameters> {
     Ok(Parameters { places, hashes, decrements: 0, seed: 0, max: 1 })
 }
 
-/// A Bloom filter in blocks.
+/// A blocked Bloom filter.
 pub struct BlockedBloom {
     storage: Storage,
     blocks: u64,
@@ -84,7 +87,7 @@ impl BlockedBloom {
         Ok(BlockedBloom::with(Storage::in_file(&KIND, &parameters, path)?, parameters))
     }
 
-    /// The filter in a file; `mapped`: it goes on living there.
+    /// The filter in a file; if `mapped`, changes go to the file.
     pub fn open(path: &Path, mapped: bool) -> Result<BlockedBloom> {
         let (storage, parameters) = Storage::open(&KIND, path, mapped)?;
         Ok(BlockedBloom::with(storage, parameters))
@@ -99,7 +102,7 @@ impl BlockedBloom {
         self.storage.contents().as_chunks().0
     }
 
-    /// Sets the bits of the keys, and tells `answer` about each whether they were all set before.
+    /// Sets the bits of the keys, and calls `answer` for each with whether they were all set before.
     fn set(&mut self, keys: &[Signature], pulse: &Pulse, mut answer: impl FnMut(usize, bool)) -> Result<()> {
         let (blocks, hashes) = (self.blocks, self.hashes);
         let contents = self.storage.contents_mut()?;
@@ -128,7 +131,7 @@ impl BlockedBloom {
     }
 }
 
-/// The block of a key, which is on its way, and the bits in it.
+/// The block of a key, prefetched, and the bits in it.
 #[inline]
 fn prepare(lines: Prefetch, key: Signature, blocks: u64) -> (usize, Picks) {
     let block = reduce(random(key.0, 0), blocks) as usize;
@@ -136,7 +139,7 @@ fn prepare(lines: Prefetch, key: Signature, blocks: u64) -> (usize, Picks) {
     (block, Picks::new(key))
 }
 
-/// The bits of a key in its block, one after the other.
+/// Iterates over the bits of a key in its block.
 #[derive(Clone, Copy)]
 struct Picks {
     key: Signature,

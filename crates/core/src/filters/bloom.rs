@@ -1,13 +1,13 @@
-//! The Bloom filter: m bits and d hash functions, which set d bits for every key.
+//! The Bloom filter: m bits and d hash functions; every key sets d bits.
 //!
-//! A key that was added is always found. One that was not is found with probability (1 − e^(−dn/m))^d when
-//! n keys are there, least for d = (m/n) ln 2, where half of the bits are set and the error is 2^−d. So
-//! a key costs log₂(1/p) / ln 2 = 1.44 log₂(1/p) bits: 4.8 for an error of 10 %, 9.6 for 1 %, 24 for
-//! 10^−5. d is a whole number, so both neighbours of the best are tried, each with the least m that keeps
-//! the error, m = −dn / ln(1 − p^(1/d)).
+//! There are no false negatives. With n keys the false-positive rate is (1 − e^(−dn/m))^d, minimal for
+//! d = (m/n) ln 2, where half of the bits are set and the rate is 2^−d. So a key costs
+//! log₂(1/p) / ln 2 = 1.44 log₂(1/p) bits: 4.8 for a rate of 10 %, 9.6 for 1 %, 24 for 10^−5. d is an
+//! integer, so both neighbours of the optimum are tried, each with the smallest m that keeps the rate,
+//! m = −dn / ln(1 − p^(1/d)).
 //!
-//! Past its capacity it goes on taking keys, and errs more: with twice the keys an error of 1 % becomes 16 %.
-//! A key costs d cache misses once the filter is larger than the cache.
+//! Beyond its capacity it still accepts keys, at a rising false-positive rate: with twice the keys 1 %
+//! becomes 16 %. A key costs d cache misses once the filter is larger than the cache.
 //!
 //! Source: Burton Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970. For the hash
 //! functions see [`super::probe`].
@@ -29,10 +29,10 @@ fn length(parameters: &Parameters) -> Option<usize> {
     possible.then(|| whole_lines(parameters.places))
 }
 
-/// The bits that `capacity` keys need with `hashes` hash functions to err at rate `error`.
+/// The number of bits for `capacity` keys with `hashes` hash functions at a false-positive rate of `error`.
 pub fn bits_for(capacity: u64, error: f64, hashes: u32) -> f64 {
     let hashes = f64::from(hashes);
-    // ln(1 − x) for x = p^(1/d): exact also where x is tiny.
+    // ln(1 − x) for x = p^(1/d), accurate for tiny x, too.
     -hashes * capacity as f64 / (-error.powf(1.0 / hashes)).ln_1p()
 }
 
@@ -70,7 +70,7 @@ impl Bloom {
         Ok(Bloom::with(Storage::in_file(&KIND, &parameters, path)?, parameters))
     }
 
-    /// The filter in a file; `mapped`: it goes on living there.
+    /// The filter in a file; if `mapped`, changes go to the file.
     pub fn open(path: &Path, mapped: bool) -> Result<Bloom> {
         let (storage, parameters) = Storage::open(&KIND, path, mapped)?;
         Ok(Bloom::with(storage, parameters))
@@ -80,7 +80,7 @@ impl Bloom {
         Bloom { storage, bits: parameters.places, hashes: parameters.hashes }
     }
 
-    /// Sets the bits of the keys, and tells `answer` about each whether they were all set before.
+    /// Sets the bits of the keys, and calls `answer` for each with whether they were all set before.
     fn set(&mut self, keys: &[Signature], pulse: &Pulse, mut answer: impl FnMut(usize, bool)) -> Result<()> {
         let (bits, hashes) = (self.bits, self.hashes);
         let contents = self.storage.contents_mut()?;
@@ -107,7 +107,7 @@ impl Bloom {
     }
 }
 
-/// The probe of a key, whose lines are on their way.
+/// The probe of a key, with its cache lines prefetched.
 #[inline]
 fn prepare(lines: Prefetch, key: Signature, bits: u64, hashes: u32) -> Probe {
     let probe = Probe::new(key);
@@ -135,7 +135,7 @@ impl Filter for Bloom {
             keys,
             pulse,
             |_, key| prepare(lines, key, bits, hashes),
-            // All the bits: their lines are here, and a loop that leaves early is mispredicted every time.
+            // Tests all bits: their lines are cached, and the branch of an early exit would be mispredicted.
             |index, mut probe| {
                 let mut all = 1;
                 for _ in 0..hashes {

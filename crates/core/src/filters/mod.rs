@@ -1,14 +1,14 @@
-//! Filters: sets of keys in a fixed number of bits, which sometimes say yes where the answer is no.
+//! Filters: approximate sets of keys in a fixed number of bits, with false positives.
 //!
 //! | kind | forgets | bits per key at 1 % | cache misses per key |
 //! | --- | --- | --- | --- |
 //! | [`Bloom`] | never | 9.6 | one per hash function |
 //! | [`BlockedBloom`] | never | 9.9 | one |
-//! | [`StableBloom`] | the oldest, a little with every key | none: its size is fixed | K + 1 |
+//! | [`StableBloom`] | the oldest keys, gradually | not applicable: its size is fixed | K + 1 |
 //!
-//! All know a key by its 64-bit [`Signature`] alone, so that none errs less than n / 2^64; take keys in
-//! batches, fetching the cache lines of later keys while they work on one; and have the same image in
-//! memory and on disk (see `storage.rs`).
+//! All identify a key by its 64-bit [`Signature`] alone, so that no rate is below n / 2^64; process keys in
+//! batches, prefetching the cache lines of later keys; and have the same image in memory and on disk (see
+//! `storage.rs`).
 
 mod block_error;
 mod blocked;
@@ -28,35 +28,35 @@ pub use stability::Stability;
 pub use stable::StableBloom;
 pub use storage::Storage;
 
-/// No filter has more hash functions: with as many, a Bloom filter errs less than 64-bit signatures do.
+/// The maximum number of hash functions: with that many, signature collisions dominate the error.
 pub const MOST_HASHES: u32 = 64;
-/// No filter has more bits (8 TiB).
+/// The maximum number of bits (8 TiB).
 pub const MOST_BITS: u64 = 1 << 46;
 
-/// How many keys are handled between two beats of the pulse: some milliseconds.
+/// The number of keys between two beats of the pulse: some milliseconds.
 const KEYS_PER_BEAT: usize = 1 << 16;
 
-/// How large a Bloom filter is to be.
+/// The requested size of a Bloom filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {
-    /// As large as `capacity` keys with false positives at rate `error` need.
+    /// Large enough for `capacity` keys with a false-positive rate of `error`.
     Keys {
-        /// How many keys.
+        /// The number of keys.
         capacity: u64,
-        /// The rate of false positives when they are all there.
+        /// The false-positive rate at capacity.
         error: f64,
     },
-    /// As many bits (a blocked filter rounds up to whole blocks) and hash functions.
+    /// An explicit number of bits (a blocked filter rounds up to a multiple of the block) and hash functions.
     Bits {
-        /// How many bits.
+        /// The number of bits.
         bits: u64,
-        /// How many hash functions.
+        /// The number of hash functions.
         hashes: u32,
     },
 }
 
 impl Size {
-    /// The size that a caller describes in one of the two ways.
+    /// The size specified in one of the two ways.
     pub fn from_either(
         capacity: Option<u64>,
         error: Option<f64>,
@@ -70,7 +70,7 @@ impl Size {
         }
     }
 
-    /// This size, if there is such a filter.
+    /// This size, if it is valid.
     pub fn checked(self) -> Result<Size> {
         match self {
             Size::Keys { capacity: 0, .. } => Err(Error::Invalid("the capacity must be at least 1".into())),
@@ -101,54 +101,54 @@ fn check_hashes(hashes: u32) -> Result<()> {
     Err(Error::Invalid(format!("a filter has from 1 to {MOST_HASHES} hashes, and {hashes} were asked for")))
 }
 
-/// What every filter does. `seen` has one answer per key.
+/// The interface of every filter. `seen` receives one answer per key.
 pub trait Filter: Send + Sync {
-    /// Adds the keys in their order, and answers for each whether it seemed to be there before.
+    /// Adds the keys in order, and reports for each whether it was already present (up to false positives).
     fn add(&mut self, keys: &[Signature], seen: &mut [bool], pulse: &Pulse) -> Result<()>;
 
     /// Adds the keys.
     fn update(&mut self, keys: &[Signature], pulse: &Pulse) -> Result<()>;
 
-    /// Answers for each key whether it seems to be there.
+    /// Reports for each key whether it is present (up to false positives).
     fn contains(&self, keys: &[Signature], seen: &mut [bool], pulse: &Pulse) -> Result<()>;
 
-    /// How many bits the filter has.
+    /// The number of bits.
     fn bits(&self) -> u64;
 
-    /// How many hash functions a key has.
+    /// The number of hash functions.
     fn hashes(&self) -> u32;
 
-    /// The fraction of the bits (or cells) that are not 0; reads them all.
+    /// The fraction of the bits (or cells) that are not 0; scans them all.
     fn fill(&self) -> f64;
 
-    /// The probability that a key that was never added seems to be there now; reads all the bits.
+    /// The current false-positive rate, from the fill; scans all bits.
     fn expected_error(&self) -> f64;
 
-    /// The parameters of a filter that forgets.
+    /// The parameters of a stable filter.
     fn stability(&self) -> Option<Stability> {
         None
     }
 
-    /// The same filter in memory.
+    /// A copy of the filter in memory.
     fn copy(&self) -> Result<Box<dyn Filter>>;
 
-    /// Where its bits lie.
+    /// The image of the filter.
     fn storage(&self) -> &Storage;
 
-    /// Where its bits lie, to change it.
+    /// The image of the filter, mutable.
     fn storage_mut(&mut self) -> &mut Storage;
 
-    /// How many keys were added: in a filter that forgets all of them, in the others those that seemed new.
+    /// How many keys were added: in a stable filter all of them, in the others those that were reported new.
     fn count(&self) -> u64 {
         self.storage().count()
     }
 
-    /// Writes the filter to a file of its own.
+    /// Saves the filter to a new file.
     fn save(&self, path: &Path) -> Result<()> {
         self.storage().save(path)
     }
 
-    /// Makes a filter in a mapped file durable; one in memory has nothing to do.
+    /// Makes a filter in a mapped file durable; does nothing for one in memory.
     fn flush(&mut self) -> Result<()> {
         self.storage_mut().flush()
     }

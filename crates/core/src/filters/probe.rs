@@ -1,18 +1,19 @@
-//! From a signature to the places of a filter that belong to it.
+//! From a signature to its positions in a filter: enhanced double hashing.
 //!
-//! Kirsch and Mitzenmacher: two hashes a and b make d, namely a + i b, and a filter errs as with d
-//! independent ones, as the filter grows. In a small filter it errs more: a b near 0, or near any fraction
-//! of the range with a small denominator, gives the same few places again and again, and two keys whose
-//! progressions are shifted against each other share nearly all of theirs. With 1000 keys and 24 bits each,
-//! for an error of 10^-5, it errs 1.7 times as often as it should. So a cubic term is added, as Dillinger
-//! and Manolios do (enhanced double hashing): no progression repeats itself or is a shift of another. Here it
-//! is scaled to 64 bits, because a place in a range of m is (x m) / 2^64, Lemire's reduction, which reads the
-//! high bits: unlike a remainder it takes no division and has no bad m. What is left is that two keys agree
-//! in both a and b, about n / (d m²): at 10^-5 and 1000 keys a hundredth of the error, and less beyond.
+//! Kirsch and Mitzenmacher: two hashes a and b yield d, namely a + i b, and asymptotically the false-positive
+//! rate is that of d independent ones. In a small filter it is higher: a b near 0, or near any fraction of
+//! the range with a small denominator, yields the same few positions repeatedly, and two keys whose
+//! progressions are shifts of each other share nearly all of theirs. With 1000 keys and 24 bits each, for a
+//! rate of 10^-5, the actual rate is 1.7 times as high. So a cubic term is added, as by Dillinger and
+//! Manolios (enhanced double hashing): no progression repeats itself or is a shift of another. Here it is
+//! scaled to 64 bits, because a position in a range of m is (x m) / 2^64, Lemire's reduction, which uses the
+//! high bits: unlike a remainder it needs no division and has no bad m. What remains is the probability that
+//! two keys agree in both a and b, about n / (d m²): at 10^-5 and 1000 keys a hundredth of the rate, and less
+//! for larger filters.
 //!
-//! a and b are the first two numbers of SplitMix64 with the signature as its state, so that even
-//! signatures that are no hashes, like 0, 1, 2, …, are spread. All of this is frozen with version 1 of the
-//! file formats.
+//! a and b are the first two outputs of SplitMix64 with the signature as its state, so that even signatures
+//! that are not hashes, like 0, 1, 2, …, are spread. All of this is frozen with version 1 of the file
+//! formats.
 //!
 //! Sources: Adam Kirsch and Michael Mitzenmacher, "Less hashing, same performance", 2006; Peter Dillinger
 //! and Panagiotis Manolios, "Bloom filters in probabilistic verification", 2004; Daniel Lemire, "Fast random
@@ -26,10 +27,10 @@ use crate::{Pulse, Result, Signature};
 
 use super::KEYS_PER_BEAT;
 
-/// How many keys ahead cache lines are fetched: enough to hide a miss, few enough to stay in the cache.
+/// The prefetch distance in keys: enough to hide a miss, few enough to stay in the cache.
 const AHEAD: usize = 16;
 
-/// The places of a key, one after the other.
+/// Iterates over the positions of a key.
 #[derive(Clone, Copy)]
 pub struct Probe {
     place: u64,
@@ -38,13 +39,13 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// The places of the key with this signature.
+    /// The positions of the key with this signature.
     #[inline]
     pub fn new(key: Signature) -> Probe {
         Probe { place: random(key.0, 0), step: random(key.0, 1), change: 0 }
     }
 
-    /// The next place, below `range`.
+    /// The next position, below `range`.
     #[inline]
     pub fn next(&mut self, range: u64) -> usize {
         let place = reduce(self.place, range);
@@ -55,9 +56,10 @@ impl Probe {
     }
 }
 
-/// Calls `prepare` with each key some keys before `handle` gets what it gave, in the order of the keys.
+/// Software pipelining: calls `prepare` for each key, and some keys later `handle` with its result, in the
+/// order of the keys.
 ///
-/// `prepare` works out the places of a key and asks for their cache lines.
+/// `prepare` computes the positions of a key and prefetches their cache lines.
 #[inline]
 pub fn in_order<T: Copy>(
     keys: &[Signature],
@@ -65,7 +67,7 @@ pub fn in_order<T: Copy>(
     prepare: impl Fn(usize, Signature) -> T,
     mut handle: impl FnMut(usize, T),
 ) -> Result<()> {
-    // A batch that is shorter than the ring is followed by any key, which is never handled.
+    // If the batch is shorter than the ring, the rest is filled with a dummy key, which is never handled.
     let any = Signature(0);
     let mut ring: [T; AHEAD] = array::from_fn(|index| prepare(index, *keys.get(index).unwrap_or(&any)));
     for start in (0..keys.len()).step_by(KEYS_PER_BEAT) {

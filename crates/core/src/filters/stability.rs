@@ -1,32 +1,33 @@
-//! The parameters of a stable Bloom filter, and what follows from them.
+//! The parameters of a stable Bloom filter, and the rates that follow from them.
 //!
-//! For every key P of the m cells are decremented and K are set to Max. A cell is decremented with
-//! probability P/m and set with probability K/m, so the fraction of zero cells falls towards
+//! For every key, P of the m cells are decremented and K are set to Max. A cell is decremented with
+//! probability P/m and set with probability K/m, so the fraction of zero cells decreases towards
 //!
 //! ```text
 //! z = (1 / (1 + 1 / (P (1/K − 1/m))))^Max
 //! ```
 //!
-//! and a new key is taken for a duplicate with probability at most FPS = (1 − z)^K, however long the stream
-//! is. The other way round, a wanted FPS takes
+//! and a new key is reported as a duplicate with probability at most FPS = (1 − z)^K, however long the
+//! stream. Conversely, a given FPS requires
 //!
 //! ```text
 //! P = 1 / ((1 / (1 − FPS^(1/K))^(1/Max) − 1) (1/K − 1/m))
 //! ```
 //!
-//! rounded up: rounded down, the bound would not hold.
+//! rounded up: rounding down would violate the bound.
 //!
-//! The price is that old keys are forgotten. A cell that was set g keys ago is not 0 now if fewer than Max
-//! decrements have hit it since it was last set. With s = (P + K) g / m and r = P / (P + K) that is
+//! The cost is that old keys are forgotten (false negatives). A cell that was set g keys ago is nonzero now
+//! if fewer than Max decrements have hit it since it was last set. With s = (P + K) g / m and r = P / (P + K)
+//! that is
 //!
 //! ```text
 //! alive(g) = Σ_{j < Max} ( e^−s (rs)^j / j!  +  (1 − r) r^j (1 − e^−s Σ_{i ≤ j} s^i / i!) )
 //! ```
 //!
-//! (not set again at all, or set and since then hit j times), and the duplicate of a key that came g keys
-//! ago is recognised with probability recall(g) = alive(g)^K, which falls from 1 to FPS. The best K for a
-//! bound and a memory is the one that remembers longest: whose recall is halfway from 1 to FPS at the
-//! greatest g. For small FPS and Max = 1 it is near ln(1/FPS) / 1.6.
+//! (never set again, or set and since then hit j times), and the duplicate of a key seen g keys ago is
+//! recognised with probability recall(g) = alive(g)^K, which falls from 1 to FPS. The best K for a given
+//! bound and memory is the one with the longest memory: whose recall is halfway from 1 to FPS at the largest
+//! g. For small FPS and Max = 1 it is near ln(1/FPS) / 1.6.
 //!
 //! Source: Fan Deng and Davood Rafiei, "Approximately detecting duplicates for streaming data using stable
 //! Bloom filters", 2006; the recall is derived here.
@@ -37,13 +38,13 @@ use crate::{Error, Result};
 /// The parameters of a stable Bloom filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stability {
-    /// m: how many cells there are.
+    /// m: the number of cells.
     pub cells: u64,
-    /// Max: what a cell is set to.
+    /// Max: the value that cells are set to.
     pub max: u8,
-    /// K: how many hash functions there are.
+    /// K: the number of hash functions.
     pub k: u32,
-    /// P: how many cells are decremented per key.
+    /// P: the number of cells decremented per key.
     pub p: u64,
 }
 
@@ -67,7 +68,7 @@ impl Stability {
         Ok(stability)
     }
 
-    /// The parameters of `bits` bits that keep false positives below a bound; without `k`, the best.
+    /// The parameters for `bits` bits that keep false positives below a bound; if `k` is `None`, the best K.
     pub fn for_bound(bits: u64, false_positives: f64, max: u8, k: Option<u32>) -> Result<Stability> {
         if !(false_positives > 0.0 && false_positives < 1.0) {
             return Err(Error::Invalid(format!(
@@ -97,24 +98,24 @@ impl Stability {
         solved.reduce(longer).unwrap_or_else(|| solve(1))
     }
 
-    /// The bits of a cell: as many as Max needs.
+    /// The bits per cell: the width of Max.
     pub fn cell_bits(&self) -> u32 {
         cell_bits(self.max)
     }
 
-    /// FPS: a new key is taken for a duplicate at most at this rate.
+    /// FPS: the upper bound on the false-positive rate.
     pub fn bound(&self) -> f64 {
         let zeros = (1.0 / (1.0 + 1.0 / (self.p as f64 * self.share()))).powi(i32::from(self.max));
         (1.0 - zeros).powi(self.k as i32)
     }
 
-    /// The probability that a duplicate of a key that came `gap` keys before is recognised.
+    /// The probability of recognising the duplicate of a key seen `gap` keys before.
     pub fn recall(&self, gap: f64) -> f64 {
         let (p, k) = (self.p as f64, f64::from(self.k));
         let hits = (p + k) * gap / self.cells as f64;
         let share = p / (p + k);
         let mut alive = 0.0;
-        // The j-th terms of the sums in the module's comment, each from the one before.
+        // The j-th terms of the sums in the module's comment, each computed from the previous one.
         let (mut untouched, mut term, mut partial, mut power) = ((-hits).exp(), (-hits).exp(), 0.0, 1.0);
         for j in 0..u32::from(self.max) {
             partial += term;
@@ -147,7 +148,7 @@ impl Stability {
     }
 }
 
-/// No stream is longer.
+/// Longer than any stream.
 const MOST_MEMORY: f64 = 1e30;
 
 fn cell_bits(max: u8) -> u32 {

@@ -1,19 +1,18 @@
-//! The stable Bloom filter: recognises duplicates in a stream without end, in fixed memory.
+//! The stable Bloom filter: detects duplicates in an unbounded stream, in fixed memory.
 //!
-//! Its m cells have d bits each, as many as Max needs. For each key of the stream:
+//! Its m cells have d bits each, the width of Max. For each key of the stream:
 //!
 //! 1. it is a duplicate if none of its K cells is 0;
-//! 2. P cells are decremented, where they are not 0: a random one and those that follow it (the variant of
-//!    the paper that takes one random number per key: each cell is still hit with probability P/m);
+//! 2. P cells are decremented, unless they are 0: a random one and those that follow it (the paper's variant
+//!    with one random number per key: each cell is still hit with probability P/m);
 //! 3. its K cells are set to Max.
 //!
-//! So the filter never fills up: the rate of false positives stays below a bound, and what is forgotten is
-//! what came longest ago. The formulas for both are in [`super::stability`]. A key costs K + 1 cache misses
-//! and no memory: the filter is as large as it was made. With Max = 1 the P cells are cleared as bits of
-//! one or two words.
+//! So the filter never saturates: the false-positive rate stays below a bound, and the oldest keys are
+//! forgotten. The formulas for both are in [`super::stability`]. A key costs K + 1 cache misses and no
+//! additional memory. With Max = 1 the P cells are cleared as bits of one or two words.
 //!
-//! The cell where the t-th key starts to decrement is the t-th number of SplitMix64, so a stream gives
-//! the same answers on every machine, in one batch or many, and the filter needs no other state than t.
+//! The first cell that the t-th key decrements is given by the t-th output of SplitMix64, so a stream yields
+//! the same answers on every machine, in one batch or many, and t is the filter's only further state.
 //!
 //! Source: Fan Deng and Davood Rafiei, "Approximately detecting duplicates for streaming data using stable
 //! Bloom filters", 2006.
@@ -33,7 +32,7 @@ const KIND: Kind = Kind { format: Format { kind: *b"SBLM", version: 1 }, length 
 fn length(parameters: &Parameters) -> Option<usize> {
     let bits = parameters.places.checked_mul(u64::from(u8::BITS - parameters.max.leading_zeros()))?;
     Stability::new(bits, parameters.max, parameters.hashes, parameters.decrements).ok()?;
-    // A cell is read as part of two bytes, also the last one.
+    // A cell is read as part of two bytes, even the last one.
     Some(whole_lines(bits + 8))
 }
 
@@ -57,7 +56,7 @@ impl StableBloom {
         Ok(StableBloom { storage, stability, seed })
     }
 
-    /// The filter in a file; `mapped`: it goes on living there.
+    /// The filter in a file; if `mapped`, changes go to the file.
     pub fn open(path: &Path, mapped: bool) -> Result<StableBloom> {
         let (storage, Parameters { places, decrements, seed, hashes, max }) =
             Storage::open(&KIND, path, mapped)?;
@@ -65,7 +64,7 @@ impl StableBloom {
         Ok(StableBloom { storage, stability, seed })
     }
 
-    /// Takes the keys, and tells `answer` about each whether it seems to be a duplicate.
+    /// Adds the keys, and calls `answer` for each with whether it is a duplicate (up to errors).
     fn take(&mut self, keys: &[Signature], pulse: &Pulse, mut answer: impl FnMut(usize, bool)) -> Result<()> {
         let Stability { cells, max, k, p } = self.stability;
         let (first, seed) = (self.storage.count(), self.seed);
@@ -102,7 +101,7 @@ fn parameters(stability: Stability, seed: u64) -> Parameters {
     Parameters { places: cells, decrements: p, seed, hashes: k, max }
 }
 
-/// The probe of a key, whose lines are on their way.
+/// The probe of a key, with its cache lines prefetched.
 #[inline]
 fn prepare(lines: Prefetch, key: Signature, cells: u64, k: u32, width: usize) -> Probe {
     let probe = Probe::new(key);
@@ -178,7 +177,7 @@ impl Filter for StableBloom {
     }
 }
 
-/// A cell of at most 8 bits, as part of two bytes.
+/// A cell of at most 8 bits, read from two bytes.
 #[inline]
 fn cell(bytes: &[u8], at: usize, width: usize) -> u8 {
     let bit = at * width;
@@ -186,7 +185,7 @@ fn cell(bytes: &[u8], at: usize, width: usize) -> u8 {
     (pair >> (bit & 7)) as u8 & (u8::MAX >> (8 - width))
 }
 
-/// Cells, one after the other with no bits between them.
+/// A bit-packed array of cells.
 struct Cells<'a> {
     bytes: &'a mut [u8],
     cells: usize,
@@ -209,7 +208,7 @@ impl Cells<'_> {
         pair.copy_from_slice(&(kept | u16::from(value) << shift).to_le_bytes());
     }
 
-    /// Decrements `count` cells from `start` on, going on at the first after the last.
+    /// Decrements `count` cells from `start` on, wrapping around at the end.
     #[inline]
     fn decrement(&mut self, start: usize, count: usize) {
         let before_end = count.min(self.cells - start);

@@ -1,4 +1,4 @@
-//! Where the bits of a filter lie: in memory or in a mapped file, as the same image.
+//! The image of a filter, in memory or in a mapped file.
 //!
 //! ```text
 //! bytes  0..16  header (see `crate::disk::format`), of kind BLOM, BBLM or SBLM
@@ -12,14 +12,14 @@
 //! bytes 52..56  CRC-32 of the contents
 //! bytes 56..60  zero
 //! bytes 60..64  CRC-32 of bytes 0..60
-//! bytes 64..    the contents, filled up to whole cache lines of 64 bytes
+//! bytes 64..    the contents, padded to a multiple of the cache line, 64 bytes
 //! ```
 //!
-//! all little-endian. A file is saved whole and renamed. A mapped one is marked as being changed, durably,
-//! before its first change, and sealed with its checksum when it is flushed or closed; if neither could
-//! happen (a crash, a power cut) some of its pages may be older than others, so that it is refused from
-//! then on. Opening checks everything, which reads the file once; no memory is asked for before the length
-//! of the file agrees with its parameters.
+//! all little-endian. Saving is atomic (temporary file, then rename). A mapped file is durably marked dirty
+//! before its first change, and sealed with its checksum when it is flushed or closed; if neither happened (a
+//! crash, a power cut) some of its pages may be older than others, so it is rejected from then on. Opening
+//! verifies the checksums, which reads the file once; no memory is allocated before the file's length agrees
+//! with its parameters.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
@@ -31,7 +31,7 @@ use crate::disk::format::Format;
 use crate::disk::new_file::NewFile;
 use crate::{Error, Result};
 
-/// How many bytes a cache line has: contents start and end at one.
+/// The bytes per cache line: contents are aligned to it.
 pub const LINE: usize = 64;
 
 const START: usize = LINE;
@@ -40,39 +40,39 @@ const CHANGING: usize = 51;
 const CONTENTS_CHECKSUM: usize = 52;
 const HEADER_CHECKSUM: usize = 60;
 
-/// From here on a filter asks for huge pages, which save a TLB miss with almost every cache miss.
+/// From this size on a filter requests huge pages, which save a TLB miss with almost every cache miss.
 #[cfg(target_os = "linux")]
 const HUGE: usize = 1 << 22;
 
-/// What distinguishes a filter from others of its kind.
+/// The parameters of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     /// m: bits, or cells.
     pub places: u64,
-    /// P: how many cells are decremented for a key.
+    /// P: the number of cells decremented per key.
     pub decrements: u64,
-    /// Where the choice of these cells starts.
+    /// The seed for the choice of these cells.
     pub seed: u64,
-    /// K or d: how many hash functions there are.
+    /// K or d: the number of hash functions.
     pub hashes: u32,
-    /// What cells are set to.
+    /// The value that cells are set to.
     pub max: u8,
 }
 
-/// A kind of filter: its format, and how many bytes its contents have (`None`: no such filter).
+/// A kind of filter: its format, and the length of its contents (`None` for invalid parameters).
 pub struct Kind {
     /// The format of its files.
     pub format: Format,
-    /// The length of the contents, in whole lines.
+    /// The length of the contents, a multiple of the cache line.
     pub length: fn(&Parameters) -> Option<usize>,
 }
 
-/// `bits` in bytes, filled up to whole lines.
+/// `bits` in bytes, rounded up to a multiple of the cache line.
 pub fn whole_lines(bits: u64) -> usize {
     bits.div_ceil(8 * LINE as u64) as usize * LINE
 }
 
-/// How many bits are set.
+/// The number of set bits.
 pub fn ones(bytes: &[u8]) -> u64 {
     bytes.as_chunks::<8>().0.iter().map(|word| u64::from(u64::from_le_bytes(*word).count_ones())).sum()
 }
@@ -80,7 +80,7 @@ pub fn ones(bytes: &[u8]) -> u64 {
 /// The image of a filter.
 pub struct Storage {
     image: MmapMut,
-    /// The file that is mapped, if one is.
+    /// The mapped file, if any.
     path: Option<PathBuf>,
 }
 
@@ -98,7 +98,7 @@ impl Storage {
         let length = START + length_of(kind, parameters)?;
         let open = OpenOptions::new().read(true).write(true).create_new(true).open(path);
         let file = open.map_err(Error::io(path))?;
-        // Only the header is written whole: before it is, the file is no filter, and its zeros cost nothing.
+        // Only the header is written: until then the file is not a valid filter; the rest is sparse zeros.
         let made = file.set_len(length as u64).map_err(Error::io(path)).and_then(|()| map(&file, path));
         let mut storage = made.inspect_err(|_| drop(std::fs::remove_file(path)))?;
         storage.write_header(kind, parameters);
@@ -106,7 +106,7 @@ impl Storage {
         Ok(storage)
     }
 
-    /// A filter from a file, checked; `mapped`: it lives there, otherwise a copy of it in memory.
+    /// Opens and verifies a filter; if `mapped`, it is used in place, otherwise copied to memory.
     pub fn open(kind: &Kind, path: &Path, mapped: bool) -> Result<(Storage, Parameters)> {
         let open = OpenOptions::new().read(true).write(mapped).open(path);
         let mut file = open.map_err(Error::io(path))?;
@@ -136,13 +136,13 @@ impl Storage {
         Ok((storage, parameters))
     }
 
-    /// The bits.
+    /// The bits or cells.
     #[inline]
     pub fn contents(&self) -> &[u8] {
         &self.image[START..]
     }
 
-    /// The bits, to change them.
+    /// The bits or cells, mutable; marks a mapped file dirty.
     pub fn contents_mut(&mut self) -> Result<&mut [u8]> {
         if let Some(path) = self.path.as_ref().filter(|_| self.image[CHANGING] == 0) {
             self.image[CHANGING] = 1;
@@ -151,18 +151,18 @@ impl Storage {
         Ok(&mut self.image[START..])
     }
 
-    /// How many keys were added.
+    /// The number of keys added.
     pub fn count(&self) -> u64 {
         u64_at(&self.image, COUNT)
     }
 
-    /// Counts keys that were added.
+    /// Adds to the count of keys.
     pub fn count_more(&mut self, keys: u64) {
         let count = self.count() + keys;
         self.image[COUNT..COUNT + 8].copy_from_slice(&count.to_le_bytes());
     }
 
-    /// Writes the image to a file of its own.
+    /// Writes the image to a new file.
     pub fn save(&self, path: &Path) -> Result<()> {
         let mut header = [0; START];
         header.copy_from_slice(&self.image[..START]);
@@ -173,7 +173,7 @@ impl Storage {
         file.finish().map(drop)
     }
 
-    /// The same image in memory.
+    /// A copy of the image in memory.
     pub fn copy(&self) -> Result<Storage> {
         let mut image = anonymous(self.image.len())?;
         image.copy_from_slice(&self.image);
@@ -181,12 +181,12 @@ impl Storage {
         Ok(Storage { image, path: None })
     }
 
-    /// Makes a mapped file durable; afterwards it can be opened again.
+    /// Makes a mapped file durable and clean, so that it can be opened again.
     pub fn flush(&mut self) -> Result<()> {
         if self.path.is_some() && self.image[CHANGING] == 1 { self.seal() } else { Ok(()) }
     }
 
-    /// The contents reach the disk before the header that vouches for them.
+    /// The contents are synced before the header with their checksum.
     fn seal(&mut self) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         self.image.flush().map_err(Error::io(path))?;
@@ -208,7 +208,7 @@ impl Storage {
 
 impl Drop for Storage {
     fn drop(&mut self) {
-        // There is nobody to tell: a file that could not be sealed is refused when it is opened.
+        // `drop` cannot report an error: a file that could not be sealed is rejected when it is opened.
         let _ = self.flush();
     }
 }
@@ -222,20 +222,20 @@ fn anonymous(length: usize) -> Result<MmapMut> {
         .map_err(|_| Error::Invalid(format!("there is no memory for a filter of {length} bytes")))?;
     #[cfg(target_os = "linux")]
     if length >= HUGE {
-        // Without huge pages the filter is slower and no less right.
+        // Without huge pages the filter is only slower.
         let _ = image.advise(memmap2::Advice::HugePage);
     }
     Ok(image)
 }
 
 fn map(file: &File, path: &Path) -> Result<Storage> {
-    // SAFETY: the file is ours alone from here on: `CHANGING` turns away whoever opens it while it is being
-    // changed, and a filter reads any bytes as bits, so that none can break more than its answers.
+    // SAFETY: the file is exclusively ours from here on: `CHANGING` rejects opening it while it is being
+    // changed, and a filter treats any bytes as bits, so that damage can only affect its answers.
     let image = unsafe { MmapMut::map_mut(file) }.map_err(Error::io(path))?;
     Ok(Storage { image, path: Some(path.to_path_buf()) })
 }
 
-/// Puts both checksums into a header.
+/// Writes both checksums into a header.
 fn sign(header: &mut [u8], contents: &[u8]) {
     header[CHANGING] = 0;
     header[CONTENTS_CHECKSUM..CONTENTS_CHECKSUM + 4]

@@ -59,7 +59,7 @@ fn keys() -> impl Strategy<Value = Vec<Signature>> {
     prop::collection::vec((0..500u64).prop_map(Signature), 0..300)
 }
 
-/// That two filters cannot be told apart.
+/// Asserts that two filters are indistinguishable.
 fn assert_same(one: &dyn Filter, other: &dyn Filter) {
     let all: Vec<Signature> = (0..1000).map(Signature).collect();
     assert_eq!(contains(one, &all), contains(other, &all));
@@ -113,7 +113,7 @@ proptest! {
                 assert_same(other.as_ref(), memory.as_ref());
             }
             drop(others);
-            // What lived in the files went on there.
+            // Mapped filters have been updated in their files.
             assert_same(open(&saved, false).unwrap().as_ref(), memory.as_ref());
             assert_same(open(&mapped, false).unwrap().as_ref(), memory.as_ref());
             std::fs::remove_file(&mapped).unwrap();

@@ -1,9 +1,9 @@
 //! The lines of a robots.txt.
 //!
-//! A line ends with LF, CR or CRLF, has a field and a value with a colon between them (or only space, as
-//! people write), and a comment from `#` on. What is not known is passed over.
+//! A line ends with LF, CR or CRLF, has a field and a value separated by a colon (or, as people write, only
+//! by white space), and a comment from `#` on. Unknown fields are ignored.
 
-/// What a line is about.
+/// The field of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     UserAgent,
@@ -15,7 +15,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// The field of a name in any case, misspelled as it often is.
+    /// The field with a name in any case, including common misspellings.
     fn of(name: &[u8]) -> Option<Field> {
         const NAMES: [(&str, Field); 17] = [
             ("user-agent", Field::UserAgent),
@@ -41,15 +41,15 @@ impl Field {
     }
 }
 
-/// A line that means something.
+/// A line with a known field.
 pub struct Line<'a> {
-    /// From 1.
+    /// Counted from 1.
     pub number: u32,
     pub field: Field,
     pub value: &'a [u8],
 }
 
-/// The lines that mean something.
+/// An iterator over the lines with known fields.
 pub struct Lines<'a> {
     rest: &'a [u8],
     number: u32,

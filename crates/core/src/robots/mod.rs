@@ -1,11 +1,11 @@
-//! robots.txt by RFC 9309: what a host lets one crawler fetch.
+//! robots.txt (RFC 9309): which URLs of a host a crawler may fetch.
 //!
-//! [`Robots`] keeps only the rules of the group that is meant for the crawler: those of every group that
-//! names its product token, or else those of every group for `*`. It promises the verdict of the RFC: of all
-//! rules that match the path and query, the one with the most octets decides, and `allow` wins a tie. The
-//! rules are sorted by that order when they are read, so the first that matches decides.
-//! Memory: the patterns in one piece, 8 bytes a rule, and the addresses of the sitemaps in one piece.
-//! Time: linear in the lengths of the pattern and the URL for each rule, however many `*` it has.
+//! [`Robots`] keeps only the rules of the crawler's group: those of every group that names its product token,
+//! or else those of every group for `*`. Its verdict is that of the RFC: of all rules that match the path and
+//! query, the one with the most octets decides, and `allow` wins a tie. The rules are sorted in that order
+//! when parsed, so the first match decides. Memory: the patterns in one buffer, 8 bytes per rule, and the
+//! sitemap URLs in one buffer. Time: linear in the lengths of the pattern and the URL for each rule, however
+//! many `*` it has.
 
 mod line;
 mod pattern;
@@ -14,41 +14,42 @@ use std::time::Duration;
 
 use line::{Field, Lines};
 
-/// How many bytes of a robots.txt count (RFC 9309, 2.5, asks for at least so many).
+/// How many bytes of a robots.txt are parsed (the minimum that RFC 9309, 2.5, asks for).
 pub const MAX_BYTES: usize = 500 * 1024;
 
 /// The rules of a host for one crawler.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Robots {
-    /// The patterns of all rules, one after the other.
+    /// The patterns of all rules, concatenated.
     patterns: Box<[u8]>,
-    /// The rules, the one that decides first.
+    /// The rules in order of precedence.
     rules: Box<[Rule]>,
-    /// One address a line.
+    /// The sitemap URLs, one per line.
     sitemaps: Box<str>,
     delay: Option<Duration>,
 }
 
-/// A rule: where its pattern ends, and its line, whose lowest bit says whether it allows.
+/// A rule: the end of its pattern, and its line number shifted by one, whose lowest bit says whether it
+/// allows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Rule {
     end: u32,
     line_and_kind: u32,
 }
 
-/// Whether a URL may be fetched, and what says so.
+/// Whether a URL may be fetched, and which rule decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// Whether it may be fetched.
     pub allowed: bool,
-    /// The line of robots.txt that decided, from 1; nothing where no rule matched.
+    /// The line of robots.txt that decided, counted from 1; `None` if no rule matched.
     pub line: Option<u32>,
     /// The rule on that line, in its normal form.
     pub rule: Option<String>,
 }
 
 impl Robots {
-    /// Reads the rules for the crawler with this product token, or with a User-Agent that begins with it.
+    /// Parses the rules for the crawler with this product token, or with a User-Agent that begins with it.
     pub fn parse(body: &[u8], agent: &str) -> Robots {
         let token = product_token(agent.as_bytes());
         let body = whole_lines(body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body));
@@ -59,7 +60,7 @@ impl Robots {
         let mut found: Vec<(u32, bool, Vec<u8>)> = Vec::new();
         let mut sitemaps = String::new();
         let mut delay: Option<Duration> = None;
-        // Whether the group is ours, and whether its user agents have been followed by a rule.
+        // Whether the group applies to us, and whether its user agents have been followed by a rule.
         let (mut ours, mut has_rules) = (false, true);
         for line in Lines::new(body) {
             match line.field {
@@ -94,7 +95,7 @@ impl Robots {
         Robots { patterns: patterns.into(), rules, sitemaps: sitemaps.into(), delay }
     }
 
-    /// No rules: everything may be fetched, as where there is no robots.txt.
+    /// No rules: everything may be fetched, as for a host without robots.txt.
     pub fn allow_all() -> Robots {
         Robots::default()
     }
@@ -128,24 +129,23 @@ impl Robots {
         undecided(true)
     }
 
-    /// How long to wait between two requests: what Crawl-delay and Request-rate ask for, the longer one.
-    /// Neither is in the RFC.
+    /// The delay between two requests: the longer of Crawl-delay and Request-rate. Neither is in the RFC.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.delay
     }
 
-    /// The addresses of sitemaps, as they are written; they are for every crawler.
+    /// The sitemap URLs as written; they apply to every crawler.
     pub fn sitemaps(&self) -> impl Iterator<Item = &str> {
         self.sitemaps.lines()
     }
 
-    /// How many bytes of memory this takes.
+    /// The memory it takes in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(self) + size_of_val(&*self.rules) + self.patterns.len() + self.sitemaps.len()
     }
 }
 
-/// What counts of a body: at most [`MAX_BYTES`], and no rule that was cut in two.
+/// The part of a body that is parsed: at most [`MAX_BYTES`], without a truncated last line.
 fn whole_lines(body: &[u8]) -> &[u8] {
     let Some(start) = body.get(..MAX_BYTES) else { return body };
     if body.len() == MAX_BYTES || matches!(body[MAX_BYTES], b'\r' | b'\n') {
@@ -154,14 +154,14 @@ fn whole_lines(body: &[u8]) -> &[u8] {
     &start[..memchr::memrchr2(b'\r', b'\n', start).map_or(0, |end| end + 1)]
 }
 
-/// The name at the start of a User-Agent. The RFC has no digits in it; some crawlers do.
+/// The product token at the start of a User-Agent. The RFC allows no digits in it; some crawlers have them.
 fn product_token(text: &[u8]) -> &[u8] {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     &text[..text.iter().position(|byte| !is_part(byte)).unwrap_or(text.len())]
 }
 
-/// How well a `User-agent` line names a crawler: the length of the name, 0 for `*`. The name `news` stands
-/// for `news-images`, too, unless that has a group of its own.
+/// How specifically a `User-agent` line matches a crawler: the length of the name, 0 for `*`. The name `news`
+/// also matches `news-images`, unless there is a group for that.
 fn specificity(value: &[u8], token: &[u8]) -> Option<usize> {
     if value.first() == Some(&b'*') {
         return Some(0);

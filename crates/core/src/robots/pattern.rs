@@ -1,17 +1,17 @@
-//! Patterns of paths: their normal form, and how they match.
+//! Path patterns: their normal form, and matching.
 //!
-//! Two spellings of the same octets must compare as equal (RFC 9309, 2.2.2). So on both sides an escape of
-//! an octet that needs none is undone, every other escape is in upper case, and what may not stand in a URL
-//! is escaped. The RFC's own example has `:` and `/` in a query equal to their escapes; hence those, too. A
-//! `*` or `$` in a URL is escaped, since that is how a rule has to write it (2.2.3).
-//! [`matches`] finds the pieces between the `*`s from left to right, each at its first place: the leftmost
-//! choice leaves the most for the rest, so nothing has to be tried twice.
+//! Two spellings of the same octets must compare equal (RFC 9309, 2.2.2). So on both sides an octet that
+//! needs no escape is unescaped, every other escape is in upper case, and characters not allowed in a URL are
+//! escaped. In the RFC's example `:` and `/` in a query equal their escapes; hence those are unescaped, too.
+//! A `*` or `$` in a URL is escaped, since that is how a rule has to write it (2.2.3). [`matches`] searches
+//! the pieces between the `*`s from left to right, each at its first occurrence: the leftmost choice leaves
+//! the most for the rest, so no backtracking is needed.
 
 use memchr::memmem;
 
 use crate::url::{escaped_byte, is_escaped_in_path};
 
-/// The normal form of a rule's value; nothing, if it can match no path.
+/// The normal form of a rule's value; `None` if it cannot match any path.
 pub fn normal_rule(value: &[u8]) -> Option<Vec<u8>> {
     if !matches!(value.first(), Some(b'/' | b'*')) {
         return None;

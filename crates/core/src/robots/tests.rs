@@ -1,4 +1,4 @@
-//! The examples of RFC 9309, and what people write into robots.txt besides.
+//! The examples of RFC 9309, and robots.txt files as found in practice.
 
 use proptest::prelude::*;
 
@@ -197,7 +197,7 @@ fn many_stars_take_no_longer_than_few() {
     assert!(start.elapsed().as_secs() < 5);
 }
 
-/// A matcher that tries everything.
+/// A backtracking matcher.
 fn slow(pattern: &[u8], path: &[u8]) -> bool {
     match pattern {
         [] => true,

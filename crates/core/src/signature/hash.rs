@@ -1,7 +1,7 @@
-//! Numbers from a signature: SplitMix64, and the reduction of 64 bits to a range.
+//! Pseudorandom numbers from a signature: SplitMix64, and the reduction of 64 bits to a range.
 //!
-//! A place in a range of m is (x m) / 2^64, Lemire's reduction, which reads the high bits: unlike a remainder it
-//! takes no division and has no bad m.
+//! A number below m is (x m) / 2^64, Lemire's reduction, which uses the high bits: unlike a remainder it
+//! needs no division and has no bad m.
 //!
 //! Sources: Daniel Lemire, "Fast random integer generation in an interval", 2019; Guy Steele, Doug Lea and
 //! Christine Flood, "Fast splittable pseudorandom number generators", 2014.
@@ -9,7 +9,7 @@
 /// 2^64 divided by the golden ratio, and odd: the step of SplitMix64.
 pub const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The number with index `index` (from 0) of SplitMix64 with this state.
+/// The output at `index` (from 0) of SplitMix64 with this state.
 #[inline]
 pub fn random(state: u64, index: u64) -> u64 {
     let mixed = state.wrapping_add(index.wrapping_add(1).wrapping_mul(GOLDEN));
@@ -18,7 +18,7 @@ pub fn random(state: u64, index: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// A number of 64 bits as one below `range`, evenly.
+/// Maps a 64-bit number uniformly to one below `range`.
 #[inline]
 pub fn reduce(number: u64, range: u64) -> u64 {
     ((u128::from(number) * u128::from(range)) >> 64) as u64

@@ -1,9 +1,9 @@
-//! Finding a signature among sorted signatures.
+//! Interpolation search among sorted signatures.
 //!
-//! Signatures are uniform on 64 bits, so the number of them, among n, that are at most s is n·s / 2^64
-//! give or take √n / 2 (one standard deviation, at worst, of a binomial). The search starts there, widens
-//! in steps that double from √n, and ends with a binary search: two or three cache misses where a binary
-//! search over everything has log₂ n. Keys that are not uniform cost O(log n), as ever.
+//! Signatures are uniform on 64 bits, so the number of them, among n, that are at most s is n·s / 2^64 plus
+//! or minus √n / 2 (at most one standard deviation of a binomial). The search starts there, widens in steps
+//! that double from √n, and ends with a binary search: two or three cache misses where a plain binary search
+//! has log₂ n. Keys that are not uniform cost O(log n).
 //!
 //! Source: Yehoshua Perl, Alon Itai and Haim Avni, "Interpolation search: a log log N search",
 //! Communications of the ACM 21(7), 1978.
@@ -15,7 +15,7 @@ pub fn at_most(count: usize, signature: impl Fn(usize) -> Signature, wanted: Sig
     let guess = ((u128::from(wanted.0) * count as u128) >> 64) as usize;
     let mut step = count.isqrt() + 1;
     let (mut low, mut high) = (guess, guess);
-    // The answer ends up in low..=high: everything before low is at most `wanted`, what is at high is not.
+    // Invariant at the end: everything before low is at most `wanted`, and the signature at high is not.
     while low > 0 && signature(low - 1) > wanted {
         high = low - 1;
         low = low.saturating_sub(step);
@@ -37,7 +37,7 @@ pub fn at_most(count: usize, signature: impl Fn(usize) -> Signature, wanted: Sig
     low
 }
 
-/// The place of `wanted` among `count` increasing signatures.
+/// The index of `wanted` among `count` increasing signatures.
 pub fn find(count: usize, signature: impl Fn(usize) -> Signature, wanted: Signature) -> Option<usize> {
     let place = at_most(count, &signature, wanted).checked_sub(1)?;
     (signature(place) == wanted).then_some(place)

@@ -1,4 +1,4 @@
-//! The 64-bit signature that stands for a URL everywhere in Crivello.
+//! The 64-bit signature that identifies a URL everywhere in Crivello.
 //!
 //! With n URLs known, a new one collides with probability n / 2^64, and the expected number of
 //! colliding pairs is n² / 2^65: 10^11 URLs see less than one wrong answer in 10^8.
@@ -24,15 +24,14 @@ impl Signature {
         Signature(XxHash3_64::oneshot(bytes))
     }
 
-    /// Another hash of `bytes`, by which to see that two things with one signature are not the same: one in
-    /// 65,536 collisions goes unseen.
+    /// A second hash of `bytes`, to detect signature collisions: one in 65,536 goes undetected.
     #[inline]
     pub fn check(bytes: &[u8]) -> u16 {
         XxHash3_64::oneshot_with_seed(CHECK_SEED, bytes) as u16
     }
 }
 
-/// Any seed but 0, which makes the signatures.
+/// Any seed but 0, which is that of the signatures.
 const CHECK_SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[cfg(test)]

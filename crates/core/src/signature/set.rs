@@ -1,25 +1,25 @@
-//! A set of 64-bit signatures in under 12 bytes each, at every size.
+//! A hash set of 64-bit signatures in under 12 bytes each, at every size.
 //!
-//! Open addressing with linear probing: a signature is its own hash. The top bits choose one of 256
-//! tables, the others the slot, by multiplying with the table's length (so any length will do, not only
-//! powers of two). A table grows by a quarter when it is 0.85 full, so its load stays between 0.68 and
-//! 0.85: 9.4 to 11.8 bytes a signature, 10.5 on average over the sizes (8 · 0.25 / (0.85 · ln 1.25)).
+//! Open addressing with linear probing: a signature is its own hash. The top bits choose one of 256 tables,
+//! the others the slot, by multiplication with the table's length (so any length works, not only powers of
+//! two). A table grows by a quarter when it is 0.85 full, so its load factor stays between 0.68 and 0.85: 9.4
+//! to 11.8 bytes per signature, 10.5 on average over the sizes (8 · 0.25 / (0.85 · ln 1.25)).
 //!
-//! The slot grows with the signature, so a growing table is copied in order, front to back: each signature
-//! moves about four times in its life, at the speed of memory. Only one of the 256 tables exists twice at a
-//! time, so growing adds 0.4 %. A lookup costs one cache miss and about 5 to 20 steps within two or
+//! The slot is monotone in the signature, so a growing table is copied in order, front to back: each
+//! signature moves about four times in its life, at memory bandwidth. Only one of the 256 tables exists twice
+//! at a time, so growing adds 0.4 %. A lookup costs one cache miss and about 5 to 20 steps within two or
 //! three cache lines.
 
 use crate::Signature;
 use crate::prefetch::Prefetch;
 
 const TABLE_BITS: u32 = 8;
-/// How many signatures ahead memory is fetched.
+/// The prefetch distance in signatures.
 const AHEAD: usize = 12;
-/// How many bytes are in a cache line.
+/// The bytes per cache line.
 const LINE: usize = 64;
 const SMALLEST: usize = 16;
-/// The load at which a table grows, as a fraction.
+/// The load factor at which a table grows, as a fraction.
 const FULL: (usize, usize) = (85, 100);
 
 /// One of the tables.
@@ -31,13 +31,13 @@ struct Table {
 }
 
 impl Table {
-    /// Where a signature is looked for first.
+    /// The first slot to probe for a signature.
     #[inline]
     fn home(&self, value: u64) -> usize {
         ((u128::from(value << TABLE_BITS) * self.slots.len() as u128) >> 64) as usize
     }
 
-    /// The slot that holds `value`, or the free one where it would go.
+    /// The slot that holds `value`, or the free one where it belongs.
     #[inline]
     fn slot(&self, value: u64) -> usize {
         let mut slot = self.home(value);
@@ -94,7 +94,7 @@ impl Default for SignatureSet {
 }
 
 impl SignatureSet {
-    /// Adds a signature; tells whether it is new.
+    /// Adds a signature; returns whether it is new.
     #[inline]
     pub fn insert(&mut self, signature: Signature) -> bool {
         if signature.0 == 0 {
@@ -109,12 +109,12 @@ impl SignatureSet {
         if signature.0 == 0 { self.has_zero } else { self.tables[table_of(signature)].contains(signature.0) }
     }
 
-    /// How many signatures there are.
+    /// The number of signatures.
     pub fn len(&self) -> usize {
         self.tables.iter().map(|table| table.filled).sum::<usize>() + usize::from(self.has_zero)
     }
 
-    /// The signatures in ascending order; a table at a time is sorted and let go of.
+    /// The signatures in ascending order; each table is sorted and then freed.
     pub fn into_sorted(self) -> impl Iterator<Item = u64> {
         let sorted = self.tables.into_iter().flat_map(|mut table| {
             table.slots.retain(|value| *value != 0);
@@ -124,12 +124,12 @@ impl SignatureSet {
         self.has_zero.then_some(0).into_iter().chain(sorted)
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Adds signatures in their order; `seen` tells of each whether it was there before.
+    /// Adds signatures in order; sets `seen` for each that was already present.
     pub fn insert_all(&mut self, signatures: &[Signature], seen: &mut [bool]) {
         for (index, (signature, seen)) in signatures.iter().zip(seen).enumerate() {
             if let Some(later) = signatures.get(index + AHEAD) {
@@ -139,12 +139,12 @@ impl SignatureSet {
         }
     }
 
-    /// How many bytes of memory the set takes.
+    /// The memory the set takes in bytes.
     pub fn bytes(&self) -> usize {
         self.tables.iter().map(|table| table.slots.len() * size_of::<u64>() + size_of::<Table>()).sum()
     }
 
-    /// Fetches the memory where a signature is or will be, and the line after it.
+    /// Prefetches the line with a signature's first slot, and the next one.
     #[inline]
     fn fetch(&self, signature: Signature) {
         let table = &self.tables[table_of(signature)];

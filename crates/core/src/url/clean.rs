@@ -1,21 +1,21 @@
-//! Clean-ups beyond the standard: spellings that differ, though they nearly always lead to the same page.
+//! URL clean-ups beyond the standard: different spellings that nearly always lead to the same page.
 //!
-//! They guess, so each is a setting. A session's id makes a new URL of every page for every visit, and a
-//! parameter of an advertisement one for every click: both go by default. Sorted parameters and the name of
-//! an index page are right for most servers, but not for all: both stay by default.
-//! What is kept is kept as it was, byte for byte. A URL without `?` and `;` costs one scan for them.
+//! They are heuristics, so each is a setting. A session id makes every page a new URL on every visit, and a
+//! tracking parameter on every click: both are dropped by default. Sorting parameters and dropping the name
+//! of an index page are right for most servers, but not for all: both are off by default. Everything else is
+//! kept byte for byte. A URL without `?` and `;` costs one scan for them.
 
 use super::parser::dots;
 
-/// Which clean-ups are made.
+/// Which clean-ups are applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CleanUp {
-    /// Drops the ids of sessions: `PHPSESSID`, `;jsessionid=`, `CFID`, `ASPSESSIONID…`, `sid` with 16 or
-    /// more hexadecimal digits, and the like.
+    /// Drops session ids: `PHPSESSID`, `;jsessionid=`, `CFID`, `ASPSESSIONID…`, `sid` with 16 or more
+    /// hexadecimal digits, and the like.
     pub session_ids: bool,
-    /// Drops the parameters that tell advertisers where a visitor came from: `utm_…`, `fbclid`, `gclid` …
+    /// Drops the tracking parameters of advertisers: `utm_…`, `fbclid`, `gclid` …
     pub tracking: bool,
-    /// Sorts the parameters by their names; those of the same name stay in their order.
+    /// Sorts the parameters by name; the sort is stable.
     pub sort_query: bool,
     /// Drops `index.html`, `index.php` and the like from the end of the path.
     pub index_pages: bool,
@@ -73,7 +73,7 @@ const TRACKING: [&str; 35] = [
 const TRACKING_PREFIXES: [&str; 2] = ["mtm_", "utm_"];
 const SESSIONS: [&str; 7] = ["cfid", "cftoken", "jsessionid", "oscsid", "phpsessid", "sessid", "zenid"];
 const SESSION_PREFIX: &str = "aspsessionid";
-/// Names that are of a session only when their value looks like an id.
+/// Names that denote a session only if their value looks like an id.
 const PERHAPS_SESSIONS: [&str; 5] = ["s", "session", "session_id", "sessionid", "sid"];
 const ID_LENGTH: usize = 16;
 const INDEX_PAGES: [&str; 10] = [
@@ -89,7 +89,7 @@ const INDEX_PAGES: [&str; 10] = [
     "index.shtml",
 ];
 
-/// Makes the clean-ups in a canonical URL.
+/// Applies the clean-ups to a canonical URL.
 pub fn clean(url: &mut String, clean_up: &CleanUp) {
     if !clean_up.index_pages && memchr::memchr2(b'?', b';', url.as_bytes()).is_none() {
         return;
@@ -149,7 +149,7 @@ fn starts_with(name: &str, prefix: &str) -> bool {
     name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
-/// Drops the parameters of segments that are ids of sessions, as in `/page;jsessionid=1A2B?q=1`.
+/// Drops path parameters that are session ids, as in `/page;jsessionid=1A2B?q=1`.
 fn drop_path_sessions(url: &mut String, path: usize) {
     let end = memchr::memchr(b'?', url.as_bytes()).unwrap_or(url.len());
     if memchr::memchr(b';', &url.as_bytes()[path..end]).is_none() {
@@ -167,7 +167,7 @@ fn drop_path_sessions(url: &mut String, path: usize) {
             cleaned.push(';');
             cleaned.push_str(parameter);
         }
-        // `/..;sid=1/` is a name; without its parameter it would become the folder above.
+        // `/..;sid=1/` is an ordinary segment; without its parameter it would become the parent folder.
         if dots(&cleaned[start + 1..]) > 0 {
             cleaned.truncate(start + 1);
             cleaned.push_str(segment);

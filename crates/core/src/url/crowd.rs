@@ -1,11 +1,11 @@
-//! How many different queries a path has had, in constant memory.
+//! Counts the distinct queries per path, in constant memory.
 //!
-//! A catalogue with filters makes a page for every combination of them, each under the same path with
-//! another query. [`QueryCounter`] counts per host and path with a count-min sketch (Cormode and
-//! Muthukrishnan, 2005) under conservative update (Estan and Varghese, 2002): two rows of 2^20 counters of
-//! 16 bits, 4 MiB. It never counts too few, so every crowded path is found. It counts too many by more than
-//! e N / 2^20 with a probability below e^-2, for N queries in all: 26 after ten millions, against a limit of
-//! thousands. Two memory accesses an URL.
+//! A catalogue with filters (faceted navigation) has a page for every combination of them, each under the
+//! same path with another query. [`QueryCounter`] counts per host and path with a count-min sketch (Cormode
+//! and Muthukrishnan, 2005) under conservative update (Estan and Varghese, 2002): two rows of 2^20 counters
+//! of 16 bits, 4 MiB. It never undercounts, so every crowded path is found. It overcounts by more than e N /
+//! 2^20 with a probability below e^-2, for N queries in all: 26 after ten million, against a limit of
+//! thousands. Two memory accesses per URL.
 
 use crate::Signature;
 
@@ -19,14 +19,14 @@ pub struct QueryCounter {
 }
 
 impl QueryCounter {
-    /// A counter that finds a path crowded after so many queries (65,534 at most).
+    /// A counter that reports a path as crowded after this many queries (at most 65,534).
     pub fn new(queries: u16) -> QueryCounter {
         let row = || vec![0; WIDTH].into_boxed_slice();
         QueryCounter { first: row(), second: row(), queries: queries.min(u16::MAX - 1) }
     }
 
-    /// Whether the path of a canonical URL has had too many queries already; if not, one more is counted.
-    /// To be called once for each different URL. One without a query is never crowded.
+    /// Whether the path of a canonical URL has reached the limit; if not, its query is counted. To be called
+    /// once per distinct URL. A URL without a query is never crowded.
     pub fn crowded(&mut self, url: &str) -> bool {
         let Some(question) = memchr::memchr(b'?', url.as_bytes()) else { return false };
         let hash = Signature::of(&url.as_bytes()[..question]).0;

@@ -1,11 +1,11 @@
-//! Percent-encoding: which bytes may stand in which part of a URL (WHATWG URL standard, section 1.3).
+//! Percent-encoding: which bytes are allowed in which part of a URL (WHATWG URL standard, section 1.3).
 //!
-//! Every set of the standard holds the controls and everything that is not ASCII, so what is written here
-//! is always ASCII. One look into a table per byte; clean runs are copied whole.
+//! Every set of the standard contains the controls and all non-ASCII bytes, so the output is always ASCII.
+//! One table look-up per byte; runs that need no escaping are copied in one piece.
 
 use std::borrow::Cow;
 
-/// A set of bytes that have to be escaped, as a bit in [`TABLE`].
+/// A percent-encode set: bytes that must be escaped, as a bit in [`TABLE`].
 #[derive(Clone, Copy)]
 pub struct EscapeSet(u8);
 
@@ -75,14 +75,14 @@ fn push_byte(output: &mut String, byte: u8) {
     output.push(DIGITS[usize::from(byte & 15)]);
 }
 
-/// The byte that `%XX` at the start of `text` stands for.
+/// The byte denoted by `%XX` at the start of `text`.
 pub fn escaped_byte(text: &[u8]) -> Option<u8> {
     let [b'%', high, low, ..] = text else { return None };
     let digit = |byte: u8| char::from(byte).to_digit(16);
     Some((digit(*high)? << 4 | digit(*low)?) as u8)
 }
 
-/// The text with its escapes undone; what is not UTF-8 then becomes U+FFFD.
+/// The percent-decoded text; invalid UTF-8 becomes U+FFFD.
 pub fn unescaped(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return text.into();

@@ -1,14 +1,14 @@
 //! Hosts: names, IPv4 and IPv6 addresses (WHATWG URL standard, section 3).
 //!
-//! The host of a special scheme is a domain: escapes are undone, letters beyond ASCII become punycode, and
-//! whatever ends in a number must be an IPv4 address, however it is spelled (`0x7f.1`). Any other scheme's
-//! host is opaque: it is only escaped. A name in ASCII is taken as it is but for its case.
+//! The host of a special scheme is a domain: it is percent-decoded, non-ASCII letters become punycode, and
+//! a host that ends in a number must be an IPv4 address, however it is spelled (`0x7f.1`). Any other scheme's
+//! host is opaque: it is only escaped. An ASCII name is only lower-cased.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::escape::{CONTROLS, push_escaped, unescaped};
 
-/// Appends the serialised host; nothing, if `input` cannot be one.
+/// Appends the serialised host; `None` if `input` is not a valid host.
 pub fn push_host(output: &mut String, input: &str, special: bool) -> Option<()> {
     if let Some(inside) = input.strip_prefix('[') {
         let address = inside.strip_suffix(']')?.parse().ok()?;
@@ -92,7 +92,7 @@ fn ipv4(host: &str) -> Option<Ipv4Addr> {
     Some(Ipv4Addr::from((high + last) as u32))
 }
 
-/// A decimal, octal (`017`) or hexadecimal (`0xf`) number in lower case. One that is far too large stays so.
+/// A decimal, octal (`017`) or hexadecimal (`0xf`) number in lower case; saturates on overflow.
 fn number(label: &str) -> Option<u64> {
     let (digits, radix) = match label.as_bytes() {
         [] => return None,
@@ -107,7 +107,8 @@ fn number(label: &str) -> Option<u64> {
     Some(value)
 }
 
-/// The first longest run of at least two zeros becomes `::`; an embedded IPv4 address stays hexadecimal.
+/// The first longest run of at least two zeros becomes `::`; an embedded IPv4 address is written in
+/// hexadecimal.
 fn push_ipv6(output: &mut String, address: Ipv6Addr) {
     let pieces = address.segments();
     let (mut zeros, mut start) = (0..0, 0);

@@ -1,11 +1,11 @@
-//! URLs in the one form in which the rest of Crivello knows them.
+//! URL canonicalisation: the one form in which the rest of Crivello sees URLs.
 //!
-//! [`Url`] is what the WHATWG URL standard makes of a text. [`canonical`] goes one step further: it promises
-//! that two spellings which the standard reads as the same address of a page, or which differ only in the
-//! case of escapes, come out as the same string, and that canonicalising twice changes nothing. What is not
-//! part of the address goes: the fragment, which is never sent, and the credentials, which are not ours to
-//! store. Everything else may matter to the server and stays, unless a [`CleanUp`] is asked for.
-//! Linear in the length of the URL, a third of a microsecond for a common one.
+//! [`Url`] is the result of parsing by the WHATWG URL standard. [`canonical`] goes one step further: two
+//! spellings that the standard parses as the same address of a page, or that differ only in the case of
+//! escapes, yield the same string, and canonicalisation is idempotent. Parts that are not the address are
+//! removed: the fragment, which is never sent, and the credentials, which are not ours to store. Everything
+//! else may matter to the server and is kept, unless a [`CleanUp`] is requested. Linear in the length of the
+//! URL, a third of a microsecond for a common one.
 
 mod clean;
 mod crowd;
@@ -28,11 +28,11 @@ pub use shape::same_shape;
 pub use standard::Url;
 pub use trap::{Trap, TrapLimits, trap};
 
-/// The longest canonical URL, in bytes. Longer ones are nearly always traps, and the sitemap protocol
-/// allows no more.
+/// The maximum length of a canonical URL in bytes. Longer ones are nearly always traps, and the sitemap
+/// protocol allows no more.
 pub const MAX_LENGTH: usize = 2048;
 
-/// The canonical form of `input`, resolved against `base`; nothing if it is not the address of a page.
+/// The canonical form of `input`, resolved against `base`; `None` if it is not the address of a page.
 pub fn canonical(input: &str, base: Option<&Url>) -> Option<String> {
     canonical_with(input, base, &CleanUp::NONE)
 }
@@ -49,7 +49,7 @@ pub fn canonical_with(input: &str, base: Option<&Url>, clean_up: &CleanUp) -> Op
     (address.len() <= MAX_LENGTH).then_some(address)
 }
 
-/// `%c3` and `%C3` are the same byte (RFC 3986, 6.2.2.1), though the standard keeps the spelling.
+/// `%c3` and `%C3` are the same byte (RFC 3986, 6.2.2.1), but the standard keeps the spelling.
 fn raise_escapes(url: &mut str) {
     let mut start = 0;
     while let Some(found) = memchr::memchr(b'%', &url.as_bytes()[start..]) {

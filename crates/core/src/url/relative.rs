@@ -1,18 +1,18 @@
-//! Resolving the addresses of a page, most of which are short paths from where the page is.
+//! Resolving the links of a page, most of which are short relative paths.
 //!
-//! [`Base::resolve`] promises exactly what [`canonical`] gives. A reference whose path is made of letters,
-//! digits and a few signs that the standard leaves as they are is put after the directory of the base, `.` and
-//! `..` taken away, without being parsed or allocated. So is an address that begins with the
-//! base's own origin. Whatever else there is goes to [`canonical`].
+//! [`Base::resolve`] returns exactly what [`canonical`] does. A reference whose path consists of letters,
+//! digits and a few signs that the standard leaves unchanged is appended to the directory of the base, with
+//! `.` and `..` removed, without parsing or allocation. So is a URL that begins with the base's own origin.
+//! Everything else goes to [`canonical`].
 
 use super::{MAX_LENGTH, Url, canonical};
 
-/// The address that others are resolved against.
+/// The base URL against which references are resolved.
 pub struct Base {
     url: Url,
-    /// The canonical directory of the base, up to its last slash; none if references must all be parsed.
+    /// The canonical directory of the base, up to its last slash; `None` if all references must be parsed.
     directory: Option<String>,
-    /// How much of the directory is scheme, host and port.
+    /// The length of the directory's origin: scheme, host and port.
     origin: usize,
 }
 
@@ -35,12 +35,12 @@ impl Base {
         base
     }
 
-    /// The address itself.
+    /// The base URL.
     pub fn url(&self) -> &Url {
         &self.url
     }
 
-    /// Writes the canonical form of `href` to `address`, and tells whether it has one.
+    /// Writes the canonical form of `href` to `address`, and returns whether it has one.
     pub fn resolve(&self, href: &str, address: &mut String) -> bool {
         let href = href.trim();
         if let Some(directory) = &self.directory
@@ -60,7 +60,7 @@ impl Base {
         }
     }
 
-    /// What a simple reference is put after, and its path.
+    /// The prefix to which a simple reference is appended, and its path.
     fn simple<'a>(&self, directory: &'a str, href: &'a str) -> Option<(&'a str, &'a str)> {
         let (origin, root) = (&directory[..self.origin], &directory[..=self.origin]);
         let own = href.strip_prefix(origin).filter(|rest| rest.starts_with('/'));
@@ -78,7 +78,7 @@ impl Base {
     }
 }
 
-/// Puts the segments of `path` after `address`, which ends in a slash and stays at least `root` bytes long.
+/// Appends the segments of `path` to `address`, which ends in a slash and keeps at least `root` bytes.
 fn append(address: &mut String, path: &str, root: usize) {
     let mut rest = path;
     loop {
@@ -101,7 +101,7 @@ fn append(address: &mut String, path: &str, root: usize) {
     }
 }
 
-/// The bytes that stay as they are in any path, and mean nothing but themselves, dots and slashes.
+/// The bytes that are unchanged in any path and have no special meaning, plus dots and slashes.
 static SIMPLE: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;

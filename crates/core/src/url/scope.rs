@@ -1,12 +1,12 @@
-//! Which URLs belong to a crawl.
+//! The scope of a crawl: which URLs belong to it.
 //!
-//! [`Scope`] promises that a URL is allowed when it lies where a seed lies (the same host, the same
-//! registrable domain, the same folder, or anywhere), matches an include pattern where there are any, and
-//! matches no exclude pattern. http and https are the same place. The registrable domain is the label before
-//! the public suffix (`psl`, which has the list built in): all of `a.example.co.uk` and `example.co.uk`, but
-//! not `other.co.uk`; an address is its own domain.
-//! A look is a hash of the host, for a domain also a walk down the suffixes (70 ns); nothing is allocated,
-//! not even to say why a URL is refused. Patterns run in linear time, all of them in one automaton.
+//! [`Scope`] allows a URL that is in the same place as a seed (the same host, the same registrable domain,
+//! the same folder, or anywhere), matches an include pattern if there are any, and matches no exclude
+//! pattern. http and https are the same place. The registrable domain is the public suffix and the label
+//! before it (`psl`, which embeds the list): all of `a.example.co.uk` and `example.co.uk`, but not
+//! `other.co.uk`; an IP address is its own domain. A check is a hash look-up of the host, for a domain also a
+//! walk through the suffix list (70 ns); nothing is allocated, not even for the reason of a refusal. Patterns
+//! run in linear time, all in one automaton.
 
 use std::fmt;
 
@@ -16,15 +16,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::host::ends_in_number;
 use crate::{Error, Result};
 
-/// How large the automaton of all patterns together may become, in bytes.
+/// The size limit of the automaton of all patterns, in bytes.
 const PATTERN_BYTES: usize = 4 << 20;
 
-/// How far from the seeds a crawl may go.
+/// The extent of a crawl relative to its seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScopeKind {
     /// The hosts of the seeds, with their ports.
     Host,
-    /// The registrable domains of the seeds, with every host and port.
+    /// The registrable domains of the seeds, with any host and port.
     Domain,
     /// The folders of the seeds: each URL up to the last slash of its path.
     Prefix,
@@ -45,10 +45,10 @@ impl ScopeKind {
     }
 }
 
-/// Why a URL does not belong to a crawl.
+/// Why a URL is out of scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal<'a> {
-    /// It lies elsewhere.
+    /// It is not in the place of any seed.
     OutOfScope(ScopeKind),
     /// None of these include patterns matches it.
     NotIncluded(&'a [String]),
@@ -75,7 +75,7 @@ impl fmt::Display for Refusal<'_> {
     }
 }
 
-/// The URLs that belong to a crawl.
+/// The scope of a crawl.
 #[derive(Debug)]
 pub struct Scope {
     kind: ScopeKind,
@@ -88,7 +88,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The scope that canonical seeds span, narrowed by regular expressions on the whole URL.
+    /// The scope of canonical seeds, narrowed by regular expressions on the entire URL.
     pub fn new(kind: ScopeKind, seeds: &[String], include: &[String], exclude: &[String]) -> Result<Scope> {
         let mut scope = Scope {
             kind,
@@ -101,7 +101,7 @@ impl Scope {
         Ok(scope)
     }
 
-    /// Widens the scope by another canonical seed, such as the page that a seed redirects to.
+    /// Widens the scope by another canonical seed, such as a seed's redirect target.
     pub fn add_seed(&mut self, seed: &str) {
         let (site, path) = split(seed);
         match self.kind {
@@ -118,7 +118,7 @@ impl Scope {
         }
     }
 
-    /// Whether a canonical URL belongs to the crawl.
+    /// Whether a canonical URL is in scope.
     pub fn allows(&self, url: &str) -> std::result::Result<(), Refusal<'_>> {
         let (site, path) = split(url);
         let inside = match self.kind {
@@ -140,7 +140,7 @@ impl Scope {
     }
 }
 
-/// Regular expressions that are tried together.
+/// Regular expressions that are matched together.
 #[derive(Debug)]
 struct Patterns {
     sources: Vec<String>,
@@ -149,7 +149,7 @@ struct Patterns {
 
 impl Patterns {
     fn new(sources: &[String]) -> Result<Patterns> {
-        // A canonical URL is ASCII, so that classes such as \w need no tables of Unicode.
+        // A canonical URL is ASCII, so classes such as \w need no Unicode tables.
         let compiled = |sources: &[String]| {
             RegexSetBuilder::new(sources).unicode(false).size_limit(PATTERN_BYTES).build()
         };
@@ -175,7 +175,7 @@ impl Patterns {
     }
 }
 
-/// What is wrong with a pattern, in one line: the crate draws a picture before it says so.
+/// The error of a pattern in one line: the crate prints the pattern with a marker before the message.
 pub fn reason(error: &regex::Error) -> String {
     match error {
         regex::Error::CompiledTooBig(limit) => format!("it needs more than {limit} bytes of memory"),
@@ -187,7 +187,7 @@ pub fn reason(error: &regex::Error) -> String {
     }
 }
 
-/// The host with its port, and the path with what follows it.
+/// The host with its port, and the path with the rest.
 fn split(url: &str) -> (&str, &str) {
     let address = url.split_once("://").map_or(url, |(_, address)| address);
     address.split_at(memchr::memchr(b'/', address.as_bytes()).unwrap_or(address.len()))
@@ -198,8 +198,8 @@ fn folder(path: &str) -> &str {
     &path[..path.rfind('/').map_or(0, |slash| slash + 1)]
 }
 
-/// The registrable domain of a host: the label before its public suffix, and the suffix. A host that is an
-/// address, or has no such label, is its own domain.
+/// The registrable domain of a host: its public suffix and the label before it. An IP address, or a host
+/// without such a label, is its own domain.
 pub fn domain(host_and_port: &str) -> &str {
     let end = host_and_port.rfind(':').filter(|_| !host_and_port.ends_with(']'));
     let host = &host_and_port[..end.unwrap_or(host_and_port.len())];

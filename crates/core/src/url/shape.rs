@@ -1,13 +1,13 @@
-//! The shape of a URL: what is left when every number in its path and query is the same number.
+//! The shape of a URL: its path and query with all numbers treated as equal.
 //!
-//! A calendar links to the next month for ever, and each month is a new URL with a new page. What gives
-//! it away is that page after page leads only to pages of its own shape. So the crawler asks of each link
-//! whether it has the shape of the page it stands on, and cuts off chains of such links. The host is
-//! compared as it is: `www1` and `www2` are different places, not different numbers.
-//! Nothing is allocated; linear in the length of the shorter URL.
+//! A calendar links to the next month for ever, and each month is a new URL with a new page (a spider trap).
+//! Its sign is that page after page links only to pages of the same shape. So the crawler checks for each
+//! link whether it has the shape of the page that contains it, and cuts chains of such links. Hosts are
+//! compared literally: `www1` and `www2` are different hosts, not different numbers. Allocates nothing;
+//! linear in the length of the shorter URL.
 
-/// Whether two canonical URLs are different and yet of the same shape: the same host and port, and the
-/// same path and query once every run of digits is a single `0`.
+/// Whether two canonical URLs differ but have the same shape: the same host and port, and the same path and
+/// query once every run of digits is replaced by a single `0`.
 pub fn same_shape(left: &str, right: &str) -> bool {
     if !may_have_same_shape(left, right) {
         return false;
@@ -16,7 +16,7 @@ pub fn same_shape(left: &str, right: &str) -> bool {
     left_host == right_host && without_numbers(left_rest).eq(without_numbers(right_rest))
 }
 
-/// Most pairs differ early, and in something other than a number: up to there their numbers are the same.
+/// A fast rejection: most pairs first differ in something other than a digit.
 fn may_have_same_shape(left: &str, right: &str) -> bool {
     let same = left.bytes().zip(right.bytes()).take_while(|(left, right)| left == right).count();
     let is_number = |url: &str| url.as_bytes().get(same).is_some_and(u8::is_ascii_digit);

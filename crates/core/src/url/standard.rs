@@ -1,7 +1,7 @@
 //! A URL and its components, as the WHATWG URL standard defines them.
 //!
-//! [`Url`] is one string in ASCII with offsets into it, so every component is a slice. The parser that makes
-//! it is in the file beside this one.
+//! [`Url`] is one ASCII string with offsets into it, so every component is a slice. The parser is in
+//! `parser.rs`.
 
 use crate::{Error, Result};
 
@@ -16,26 +16,26 @@ pub struct Url {
     pub(super) username_end: usize,
     pub(super) host_start: usize,
     pub(super) host_end: usize,
-    /// Where the authority ends; a path that begins with two slashes has `/.` after it when there is none.
+    /// The end of the authority; without one, a path that begins with two slashes has `/.` before it.
     pub(super) authority_end: usize,
     pub(super) path_start: usize,
-    /// Where the question mark is.
+    /// The offset of the question mark.
     pub(super) query_start: Option<usize>,
-    /// Where the number sign is.
+    /// The offset of the number sign.
     pub(super) fragment_start: Option<usize>,
     pub(super) port: Option<u16>,
     pub(super) has_host: bool,
     pub(super) kind: Kind,
 }
 
-/// What a scheme means for the rest of its URL.
+/// The class of a scheme, which determines how the rest is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// http, https, ws, wss, ftp, with the default port.
     Special(u16),
     File,
     Other,
-    /// Another scheme, whose path is not made of segments: `mailto:a@b`.
+    /// Another scheme, with an opaque path: `mailto:a@b`.
     Opaque,
 }
 
@@ -76,7 +76,7 @@ impl Url {
         Url::parsed(input, base).ok_or_else(|| Error::Invalid(format!("not a URL: {input}")))
     }
 
-    /// The whole URL.
+    /// The serialised URL.
     pub fn as_str(&self) -> &str {
         &self.href
     }
@@ -86,7 +86,7 @@ impl Url {
         &self.href[..self.scheme_end]
     }
 
-    /// The user's name, escaped; empty where there is none.
+    /// The user name, escaped; empty if there is none.
     pub fn username(&self) -> &str {
         if !self.has_host {
             return "";
@@ -94,7 +94,7 @@ impl Url {
         &self.href[self.scheme_end + 3..self.username_end]
     }
 
-    /// The user's password, escaped; empty where there is none.
+    /// The password, escaped; empty if there is none.
     pub fn password(&self) -> &str {
         let password = self.href.get(self.username_end + 1..self.host_start.saturating_sub(1));
         password.unwrap_or_default()
@@ -105,23 +105,23 @@ impl Url {
         self.has_host.then(|| &self.href[self.host_start..self.host_end])
     }
 
-    /// The host with its port, empty where there is none.
+    /// The host with its port; empty if there is none.
     pub fn host_and_port(&self) -> &str {
         &self.href[self.host_start..self.authority_end]
     }
 
-    /// The host, if it is a name and not an address.
+    /// The host, if it is a name and not an IP address.
     pub fn domain(&self) -> Option<&str> {
         let is_name = |host: &&str| !(host.is_empty() || host.starts_with('[') || ends_in_number(host));
         self.host_str().filter(|_| self.kind.is_special()).filter(is_name)
     }
 
-    /// The port, if it is not the default of the scheme.
+    /// The port, if it is not the scheme's default.
     pub fn port(&self) -> Option<u16> {
         self.port
     }
 
-    /// The port that a connection goes to.
+    /// The port to connect to.
     pub fn port_or_known_default(&self) -> Option<u16> {
         match self.kind {
             Kind::Special(default) => self.port.or(Some(default)),
@@ -145,7 +145,7 @@ impl Url {
         self.fragment_start.map(|start| &self.href[start + 1..])
     }
 
-    /// The origin as scripts see it; `null` where there is none.
+    /// The origin as scripts see it; `null` if it is opaque.
     pub fn origin(&self) -> String {
         match self.kind {
             Kind::Special(_) => format!("{}://{}", self.scheme(), self.host_and_port()),
@@ -157,7 +157,7 @@ impl Url {
         }
     }
 
-    /// The URL without what is not sent to a server: the credentials and the fragment.
+    /// The URL without the parts that are not sent to a server: the credentials and the fragment.
     pub(super) fn into_address(self) -> String {
         let mut address = self.href;
         if let Some(start) = self.fragment_start {

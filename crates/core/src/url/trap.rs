@@ -1,27 +1,27 @@
-//! Traps that a URL gives away by itself: servers that make up addresses without end.
+//! Spider traps that are visible in a single URL: servers that generate URLs without end.
 //!
 //! A relative link that is resolved one folder too deep grows by the same segments on every page
-//! (`/a/b/a/b/a/b`), and a form that adds its parameters to those it was given grows by the same names.
-//! People write neither. [`trap`] looks at one URL alone, allocates nothing unless it finds one, and takes
-//! time linear in the length (a constant number of comparisons per segment and per parameter).
+//! (`/a/b/a/b/a/b`), and a form that appends its parameters to the existing ones grows by the same names.
+//! People write neither. [`trap`] examines one URL alone, allocates nothing unless it finds a trap, and takes
+//! linear time (a constant number of comparisons per segment and per parameter).
 
 use std::fmt;
 
 use super::MAX_LENGTH;
 
-/// The longest cycle of segments that is looked for.
+/// The maximum length of a detected cycle, in segments.
 const CYCLE: usize = 4;
 
-/// What is still believed.
+/// The limits beyond which a URL is considered a trap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrapLimits {
-    /// How often a cycle of segments, or the name of a parameter, may come before it is a trap.
+    /// How many repetitions of a cycle of segments, or of a parameter, make a trap.
     pub repeats: usize,
-    /// The most segments of a path.
+    /// The maximum number of path segments.
     pub depth: usize,
-    /// The most parameters of a query.
+    /// The maximum number of query parameters.
     pub parameters: usize,
-    /// The most bytes of a URL.
+    /// The maximum length of a URL in bytes.
     pub length: usize,
 }
 
@@ -34,15 +34,15 @@ impl Default for TrapLimits {
 /// Why a URL looks like a trap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trap {
-    /// It has so many bytes.
+    /// Its length in bytes exceeds the limit.
     TooLong(usize),
-    /// Its path has more segments than this.
+    /// Its path has more segments than this limit.
     TooDeep(usize),
     /// Its path repeats these segments.
     Repeats(String),
-    /// Its query has so many parameters.
+    /// Its query has this many parameters.
     TooManyParameters(usize),
-    /// Its query repeats this name.
+    /// Its query repeats this parameter.
     RepeatsParameter(String),
 }
 
@@ -71,7 +71,7 @@ pub fn trap(url: &str, limits: &TrapLimits) -> Option<Trap> {
 
 fn in_path(path: &str, limits: &TrapLimits) -> Option<Trap> {
     let mut before: [Option<&str>; CYCLE] = [None; CYCLE];
-    // How many segments in a row were equal to the one that stands a cycle's length before them.
+    // For each cycle length, the number of consecutive segments equal to the one that many segments before.
     let mut equal = [0; CYCLE];
     for (index, segment) in path.split('/').enumerate() {
         if index == limits.depth && !segment.is_empty() {
@@ -99,7 +99,7 @@ fn in_query(query: &str, limits: &TrapLimits) -> Option<Trap> {
     if count < limits.repeats.max(2) {
         return None;
     }
-    // A name may well come again with other values.
+    // Only identical parameters count: a name may well recur with other values.
     let repeated = |one: &&str| parameters().filter(|other| other == one).count() >= limits.repeats.max(2);
     parameters().find(repeated).map(|parameter| Trap::RepeatsParameter(parameter.to_owned()))
 }

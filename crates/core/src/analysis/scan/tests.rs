@@ -1,4 +1,4 @@
-//! The scanner against the rules of Unicode, applied to the whole text at once.
+//! The scanner against the rules of Unicode, applied to the entire text.
 
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
@@ -69,8 +69,8 @@ fn words_numbers_and_languages_with_signs() {
     }
 }
 
-/// The words of Unicode over the whole text, parted at joints, apostrophes that elide and narrow spaces, and
-/// without the punctuation that bears a mark.
+/// Unicode's words over the entire text, split at joints, eliding apostrophes and narrow spaces, and without
+/// leading punctuation that carries a combining mark.
 fn model(text: &str, elides: bool) -> Vec<(usize, &str)> {
     let mut words = Vec::new();
     for (offset, word) in text.unicode_word_indices() {
@@ -106,7 +106,7 @@ fn some_text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// The tokens that are no wholes, without the signs of `C++` and `C#`.
+/// The tokens that are not wholes, without the signs of `C++` and `C#`.
 fn bare_words(text: &str, elides: bool) -> Vec<(usize, &str)> {
     let words = tokens(text, elides).into_iter().filter(|token| token.parts == 0);
     words.map(|token| (token.start, token.surface.trim_end_matches(['+', '#']))).collect()
@@ -130,7 +130,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
     fn words_are_those_of_unicode(text in some_text(), elides in any::<bool>()) {
-        // Scripts without spaces have rules of their own.
+        // Scripts without spaces have separate rules.
         let text: String = text.chars().filter(|character| !has_script(*character)).collect();
         prop_assert_eq!(bare_words(&text, elides), model(&text, elides));
     }
@@ -150,7 +150,7 @@ proptest! {
         let positions = scan(&text, elides, |token: Token<'_>| {
             assert_eq!(&text[token.start..][..token.surface.len()], token.surface);
             assert!(token.surface.contains(char::is_alphanumeric) && !token.surface.contains(char::is_whitespace));
-            // After a run of pairs one position is empty.
+            // After a run of bigrams one position is empty.
             assert!((position..=position + 2).contains(&token.position));
             position = token.position;
             assert!(expected.is_none_or(|expected| expected == position));
@@ -174,7 +174,7 @@ proptest! {
     }
 }
 
-/// A whole is its parts and the joints between and around them, and there is no more to it.
+/// A whole consists of exactly its parts and the joints between and around them.
 fn check_whole(text: &str, whole: Token<'_>, parts: &[Token<'_>]) {
     let end_of = |token: &Token<'_>| token.start + token.surface.len();
     let (first, last) = (&parts[0], &parts[parts.len() - 1]);
