@@ -1,4 +1,4 @@
-"""Codes for integers, as a library: streams of numbers, and what codes are in theory.
+"""Integer codes, as a library: encoding and decoding, and the theory of codes.
 
     >>> from crivello import codes
     >>> data = codes.encode("delta", [3, 0, 250])
@@ -9,8 +9,8 @@
 
 A code goes by its name: ``unary``, ``gamma``, ``delta``, ``zeta1`` to ``zeta63``, ``omega``, ``golomb``,
 ``golomb:MODULUS``, ``rice``, ``rice:PARAMETER``, ``minimal:BOUND``, ``nibble``, ``byte``, ``nibble-prefix``,
-``byte-prefix``, ``pfor128``, ``pfor256``, ``escape128``, ``escape256``, ``ans``, ``elias-fano``, ``simd128``, ``simd256``. What each of them is
-stands in ``docs/codes.md``.
+``byte-prefix``, ``pfor128``, ``pfor256``, ``escape128``, ``escape256``, ``ans``, ``elias-fano``, ``simd128``,
+``simd256``. They are described in ``docs/codes.md``.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Asymmetric numeral systems as they are on paper: a whole message is one number of any size.
+"""Asymmetric numeral systems (ANS) as on paper: an entire message is one integer of any size.
 
-Symbol s has f_s of the 2^d slots, from c_s on, and so a probability of f_s / 2^d. To push it on a number multiplies that
-by about 2^d / f_s; to pop it undoes that exactly:
+Symbol s has f_s of the 2^d slots, from c_s on, and so a probability of f_s / 2^d. Pushing it onto a number
+multiplies the number by about 2^d / f_s; popping is the exact inverse:
 
     push(x, s) = (x div f_s) 2^d + c_s + x mod f_s
     sym(x)     = the s with c_s <= x mod 2^d < c_{s+1}
     pop(x)     = (x div 2^d) f_s + x mod 2^d - c_s,  s
 
-The code ``ans`` does the same with numbers of twelve bits, which it keeps small by writing their low bits.
+The code ``ans`` does the same with a state of twelve bits, which it keeps small by writing its low bits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from crivello.errors import InvalidArgument
 
 
 class AsymmetricNumerals:
-    """Numerals whose digits 0, 1, 2 … have given frequencies, which add up to 2^d."""
+    """A numeral system whose digits 0, 1, 2 … have given frequencies, which add up to 2^d."""
 
     def __init__(self, frequencies: Sequence[int]) -> None:
         total = sum(frequencies)
@@ -31,7 +31,7 @@ class AsymmetricNumerals:
         self.d: int = total.bit_length() - 1
 
     def push(self, x: int, symbol: int) -> int:
-        """The number that x becomes when the symbol is put on it."""
+        """Pushes a symbol onto x; returns the new number."""
         if x < 0:
             raise InvalidArgument("a numeral is not negative")
         if not 0 <= symbol < len(self.frequencies) or not self.frequencies[symbol]:
@@ -44,7 +44,7 @@ class AsymmetricNumerals:
         return bisect_right(self.starts, x & ((1 << self.d) - 1)) - 1
 
     def pop(self, x: int) -> tuple[int, int]:
-        """The number before the last symbol was pushed, and that symbol."""
+        """Undoes the last push: the number before it, and its symbol."""
         symbol = self.sym(x)
         slot = x & ((1 << self.d) - 1)
         return (x >> self.d) * self.frequencies[symbol] + slot - self.starts[symbol], symbol

@@ -1,4 +1,4 @@
-"""Streams of numbers, and what a code makes of them."""
+"""Encoding, decoding and measuring lists of numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Numbers: TypeAlias = Sequence[int] | NDArray[np.integer]
 
 
 def naturals(numbers: Numbers) -> NDArray[np.uint64]:
-    """The numbers as an array of uint64; refuses what is not a list of whole numbers from 0 to 2^64 - 1."""
+    """The numbers as an array of uint64; rejects anything but a list of integers from 0 to 2^64 - 1."""
     refused = InvalidArgument("numbers must be whole, not negative and below 2^64, in a list or an array")
     if isinstance(numbers, np.ndarray):
         whole = numbers.dtype.kind == "u" or (numbers.dtype.kind == "i" and (numbers >= 0).all())
@@ -31,30 +31,30 @@ def naturals(numbers: Numbers) -> NDArray[np.uint64]:
 
 
 def index_of(number: int, what: str) -> int:
-    """A count or bound, if it is one."""
+    """Checks and returns a count or bound."""
     if not 0 <= number < 1 << 63:
         raise InvalidArgument(f"{what} must be from 0 to 2^63 - 1, and is {number}")
     return number
 
 
 def names() -> list[str]:
-    """The codes that hold any list."""
+    """The names of the codes that can encode any list."""
     return _core.code_names()
 
 
 def encode(code: str, numbers: Numbers) -> bytes:
-    """The numbers in a code; how many there are is not in the bytes."""
+    """Encodes the numbers; their count is not in the bytes."""
     return _core.code_encode(code, naturals(numbers))
 
 
 def decode(code: str, data: bytes, n: int) -> NDArray[np.uint64]:
-    """The n numbers that ``encode`` made the bytes of."""
+    """Decodes n numbers from the bytes that ``encode`` returned."""
     return np.frombuffer(_core.code_decode(code, data, index_of(n, "n")), dtype=np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a code makes of some numbers: bits a number, and nanoseconds a number to write and to read."""
+    """The cost of a code: bits per number, and nanoseconds per number to encode and to decode."""
 
     code: str
     bits: float
@@ -63,7 +63,7 @@ class Measure:
 
 
 def measure(code: str, numbers: Numbers) -> Measure:
-    """Writes and reads the numbers some times, in native code."""
+    """Encodes and decodes the numbers several times, in native code."""
     array = naturals(numbers)
     if array.size == 0:
         raise InvalidArgument("there are no numbers to measure")

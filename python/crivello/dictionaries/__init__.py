@@ -1,4 +1,5 @@
-"""Dictionaries that never change: values and ranks of keys without the keys, approximate sets, and a list of keys.
+"""Static dictionaries: values and ranks of keys without storing the keys, approximate sets, and a front-coded
+list.
 
     >>> from crivello.dictionaries import ApproximateDictionary, Ranks, StaticFunction
     >>> ranks = Ranks(["bee", "honey", "queen", "swarm"], signature_bits=16)
@@ -9,13 +10,14 @@
     >>> ApproximateDictionary(["bee", "honey"], bits=16).contains(["honey", "king"])
     array([ True, False])
 
-Keys come in batches, as those of filters do: a list of ``str``, a list of ``bytes`` (a ``str`` and its UTF-8 are the
-same key), or a NumPy array of ``uint64``, whose numbers are keys themselves. Answers are NumPy arrays.
+Keys are passed in batches, as for filters: a list of ``str``, a list of ``bytes`` (a ``str`` and its UTF-8
+are the same key), or a NumPy array of ``uint64``, whose numbers are keys themselves. Answers are NumPy
+arrays.
 
-A ``StaticFunction`` of values of b bits takes about 1.12 b bits a key, whatever the keys are; ``Ranks`` are such
-a function and a signature for every key, which tells keys from others; an ``ApproximateDictionary`` is a function
-from each key to its own signature. A ``FrontCodedList`` holds its keys. Formulas, costs and file formats are in
-docs/dictionaries.md.
+A ``StaticFunction`` to values of b bits takes about 1.12 b bits per key, whatever the keys; ``Ranks`` are
+such a function and a signature for every key, which rejects other strings; an ``ApproximateDictionary`` is a
+function from each key to its own signature. A ``FrontCodedList`` stores its keys. Formulas, costs and file
+formats are in docs/dictionaries.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sets of keys that sometimes say yes where the answer is no, and never change."""
+"""Static approximate sets of keys, with false positives."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from crivello.filters.base import Keys, whole_numbers
 
 
 class ApproximateDictionary(DictionaryOfFunction):
-    """A set of keys as the static function from each key to its own signature of ``bits`` bits (1 to 32).
+    """A set of keys as a static function from each key to its own signature of ``bits`` bits (1 to 32).
 
-    A key is always there; what is none seems to be there with probability 2^-``bits``. It takes about 1.12 ``bits`` a
-    key and three cache misses, where a Bloom filter takes 1.44 ``bits`` and as many misses as ``bits``; but it cannot
-    take more keys. A key may come more than once.
+    There are no false negatives; the false-positive rate is 2^-``bits``. It takes about 1.12 ``bits`` per key
+    and three cache misses, where a Bloom filter takes 1.44 ``bits`` and as many misses as ``bits``; but it is
+    immutable. Duplicate keys are allowed.
     """
 
     _kind: ClassVar = _core.ApproximateDictionary
@@ -30,7 +30,7 @@ class ApproximateDictionary(DictionaryOfFunction):
             self._native = _core.ApproximateDictionary.build(keys, bits, construction, compact)
 
     def contains(self, keys: Keys) -> NDArray[np.bool_]:
-        """Tells of each key whether it seems to be there."""
+        """Whether each key is present, up to false positives."""
         return np.frombuffer(self._native.contains(keys), dtype=np.bool_)
 
     def __contains__(self, key: str | bytes) -> bool:
@@ -38,12 +38,12 @@ class ApproximateDictionary(DictionaryOfFunction):
 
     @property
     def signature_bits(self) -> int:
-        """How many bits a signature has."""
+        """The width of a signature in bits."""
         return self._native.signature_bits
 
     @property
     def expected_error(self) -> float:
-        """The probability that what is no key seems to be there."""
+        """The false-positive rate."""
         return 2.0**-self.signature_bits if len(self) else 0.0
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What all dictionaries have in common."""
+"""The common base of all dictionaries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Construction: TypeAlias = Literal["peeling", "fuse"]
 
 
 class Native(Protocol):
-    """What every native dictionary has."""
+    """The interface of every native dictionary."""
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self: ...
@@ -21,7 +21,7 @@ class Native(Protocol):
 
 
 class NativeOfFunction(Native, Protocol):
-    """What every native dictionary has that is a static function."""
+    """The interface of every native dictionary based on a static function."""
 
     @property
     def construction(self) -> str: ...
@@ -30,20 +30,20 @@ class NativeOfFunction(Native, Protocol):
 
 
 class Dictionary:
-    """A dictionary that never changes; threads may share it."""
+    """An immutable dictionary; threads may share it."""
 
     _kind: ClassVar[type[Native]]
     _native: Native
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """The dictionary that was saved at ``path``, checked, and read where it lies."""
+        """Loads the dictionary saved at ``path``: memory-mapped and verified."""
         made = cls.__new__(cls)
         made._native = cls._kind.load(path)
         return made
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the dictionary to ``path``: whole, synced, then renamed."""
+        """Saves the dictionary to ``path`` atomically: written, synced, then renamed."""
         self._native.save(path)
 
     def __len__(self) -> int:
@@ -54,17 +54,17 @@ class Dictionary:
 
     @property
     def bytes(self) -> int:
-        """How many bytes it takes, with its header."""
+        """Its size in bytes, including its header."""
         return self._native.bytes
 
     @property
     def bits_per_key(self) -> float:
-        """The bits that it takes by its keys."""
+        """Its size in bits per key."""
         return 8 * self.bytes / len(self) if len(self) else float("inf")
 
 
 class DictionaryOfFunction(Dictionary):
-    """A dictionary that is a static function, whatever its values mean."""
+    """A dictionary based on a static function."""
 
     _native: NativeOfFunction
 
@@ -79,7 +79,7 @@ class DictionaryOfFunction(Dictionary):
         return self._native.compact
 
     def _described(self, what: str) -> str:
-        """The dictionary for ``repr``; ``what`` says what its values are."""
+        """The text for ``repr``; ``what`` describes its values."""
         return (
             f"{type(self).__name__}({len(self):,} keys, {what}, {self.construction}"
             f"{', compact' if self.compact else ''}, {self.bits_per_key:.2f} bits per key)"

@@ -1,4 +1,4 @@
-"""A sorted list of strings, in little room."""
+"""A compressed sorted list of strings."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _TOGETHER = 1024
 
 
 class FrontCodedList(Dictionary):
-    """Sorted different strings, each stored as what it does not share with the one before.
+    """Sorted distinct strings, each stored as its difference from the previous one (front coding).
 
-    Strings stand in blocks of ``block``, whose first is whole: ``list[rank]`` walks through one block, ``ranks`` and
-    ``prefix`` search the blocks first. It holds its keys, so it never errs.
+    Strings are in blocks of ``block``, whose first is stored in full: ``list[rank]`` scans one block,
+    ``ranks`` and ``prefix`` do a binary search over the blocks first. It stores its keys, so it is exact.
     """
 
     _kind: ClassVar = _core.FrontCodedList
@@ -55,7 +55,7 @@ class FrontCodedList(Dictionary):
             yield from self[start : start + _TOGETHER]
 
     def ranks(self, keys: list[str]) -> NDArray[np.int64]:
-        """The rank of each key; -1 where there is no such key."""
+        """The rank of each key; -1 if there is no such key."""
         return np.frombuffer(self._native.ranks(keys), dtype="<i8")
 
     def __contains__(self, key: str) -> bool:

@@ -1,4 +1,4 @@
-"""Numbers for keys, without the keys."""
+"""Values for keys, without storing the keys."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from crivello.filters.base import Keys, whole_numbers
 
 
 class StaticFunction(DictionaryOfFunction):
-    """Any function from keys to whole numbers of ``bits`` bits (if not given, those of the largest value).
+    """Any function from keys to integers of ``bits`` bits (default: the width of the largest value).
 
-    It takes 1.12 ``bits`` a key by ``fuse`` and 1.23 by ``peeling``; ``compact`` takes about ``bits`` + 1.3, and more
-    time. Of what is no key the value is any number: see ``Ranks`` and ``ApproximateDictionary`` for those that can
-    tell. A key may come twice, with the same value.
+    It takes 1.12 ``bits`` per key with ``fuse`` and 1.23 with ``peeling``; ``compact`` takes about ``bits`` +
+    1.3, and more time. For a string that is not a key the value is arbitrary: see ``Ranks`` and
+    ``ApproximateDictionary``, which recognise such strings. Duplicate keys are allowed if their values are
+    equal.
     """
 
     _kind: ClassVar = _core.StaticFunction
@@ -39,7 +40,7 @@ class StaticFunction(DictionaryOfFunction):
             self._native = _core.StaticFunction.build(keys, _numbers(values), bits, construction, compact)
 
     def get(self, keys: Keys) -> NDArray[np.uint64]:
-        """The value of each key; any number for what is none."""
+        """The value of each key; arbitrary for a string that is not a key."""
         return np.frombuffer(self._native.get(keys), dtype="<u8")
 
     def __getitem__(self, key: str | bytes) -> int:
@@ -47,7 +48,7 @@ class StaticFunction(DictionaryOfFunction):
 
     @property
     def value_bits(self) -> int:
-        """How many bits a value has."""
+        """The width of a value in bits."""
         return self._native.value_bits
 
     def __repr__(self) -> str:
@@ -57,7 +58,7 @@ class StaticFunction(DictionaryOfFunction):
 def _numbers(
     values: Sequence[int] | NDArray[np.unsignedinteger] | NDArray[np.signedinteger],
 ) -> NDArray[np.uint64]:
-    """The values as an array of uint64, which none of them is too negative, large or fractional for."""
+    """The values as an array of uint64; rejects negative, too large and fractional ones."""
     try:
         if not isinstance(values, np.ndarray):
             return np.array([index(value) for value in values], dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""The places of keys in their order, without the keys."""
+"""The ranks of keys, without storing the keys."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from crivello.filters.base import Keys, whole_numbers
 
 
 class Ranks(DictionaryOfFunction):
-    """The place of each key in a list (its rank, if the list is sorted), and -1 for what is not in it.
+    """The index of each key in a list (its rank, if the list is sorted), and -1 for any other string.
 
-    A static function to ⌈log2 n⌉ bits, and a signature of ``signature_bits`` bits (0 to 32) for each key. A key is
-    always found; what is none is found with probability at most 2^-``signature_bits`` (see ``expected_error``). No
-    key may come twice.
+    A static function to ⌈log2 n⌉ bits, and a signature of ``signature_bits`` bits (0 to 32) for each key.
+    There are no false negatives; the false-positive rate is at most 2^-``signature_bits`` (see
+    ``expected_error``). Duplicate keys are an error.
     """
 
     _kind: ClassVar = _core.KeyRanks
@@ -35,7 +35,7 @@ class Ranks(DictionaryOfFunction):
             self._native = _core.KeyRanks.build(keys, signature_bits, construction, compact)
 
     def get(self, keys: Keys) -> NDArray[np.int64]:
-        """The rank of each key; -1 where it is (most likely) none."""
+        """The rank of each key; -1 if it is not a key (up to false positives)."""
         return np.frombuffer(self._native.get(keys), dtype="<i8")
 
     def __contains__(self, key: str | bytes) -> bool:
@@ -43,20 +43,20 @@ class Ranks(DictionaryOfFunction):
 
     @property
     def signature_bits(self) -> int:
-        """How many bits a signature has."""
+        """The width of a signature in bits."""
         return self._native.signature_bits
 
     @property
     def function_bits_per_key(self) -> float:
-        """The bits of the function alone, by the keys."""
+        """The bits per key of the function alone."""
         return 8 * self._native.function_bytes / len(self) if len(self) else float("inf")
 
     @property
     def expected_error(self) -> float:
-        """The probability that what is no key has a rank.
+        """The probability that a string that is not a key has a rank (the false-positive rate).
 
-        The function gives it one of 2^⌈log2 n⌉ numbers: those from n on are no ranks, and of the others one in
-        2^``signature_bits`` has its signature.
+        The function maps it to one of 2^⌈log2 n⌉ numbers: those from n on are not ranks, and of the others
+        one in 2^``signature_bits`` has its signature.
         """
         if not len(self):
             return 0.0

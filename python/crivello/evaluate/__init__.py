@@ -1,4 +1,4 @@
-"""How good answers are: runs against judgments of relevance, and runs against each other.
+"""Search evaluation: runs against relevance judgments, and runs against each other.
 
     >>> judgments = read_judgments("qrels.txt")
     >>> evaluation = evaluate(judgments, read_run("example.run"))
@@ -6,8 +6,8 @@
     0.3123
     >>> compare(evaluation, evaluate(judgments, read_run("other.run")))
 
-The measures are those of ir-measures, whose figures are trec_eval's. Means are over all queries of the judgments:
-one for which a run has nothing counts as 0.
+The measures are those of ir-measures, whose values equal trec_eval's. Means are over all queries of the
+judgments: one for which a run has no results counts as 0.
 """
 
 from crivello.evaluate.compare import Comparison, compare, p_of_randomisation, p_of_t_test

@@ -1,14 +1,15 @@
-"""Two runs, query by query: which is better, and could that be chance?
+"""Compares two runs query by query: which is better, and is the difference significant?
 
 Both tests take the differences d of a measure over the same n queries, and are two-sided.
 
-- **Randomisation** (Fisher; Smucker, Allan and Carterette 2007): were the runs alike, each difference could as
-  well have the other sign. p is the share of the 2^n ways to choose the signs in which the mean is at least as far
-  from 0. Up to 16 differences other than 0 all are counted; past that 100,000 are drawn with a fixed seed, and
-  the one that was observed counts among them, so p is never 0.
+- **Randomisation** (Fisher; Smucker, Allan and Carterette 2007): under the null hypothesis each difference
+  could as well have the other sign. p is the fraction of the 2^n sign assignments for which the mean is at
+  least as far from 0. With up to 16 nonzero differences all are counted; otherwise 100,000 are drawn with a
+  fixed seed, and the observed one is included, so p is never 0.
 - **Paired t-test** (Student): t = mean(d) / (s / √n), with n - 1 degrees of freedom.
 
-The randomisation test assumes nothing about how differences are distributed; the t-test is what most papers have.
+The randomisation test makes no assumption about the distribution of differences; the t-test is what most
+papers use.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ _EQUAL = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A measure of two runs: ``difference`` is the second less the first, and a win is a query where the second
-    is better. ``p_t_test`` is None where there is one query only."""
+    """A measure of two runs: ``difference`` is the second minus the first, and a win is a query where the
+    second is better. ``p_t_test`` is None if there is only one query."""
 
     measure: str
     first: float
@@ -51,7 +52,7 @@ class Comparison:
 
 
 def compare(first: Evaluation, second: Evaluation) -> list[Comparison]:
-    """Two evaluations by the same judgments and measures, one comparison for each measure."""
+    """Compares two evaluations by the same judgments and measures: one comparison per measure."""
     if first.queries.keys() != second.queries.keys() or first.measures != second.measures:
         raise InvalidArgument("only evaluations by the same judgments and measures can be compared")
     means = first.means, second.means
@@ -62,7 +63,7 @@ def compare(first: Evaluation, second: Evaluation) -> list[Comparison]:
 
 
 def differences(first: Evaluation, second: Evaluation, measure: str) -> list[float]:
-    """The second less the first, for each query."""
+    """The second minus the first, for each query."""
     return [second.queries[query][measure] - values[measure] for query, values in first.queries.items()]
 
 
@@ -83,8 +84,8 @@ def _comparison(measure: str, first: float, second: float, found: list[float]) -
 
 
 def p_of_randomisation(found: Sequence[float]) -> float:
-    """How likely a mean difference at least as large is where each difference may have either sign."""
-    # A difference of 0 has no sign, and leaves the share as it is.
+    """The p-value of the randomisation test: the probability of a mean difference at least as large."""
+    # A difference of 0 has no sign, and does not affect the result.
     moved = np.array([difference for difference in found if abs(difference) > _EQUAL])
     observed = abs(moved.sum()) * (1 - _EQUAL)
     if len(moved) <= EXACT_UP_TO:
@@ -104,7 +105,7 @@ def p_of_randomisation(found: Sequence[float]) -> float:
 
 
 def p_of_t_test(found: Sequence[float]) -> float | None:
-    """Student's test of paired differences; None for one pair."""
+    """The p-value of the paired t-test; None for one pair."""
     if len(found) < 2:
         return None
     mean, deviation = float(np.mean(found)), float(np.std(found, ddof=1))

@@ -1,11 +1,11 @@
-"""Judgments of relevance (qrels): which documents answer a query, and how well.
+"""Relevance judgments (qrels): which documents are relevant to a query, and how much.
 
-    301 0 FBIS4-50478 1     the form of TREC: query, a constant, document, grade
+    301 0 FBIS4-50478 1     TREC format: query, a constant, document, grade
     1 184 2                 three columns: query, document, grade
 
-In the form of TREC a grade over 0 is relevant, and a higher one is better. In three columns a grade over 0 is
-relevant, and no more than that: the file that made the form known, Cranfield's, gives 1 to the best and 4 to the
-least relevant. ``graded`` takes those grades, too, as they are.
+In TREC format a grade over 0 is relevant, and higher is better. In three columns a grade over 0 is relevant,
+and its size is ignored: the file that made the format known, Cranfield's, gives 1 to the most and 4 to the
+least relevant. ``graded`` uses those grades, too.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from crivello.errors import InvalidArgument
 from crivello.lines import numbered_lines
 
 Judgments = dict[str, dict[str, int]]
-"""The grades, by query and document."""
+"""The grades by query and document."""
 
 
 def read_judgments(name: str, *, graded: bool = False) -> Judgments:
-    """The judgments of a file, plain or gzip; ``-`` is standard input."""
+    """Reads judgments from a file, plain or gzip; ``-`` is standard input."""
     judgments: Judgments = {}
     width = 0
     for number, line in numbered_lines(name):

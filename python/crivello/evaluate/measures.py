@@ -1,7 +1,7 @@
-"""Measures of a run, by their names in ir-measures: ``AP``, ``nDCG@10``, ``P(rel=2)@5``.
+"""The measures of a run, by their names in ir-measures: ``AP``, ``nDCG@10``, ``P(rel=2)@5``.
 
-ir-measures leaves the counting to trec_eval where that has the measure. It is an extra (``crivello[eval]``), since
-SciPy comes with it.
+ir-measures delegates to trec_eval where that has the measure. It is an extra (``crivello[eval]``), because it
+depends on SciPy.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _NAME = re.compile(r"(?P<name>\w+)(?:\((?P<parameters>.*)\))?(?:@(?P<cutoff>.+))
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Evaluation(Figures, Tabular):
-    """What the measures say of a run; as a table, a row for each query.
+    """The evaluation of a run; as a table, one row per query.
 
-    ``queries`` has the value of each measure for each query of the judgments. ``missing`` are those for which the
-    run has nothing, and ``unknown`` the queries of the run that nobody judged, which count for nothing.
+    ``queries`` has the value of each measure for each query of the judgments. ``missing`` are those without
+    results in the run, and ``unknown`` the queries of the run without judgments, which are ignored.
     """
 
     queries: dict[str, dict[str, float]]
@@ -61,13 +61,13 @@ class Evaluation(Figures, Tabular):
         return ((query, *values.values()) for query, values in self.queries.items())
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
-        """The form of ``crivello evaluate --json``; ``NumQ`` is the number of queries."""
+        """The JSON of ``crivello evaluate --json``; ``NumQ`` is the number of queries."""
         means = {**self.means, "NumQ": len(self.queries)}
         return {"mean": means, "queries": self.queries} if per_query else means
 
 
 class Evaluator:
-    """Measures runs against the same judgments."""
+    """Evaluates runs against the same judgments."""
 
     def __init__(self, judgments: Judgments, measures: Iterable[str] = DEFAULT_MEASURES) -> None:
         library = _library()
@@ -81,7 +81,7 @@ class Evaluator:
             raise InvalidArgument(f"this cannot be measured here: {reason}") from None
 
     def evaluate(self, run: Run) -> Evaluation:
-        """What the measures say of a run."""
+        """Computes the measures of a run."""
         values: dict[str, dict[str, float]] = {
             query: dict.fromkeys(self._names, 0.0) for query in self._judgments
         }
@@ -95,7 +95,7 @@ class Evaluator:
 
 
 def evaluate(judgments: Judgments, run: Run, measures: Iterable[str] = DEFAULT_MEASURES) -> Evaluation:
-    """What the measures say of a run."""
+    """Computes the measures of a run."""
     return Evaluator(judgments, measures).evaluate(run)
 
 
@@ -110,9 +110,9 @@ def _library() -> Any:
 
 
 def _measure(library: Any, text: str) -> Any:
-    """A measure by its name.
+    """Parses the name of a measure.
 
-    The library's own reader of names leans on parts of ``ast`` that Python 3.14 no longer has.
+    The library's own parser uses parts of ``ast`` that were removed in Python 3.14.
     """
     match = _NAME.fullmatch(text.strip())
     known = library.measures.registry

@@ -1,4 +1,4 @@
-"""An evaluation as a picture, query by query, the best first: one run's values, or what a second one changes."""
+"""Plots an evaluation query by query, best first: one run's values, or the differences between two runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAMED_QUERIES = 60
 
 
 def draw(file: Path, first: Evaluation, second: Evaluation | None, title: str) -> None:
-    """Draws a panel for each measure."""
+    """Draws one panel per measure."""
     check_format(file)
     import matplotlib
 

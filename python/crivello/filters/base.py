@@ -1,4 +1,4 @@
-"""What all filters have in common."""
+"""The common base of all filters."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ Keys: TypeAlias = list[str] | list[bytes] | list[str | bytes] | NDArray[np.uint6
 
 
 def signatures(keys: list[str]) -> NDArray[np.uint64]:
-    """The signatures that stand for keys, for whoever asks many filters about the same ones."""
+    """The signatures of keys, for querying several filters with the same keys."""
     return np.array(_core.signatures(keys), dtype=np.uint64)
 
 
 @contextmanager
 def whole_numbers(whose: str = "filter") -> Iterator[None]:
-    """Turns away the numbers that have no place among parameters: negative or enormous ones."""
+    """Reports parameters that do not fit the native integer types, negative or enormous ones, as
+    InvalidArgument."""
     try:
         yield
     except OverflowError as error:
@@ -31,7 +32,7 @@ def whole_numbers(whose: str = "filter") -> Iterator[None]:
 
 
 class Filter:
-    """A set of keys that sometimes says yes where the answer is no; threads may share it."""
+    """An approximate set of keys, with false positives; threads may share it."""
 
     kind: ClassVar[str]
     _native: _core.Filter
@@ -44,19 +45,19 @@ class Filter:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """The filter that was saved at ``path``, in memory."""
+        """Loads the filter saved at ``path`` into memory."""
         return cls._of(_core.Filter.open(cls.kind, path, False))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the filter to ``path``: whole, synced, then renamed."""
+        """Saves the filter to ``path`` atomically: written, synced, then renamed."""
         self._native.save(path)
 
     def flush(self) -> None:
-        """Makes a filter that lives in a mapped file durable; closing (or deleting) it does so too."""
+        """Makes a filter in a mapped file durable; closing (or deleting) it does so too."""
         self._native.flush()
 
     def copy(self) -> Self:
-        """The same filter, in memory."""
+        """A copy of the filter in memory."""
         return self._of(self._native.copy())
 
     __copy__ = copy
@@ -65,15 +66,15 @@ class Filter:
         return self.copy()
 
     def add(self, keys: Keys) -> NDArray[np.bool_]:
-        """Adds keys in their order; tells of each whether it seemed to be there before."""
+        """Adds keys in order; returns for each whether it was already present, up to false positives."""
         return np.frombuffer(self._native.add(keys), dtype=np.bool_)
 
     def update(self, keys: Keys) -> None:
-        """Adds keys, without answers."""
+        """Adds keys without returning anything: faster."""
         self._native.update(keys)
 
     def contains(self, keys: Keys) -> NDArray[np.bool_]:
-        """Tells of each key whether it seems to be there."""
+        """Returns for each key whether it is present, up to false positives."""
         return np.frombuffer(self._native.contains(keys), dtype=np.bool_)
 
     def __contains__(self, key: str | bytes) -> bool:
@@ -81,7 +82,7 @@ class Filter:
 
     @property
     def count(self) -> int:
-        """How many keys were added: those that seemed new, and in a stable filter all."""
+        """The number of added keys: those that were reported new, and in a stable filter all."""
         return self._native.count
 
     def __len__(self) -> int:
@@ -92,27 +93,27 @@ class Filter:
 
     @property
     def bits(self) -> int:
-        """How many bits the filter has."""
+        """The size of the filter in bits."""
         return self._native.bits
 
     @property
     def hashes(self) -> int:
-        """How many hash functions a key has."""
+        """The number of hash functions."""
         return self._native.hashes
 
     @property
     def bits_per_key(self) -> float:
-        """The bits of the filter by the keys that were added."""
+        """The bits of the filter per added key."""
         return self.bits / self.count if self.count else float("inf")
 
     @property
     def fill(self) -> float:
-        """The fraction of the bits (or cells) that are not 0; reads them all."""
+        """The fraction of the bits (or cells) that are not 0; scans them all."""
         return self._native.fill
 
     @property
     def expected_error(self) -> float:
-        """The probability that a key that was never added seems to be there now; reads all the bits."""
+        """The current false-positive rate, from the fill; scans all bits."""
         return self._native.expected_error
 
     def __repr__(self) -> str:

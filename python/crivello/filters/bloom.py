@@ -1,4 +1,4 @@
-"""The filters that never forget."""
+"""The Bloom filters, which never forget."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from crivello.filters.base import Filter, whole_numbers
 
 
 class Bloom(Filter):
-    """A Bloom filter: ``hashes`` bits are set for every key.
+    """A Bloom filter: every key sets ``hashes`` bits.
 
-    Sized for ``capacity`` keys with false positives at rate ``error``, or given ``bits`` and ``hashes``. A key costs
-    1.44 log2(1/error) bits. Beyond the capacity it errs more; ``expected_error`` tells how often.
+    Sized for ``capacity`` keys with a false-positive rate of ``error``, or by ``bits`` and ``hashes``. A key
+    costs 1.44 log2(1/error) bits. Beyond the capacity the rate rises; ``expected_error`` is the current one.
     """
 
     kind: ClassVar[str] = "bloom"
@@ -41,10 +41,10 @@ class Bloom(Filter):
         bits: int | None = None,
         hashes: int | None = None,
     ) -> Self:
-        """A filter that lives in the memory-mapped file ``path``.
+        """A filter in the memory-mapped file ``path``.
 
-        A file that is there is opened, and its size taken from it; otherwise one is made, with the size given.
-        One process at a time: ``flush`` it, or let it go, before another opens it.
+        An existing file is opened with its own size; otherwise one is created, with the given size.
+        One process at a time: ``flush`` or release it before another opens it.
         """
         sizes = (capacity, error, bits, hashes)
         if Path(path).exists():
@@ -56,10 +56,10 @@ class Bloom(Filter):
 
 
 class BlockedBloom(Bloom):
-    """A Bloom filter whose bits for a key all lie in one cache line of 512.
+    """A Bloom filter in which all bits of a key are in one cache line of 512 bits.
 
-    One cache miss per key instead of one per hash function, for somewhat more bits: how many more is solved from the
-    uneven load of the lines, so that the stated error is the real one.
+    One cache miss per key instead of one per hash function, for somewhat more bits: how many is computed from
+    the uneven load of the lines, so that the stated rate is the actual one.
     """
 
     kind: ClassVar[str] = "blocked"

@@ -1,4 +1,4 @@
-"""The filter that forgets, for streams without end."""
+"""The stable Bloom filter, which forgets, for unbounded streams."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from crivello.filters.base import Filter, whole_numbers
 
 
 class StableBloom(Filter):
-    """A stable Bloom filter (Deng and Rafiei): the duplicates in a stream, in fixed memory.
+    """A stable Bloom filter (Deng and Rafiei): detects the duplicates in a stream, in fixed memory.
 
-    ``add`` gives the duplicate flags. For every key, ``p`` cells are decremented and its ``k`` cells are set to
-    ``max``; false positives stay below ``bound`` however long the stream is, and what is forgotten is what
-    came longest ago: see ``recall``. The same ``seed`` and stream give the same answers everywhere.
+    ``add`` returns the duplicate flags. For every key, ``p`` cells are decremented and its ``k`` cells are
+    set to ``max``; the false-positive rate stays below ``bound`` however long the stream is, and the oldest
+    keys are forgotten: see ``recall``. The same ``seed`` and stream yield the same answers everywhere.
     """
 
     kind: ClassVar[str] = "stable"
@@ -29,9 +29,9 @@ class StableBloom(Filter):
     def for_bound(
         cls, *, bits: int, false_positives: float, max: int = 1, k: int | None = None, seed: int = 0
     ) -> Self:
-        """The filter of ``bits`` bits that keeps false positives below a bound.
+        """The filter of ``bits`` bits that keeps the false-positive rate below a bound.
 
-        Without ``k``, the one that remembers longest is taken; ``p`` follows from it, rounded up.
+        By default ``k`` is the value with the longest memory; ``p`` follows from it, rounded up.
         """
         with whole_numbers():
             solved = _core.Stability.for_bound(bits, false_positives, max, k)
@@ -48,10 +48,10 @@ class StableBloom(Filter):
         p: int = 4,
         seed: int = 0,
     ) -> Self:
-        """A filter that lives in the memory-mapped file ``path``.
+        """A filter in the memory-mapped file ``path``.
 
-        A file that is there is opened, with the parameters that it has; otherwise one of ``bits`` bits is made.
-        One process at a time: ``flush`` it, or let it go, before another opens it.
+        An existing file is opened with its own parameters; otherwise one of ``bits`` bits is created.
+        One process at a time: ``flush`` or release it before another opens it.
         """
         if Path(path).exists():
             if bits is not None:
@@ -70,26 +70,26 @@ class StableBloom(Filter):
 
     @property
     def max(self) -> int:
-        """What a cell is set to."""
+        """The value that cells are set to."""
         return self._stability.max
 
     @property
     def k(self) -> int:
-        """How many cells are set for a key."""
+        """The number of cells set per key."""
         return self._stability.k
 
     @property
     def p(self) -> int:
-        """How many cells are decremented for a key."""
+        """The number of cells decremented per key."""
         return self._stability.p
 
     @property
     def bound(self) -> float:
-        """False positives are at most this frequent, on any stream."""
+        """The upper bound on the false-positive rate, on any stream."""
         return self._stability.bound
 
     def recall(self, gap: float) -> float:
-        """The probability that the duplicate of a key that came ``gap`` keys before is recognised."""
+        """The probability of recognising the duplicate of a key seen ``gap`` keys before."""
         return self._stability.recall(gap)
 
     def __repr__(self) -> str:

@@ -1,1 +1,1 @@
-"""Experiments: what the theory derives on paper, measured on data."""
+"""Experiments: the results of the theory, measured on data."""

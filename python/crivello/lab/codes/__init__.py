@@ -1,4 +1,4 @@
-"""Which code fits these numbers? Bits and nanoseconds of every code beside the entropy, and a plot.
+"""Which code fits these numbers? Bits and nanoseconds of every code compared with the entropy, and a plot.
 
 >>> from crivello.lab.codes import read, study
 >>> outcome = study(read("gaps.txt"))

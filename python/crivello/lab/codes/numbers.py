@@ -1,4 +1,4 @@
-"""Integers from a file, in the formats that people have them in."""
+"""Reads integers from a file in common formats."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _NPY = b"\x93NUMPY"
 
 
 def read(name: str, format: str = "auto") -> NDArray[np.uint64]:
-    """The numbers in a file, or on standard input where the name is ``-``.
+    """The numbers in a file, or on standard input if the name is ``-``.
 
-    ``text`` is one number a line, ``npy`` a NumPy array, ``u32`` and ``u64`` are raw and little-endian; ``auto``
-    takes what begins like an array for one and everything else for text.
+    ``text`` is one number per line, ``npy`` a NumPy array, ``u32`` and ``u64`` are raw and little-endian;
+    ``auto`` recognises a NumPy array by its magic number and treats everything else as text.
     """
     if format not in FORMATS:
         raise InvalidArgument(f"there is no format {format!r}", hint=f"one of {', '.join(FORMATS)}")
@@ -38,7 +38,7 @@ def read(name: str, format: str = "auto") -> NDArray[np.uint64]:
 
 
 def gaps(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The first number of a sorted list, and the difference of each other one to the one before."""
+    """The first number of a sorted list, and the difference of each other number to the previous one."""
     falling = np.flatnonzero(numbers[1:] < numbers[:-1])
     if falling.size:
         place = int(falling[0]) + 1

@@ -1,4 +1,4 @@
-"""The plot of a study: what each code costs, and for which distributions the codes are made."""
+"""The plot of a study: the cost of each code, and the intended distributions of the codes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from crivello.lab.codes.study import Outcome
 
 _INTENDED = {"gamma": "γ", "delta": "δ", "zeta3": "ζ₃", "nibble": "nibble", "byte": "byte"}
 _BINS_PER_OCTAVE = 2
-# Codes that take so many times the bits of the smallest are left out: they would press the others together.
+# Codes that take more than this multiple of the smallest bits are omitted: they would squeeze the others.
 _WIDEST = 2
 _SIDES = ((7, 3), (-7, 3), (7, -10), (-7, -10))
 
 
 def draw(outcome: Outcome, numbers: NDArray[np.uint64], path: str) -> None:
-    """Draws the plot into a file, whose ending says of which kind."""
+    """Draws the plot into a file; the format follows its extension."""
     figure, (costs, shapes) = plt.subplots(1, 2, figsize=(14, 6), layout="constrained")
     _draw_costs(costs, outcome)
     _draw_distributions(shapes, numbers)
@@ -48,7 +48,7 @@ def _draw_costs(axes: Any, outcome: Outcome) -> None:
         color="#1f77b4",
         zorder=3,
     )
-    # Codes that are near each other are so in time, too: their names go to different sides.
+    # Codes with similar bits have similar times, too: alternate the sides of their labels.
     for place, measure in enumerate(sorted(shown, key=lambda measure: measure.decode)):
         side, height = _SIDES[place % len(_SIDES)]
         axes.annotate(
@@ -70,7 +70,7 @@ def _draw_costs(axes: Any, outcome: Outcome) -> None:
 
 
 def _draw_distributions(axes: Any, numbers: NDArray[np.uint64]) -> None:
-    # A number n is drawn at n + 1, so that zero has a place on the logarithmic axis.
+    # A number n is drawn at n + 1, so that zero can be shown on the logarithmic axis.
     places = numbers.astype(np.float64) + 1
     octaves = int(np.ceil(np.log2(places.max()))) + 1
     edges = np.unique(np.ceil(2 ** np.arange(0, octaves + 1, 1 / _BINS_PER_OCTAVE)))

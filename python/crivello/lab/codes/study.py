@@ -1,4 +1,4 @@
-"""Every code on the same numbers."""
+"""Measures every code on the same numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crivello.errors import InvalidArgument
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What all codes make of some numbers, the smallest first; which codes refused them, and why."""
+    """The cost of all codes on some numbers, the smallest first; which codes rejected them, and why."""
 
     numbers: int
     largest: int
@@ -31,18 +31,18 @@ class Outcome:
         return self.measures[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """Everything, for JSON."""
         return asdict(self)
 
 
 def candidates(numbers: NDArray[np.uint64]) -> list[str]:
-    """The codes that hold any list, unary, and minimal binary code below the largest number."""
+    """The codes that can encode any list, unary, and minimal binary below the largest number plus one."""
     largest = int(numbers.max())
     return ["unary", *codes.names(), *([f"minimal:{largest + 1}"] if 0 < largest < (1 << 64) - 1 else [])]
 
 
 def study(numbers: NDArray[np.uint64], progress: Callable[[int, int], None] | None = None) -> Outcome:
-    """Measures every code that holds the numbers."""
+    """Measures every code that can encode the numbers."""
     measures, refused = [], {}
     tried = candidates(numbers)
     for done, code in enumerate(tried):

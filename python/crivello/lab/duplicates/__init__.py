@@ -1,11 +1,12 @@
-"""The study of duplicates in a stream: Bloom against Stable Bloom over a grid of parameters.
+"""The study of duplicates in a stream: Bloom filters against stable Bloom filters over a grid of parameters.
 
     >>> from crivello.lab.duplicates import Grid, generate, study
     >>> outcome = study(generate(1_000_000, distinct=0.49), Grid(cells=(500_000,)), "out")
 
-A stream is an array of 64-bit signatures, generated or read from a file. The truth about it is worked out once, by
-the exact set; then every combination of the grid judges it from the start, on as many threads as there are
-processors. The results go to ``duplicates.duckdb``, and from there to ``report.md`` and its plots.
+A stream is an array of 64-bit signatures, generated or read from a file. The ground truth is computed once,
+by the exact set; then every combination of the grid classifies it from the start, on as many threads as there
+are processors. The results are stored in ``duplicates.duckdb``, from which ``report.md`` and its plots are
+made.
 
 Source: Fan Deng and Davood Rafiei, "Approximately detecting duplicates for streaming data using stable Bloom
 filters", 2006, as repeated on Common Crawl in the second of the seed documents.

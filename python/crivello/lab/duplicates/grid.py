@@ -12,7 +12,7 @@ from crivello.filters import Bloom, Filter, StableBloom
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """One filter: m cells, K hash functions; a stable one has Max and P, and the bound that P came from."""
+    """One filter: m cells, K hashes; a stable one also has Max, P, and the bound P was solved from."""
 
     filter: str
     cells: int
@@ -22,20 +22,20 @@ class Combination:
     wanted: float | None = None
 
     def make(self, seed: int) -> Filter:
-        """The filter, empty. A cell of a stable one has as many bits as Max needs."""
+        """An empty filter. A cell of a stable one is as wide as Max needs."""
         if self.filter == "bloom":
             return Bloom(bits=self.cells, hashes=self.k)
         return StableBloom(bits=self.bits, max=self.max, k=self.k, p=self.p, seed=seed)
 
     @property
     def bits(self) -> int:
-        """How many bits the filter has."""
+        """The size of the filter in bits."""
         return self.cells * self.max.bit_length()
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """All combinations of these; P is given, and also solved from the wanted bounds on false positives."""
+    """All combinations of these; P is given, and also solved from bounds on the false-positive rate."""
 
     cells: tuple[int, ...] = (500_000, 1_000_000, 5_000_000, 10_000_000, 40_000_000)
     k: tuple[int, ...] = (2, 4, 6, 8)
@@ -48,7 +48,7 @@ class Grid:
             raise InvalidArgument("the grid is empty: it needs cells, K, Max, and P or bounds")
 
     def combinations(self) -> list[Combination]:
-        """Each filter once, the large ones first: the last to end is then a short one."""
+        """Each filter once, large ones first, so that the last to finish is short."""
         found = [Combination("bloom", cells, k) for cells in self.cells for k in self.k]
         for cells in self.cells:
             for k in self.k:

@@ -1,7 +1,7 @@
 """The plots of a study, drawn from its DuckDB file.
 
-Where a plot can show only one P a filter, it is the one solved from the *reference bound*: the middle one of the
-bounds in the grid (or, without bounds, the smallest P).
+Where a plot can show only one P per filter, it is the one solved from the *reference bound*: the median of
+the bounds in the grid (or, without bounds, the smallest P).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BLOOM, STABLE, STABLE_MORE, PLAIN = "#c0392b", "#1f77b4", "#17a589", "#888888"
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A plot: its file's name, its title, and what to see in it."""
+    """A plot: its file name, its title, and what it shows."""
 
     file: str
     title: str
@@ -33,7 +33,7 @@ class Plot:
 
 
 def short(number: float) -> str:
-    """A count as people say it: 500 k, 40 M."""
+    """A count in short form: 500 k, 40 M."""
     for unit, size in (("M", 1_000_000), ("k", 1_000)):
         if number >= size:
             return f"{number / size:g} {unit}"
@@ -49,7 +49,7 @@ def reference(database: duckdb.DuckDBPyConnection) -> str:
 
 
 def reference_name(database: duckdb.DuckDBPyConnection) -> str:
-    """How a legend calls the P of the reference bound."""
+    """The legend's name for the P of the reference bound."""
     bound = _reference_bound(database)
     return "smallest P" if bound is None else f"P for FPS ≤ {bound:g}"
 
@@ -75,7 +75,7 @@ def _rows(database: duckdb.DuckDBPyConnection, query: str) -> Sequence[tuple[Any
 
 
 def _baseline(database: duckdb.DuckDBPyConnection) -> float:
-    """The F1 of who calls every element a duplicate."""
+    """The F1 of the baseline that calls every element a duplicate."""
     elements, distinct = _rows(database, "SELECT elements, distinct_elements FROM stream")[0]
     share = 1 - distinct / elements
     return float(2 * share / (1 + share))

@@ -1,4 +1,4 @@
-"""The report of a study: Markdown with its tables and plots, made from the DuckDB file."""
+"""The report of a study: Markdown with tables and plots, made from the DuckDB file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HEADER = ("filter", "m", "MB", "K", "Max", "P", "FPS", "F1", "precision", "reca
 
 
 def write(folder: Path, seconds: float) -> Path:
-    """Draws the plots and writes the report; ``seconds`` is what the study took before."""
+    """Draws the plots and writes the report; ``seconds`` is the time the study took so far."""
     with duckdb.connect(str(folder / FILE), read_only=True) as database:
         plots = draw_all(database, folder)
         text = "\n".join(_sections(database, seconds)) + "\n"
@@ -78,7 +78,7 @@ def _sections(database: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[s
 
 
 def _beside_the_study(database: duckdb.DuckDBPyConnection) -> Iterator[str]:
-    """Our runs beside the three best rows of the study, where the grid has them."""
+    """Our runs compared with the three best rows of the study, if the grid has them."""
     rows = []
     for k, f1, seconds in STUDY:
         condition = f"{reference(database)} AND max = 1 AND k = {k} AND cells = {STUDY_CELLS}"

@@ -1,9 +1,9 @@
 """The results of a study, as a DuckDB file that can be queried further.
 
 stream  one row: source, elements, distinct, skew, seed
-runs    one row a combination: filter, cells, bits, k, max, p, wanted (the bound that P was solved from),
+runs    one row per combination: filter, cells, bits, k, max, p, wanted (the bound that P was solved from),
         tp, fp, fn, tn, precision, recall, f1, fpr, fnr, fill, seconds
-series  one row a combination and window of the stream: run, position (where the window ends), tp, fp, fn, tn
+series  one row per combination and window of the stream: run, position (the window's end), tp, fp, fn, tn
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _RATES = ("precision", "recall", "f1", "fpr", "fnr")
 
 
 def save(folder: Path, stream: Stream, distinct: int, runs: Sequence[Run]) -> Path:
-    """Writes the file whole, then renames it; returns its path."""
+    """Writes the file atomically (temporary file, then rename); returns its path."""
     path, fresh = folder / FILE, folder / f"{FILE}.new"
     fresh.unlink(missing_ok=True)
     with duckdb.connect(str(fresh)) as database:
@@ -72,7 +72,7 @@ def _counts(rates: dict[str, float | None]) -> dict[str, float | None]:
 
 
 def _create(database: duckdb.DuckDBPyConnection, table: str, rows: list[dict[str, Any]]) -> None:
-    """A table of these rows; numbers that are not there come as NaN and are stored as NULL."""
+    """Creates a table of these rows; missing numbers are passed as NaN and stored as NULL."""
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     database.register("columns", columns)
     chosen = [

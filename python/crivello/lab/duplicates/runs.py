@@ -1,4 +1,4 @@
-"""The runs of a study: every combination over the whole stream, on all processors."""
+"""The runs of a study: every combination over the entire stream, on all processors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a filter made of the stream: as a whole, and in windows of equal length along it."""
+    """A filter's results on the stream: in total, and in windows of equal length."""
 
     combination: Combination
     whole: Confusion
@@ -34,11 +34,11 @@ class Run:
 
 
 class Stopped(Exception):
-    """The study was interrupted: the rest of it is not wanted."""
+    """The study was interrupted."""
 
 
 def truth_of(stream: Stream) -> Flags:
-    """Of each element whether it came before; the exact set takes at most 32 bytes an element, or 64 KiB."""
+    """Whether each element is a duplicate; the exact set takes at most 32 bytes per element, or 64 KiB."""
     return Exact(max(1 << 16, 32 * len(stream))).add(stream.signatures)
 
 
@@ -49,7 +49,7 @@ def run_all(
     seed: int,
     progress: Callable[[], None],
 ) -> list[Run]:
-    """Runs all combinations, in parallel; Ctrl-C ends them within a window."""
+    """Runs all combinations in parallel; Ctrl-C ends them within a window."""
     stop = threading.Event()
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         futures = [pool.submit(_run, stream, truth, one, seed, stop) for one in combinations]
@@ -79,13 +79,13 @@ def _run(stream: Stream, truth: Flags, combination: Combination, seed: int, stop
 
 
 def window_bounds(elements: int) -> list[tuple[int, int]]:
-    """Where the windows of a stream start and end; a short stream has fewer."""
+    """The start and end of each window of a stream; a short stream has fewer windows."""
     edges = np.unique(np.linspace(0, elements, WINDOWS + 1).astype(int)).tolist()
     return list(itertools.pairwise(edges))
 
 
 def confusion_of(judged: Flags, truth: Flags) -> Confusion:
-    """How often the judgements were right."""
+    """The confusion matrix of the answers."""
     positives, duplicates = int(np.count_nonzero(judged)), int(np.count_nonzero(truth))
     hits = int(np.count_nonzero(judged & truth))
     return Confusion(
@@ -97,7 +97,7 @@ def confusion_of(judged: Flags, truth: Flags) -> Confusion:
 
 
 def total(parts: Sequence[Confusion]) -> Confusion:
-    """The counts of all parts together."""
+    """The sum of the parts."""
     return Confusion(
         sum(part.true_positives for part in parts),
         sum(part.false_positives for part in parts),

@@ -1,13 +1,13 @@
-"""The stream of a study: read from a file, or generated with a stated share of distinct elements and skew.
+"""The stream of a study: read from a file, or generated with a given fraction of distinct elements and skew.
 
-A generated element is drawn from a population of U keys; the r-th has a probability in proportion to the integral
-of x^-skew from r to r + 1, which is Zipf's law with a form that can be inverted: with a number u from [0, 1)
+A generated element is drawn from a population of U keys; the r-th has a probability proportional to the
+integral of x^-skew from r to r + 1, a form of Zipf's law that can be inverted: with a uniform u from [0, 1)
 
     r = ((1 - u) + u (U + 1)^(1 - s))^(1 / (1 - s))        (s = 1: r = (U + 1)^u)
 
-rounded down. Skew 0 draws evenly. The expected number of distinct elements among n, the sum of 1 - (1 - p_r)^n,
-grows with U, so U is found by bisection. A skew above 1 leaves so little for the rare keys that some
-shares cannot be reached; that is said.
+rounded down. Skew 0 draws uniformly. The expected number of distinct elements among n, the sum of
+1 - (1 - p_r)^n, grows with U, so U is found by bisection. A skew above 1 leaves so little for the rare keys
+that some fractions cannot be reached; that is an error.
 
 10 million elements take about two seconds and 8 bytes each.
 """
@@ -30,7 +30,7 @@ _STEPS_OF_THE_SUM = 4000
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Signatures in their order, and where they came from; skew and seed only where it was generated."""
+    """Signatures in order, and their source; skew and seed only if it was generated."""
 
     signatures: NDArray[np.uint64]
     source: str
@@ -49,7 +49,7 @@ def read(path: str | Path) -> Stream:
 
     with TemporaryDirectory(prefix="crivello-lab-") as temporary:
         record = Path(temporary, "record")
-        # The verdicts are of no interest here: any judge will do.
+        # The filter's answers are not used here: any filter will do.
         record_stream([path], Bloom(bits=64, hashes=1)._native, record=record)
         chunks = [np.ascontiguousarray(chunk["signature"]) for chunk in entries(record)]
     if not chunks:
@@ -58,7 +58,7 @@ def read(path: str | Path) -> Stream:
 
 
 def generate(elements: int, distinct: float = 0.49, skew: float = 0.8, seed: int = 0) -> Stream:
-    """A stream of ``elements``, a share ``distinct`` of which is expected to be new."""
+    """A stream of ``elements``, of which an expected fraction ``distinct`` is new."""
     if elements < 1:
         raise InvalidArgument("a stream has at least one element")
     if not 0 < distinct <= 1:
@@ -80,8 +80,8 @@ def _ranks(drawn: NDArray[np.float64], keys: float, skew: float) -> NDArray[np.f
 
 
 def expected_distinct(elements: int, keys: float, skew: float) -> float:
-    """How many different keys turn up among so many elements."""
-    # The terms change slowly with the rank: each of a few thousand ranks stands for those up to the next.
+    """The expected number of distinct keys among ``elements`` elements."""
+    # The terms change slowly with the rank: each of a few thousand ranks represents those up to the next.
     ranks = np.unique(np.floor(np.geomspace(1, keys + 1, _STEPS_OF_THE_SUM)))
     widths = np.diff(ranks)
     shares = np.diff(_cumulated(ranks, keys, skew)) / widths
@@ -110,7 +110,7 @@ def _population(elements: int, distinct: float, skew: float) -> float:
 
 
 def _mixed(numbers: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
-    """Numbers as signatures: different ones stay different, and all bits depend on all (SplitMix64)."""
+    """Numbers as signatures: a bijection in which all bits depend on all (SplitMix64)."""
     start = seed * 0x9E3779B97F4A7C15 % (1 << 64)
     mixed = numbers + np.uint64(start)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

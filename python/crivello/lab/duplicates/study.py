@@ -1,4 +1,4 @@
-"""A study from its stream to its report."""
+"""Runs a study, from its stream to its report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a study found; ``runs`` are in the order of the grid."""
+    """The results of a study; ``runs`` are in grid order."""
 
     elements: int
     distinct: int
@@ -39,7 +39,7 @@ class Outcome:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The form of ``--json``."""
+        """The output of ``--json``."""
         return {
             "elements": self.elements,
             "distinct": self.distinct,
@@ -71,7 +71,7 @@ def study(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Runs the grid over the stream and leaves database, plots and report in the folder."""
+    """Runs the grid over the stream and writes database, plots and report to the folder."""
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The study of dictionaries: what it costs to know the rank of a term, and to know whether it is one."""
+"""The study of dictionaries: the cost of mapping a term to its rank, and of testing membership."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terms to try dictionaries on: made up, and not among given ones."""
+"""Terms for testing dictionaries: generated ones, and others that are not among them."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _SYLLABLES = (
 
 
 def generate(count: int, seed: int = 0) -> list[str]:
-    """So many different terms, sorted: made-up words, most of them with a number, as an index of pages has them."""
+    """``count`` distinct terms, sorted: made-up words with numbers, as in an index of web pages."""
     random = np.random.default_rng(seed)
     picks = random.integers(0, len(_SYLLABLES), (count, 3))
     words = ["".join(_SYLLABLES[pick] for pick in row) for row in picks.tolist()]
-    # The number makes each of them the only one.
+    # The number makes each of them unique.
     return sorted(f"{word}{number}" for number, word in enumerate(words))
 
 
 def strangers(count: int, keys: Collection[str], seed: int = 1) -> list[str]:
-    """So many different terms of the same kind that are not among ``keys``."""
+    """Up to ``count`` distinct terms of the same kind that are not among ``keys``."""
     known = set(keys)
     random = np.random.default_rng(seed)
     numbers = random.integers(1 << 40, 1 << 62, count, dtype=np.uint64).tolist()

@@ -1,4 +1,4 @@
-"""The study of dictionaries as a picture: room, time, and errors against what is expected."""
+"""Plots the study of dictionaries: space, time, and measured against expected errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ROOM, _TIME, _PLAIN = "#1f77b4", "#17a589", "#c0392b"
 
 
 def draw(found: Study, file: Path) -> None:
-    """Draws the picture."""
+    """Draws the plot."""
     check_format(file)
     import matplotlib
 

@@ -1,7 +1,8 @@
-"""What dictionaries cost and how they err, measured side by side.
+"""Compares the cost and the error rates of dictionaries.
 
-Times are those of batches through the public API, hashing included; a ``dict`` is asked in a loop of Python, whose own
-cost is in its time. Sizes are those of the bytes of a structure; of a ``dict``, those of its table and of its strings.
+Times are those of batches through the public API, hashing included; a ``dict`` is queried in a Python loop,
+whose cost is included in its time. Sizes are those of a structure's bytes; for a ``dict``, those of its table
+and of its strings.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from crivello.lab.terms.keys import strangers
 
 Made = TypeVar("Made")
 
-# A NumPy array gives every string the room of the longest; past this it is left out.
+# A NumPy array stores every string at the length of the longest; above this size the array is left out.
 _LARGEST_ARRAY = 1 << 31
 
 _RANKS: tuple[tuple[str, Construction, bool], ...] = (
@@ -36,7 +37,7 @@ _RANKS: tuple[tuple[str, Construction, bool], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked: keys in a random order, and terms that are none."""
+    """The lookups: keys in random order, and terms that are not keys."""
 
     keys: list[str]
     ranks: list[int]
@@ -53,13 +54,13 @@ class Row:
     nanoseconds: float
 
     def beyond(self, keys: int) -> float:
-        """The bits a key beyond log2 n, which any dictionary of ranks needs."""
+        """The bits per key beyond log2 n, which any dictionary of ranks needs."""
         return self.bits_per_key - math.log2(keys)
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A structure that errs: how often, and what it costs not to err more; ``misses`` are cache misses a key."""
+    """An approximate structure: its error rate and its cost; ``misses`` are cache misses per key."""
 
     name: str
     bits: int
@@ -73,7 +74,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What was found: ``ranks`` from terms to ranks, ``sets`` of terms, ``signatures`` of ranks by their bits."""
+    """The results: ``ranks`` of terms, ``sets`` of terms, ``signatures`` of ranks by their width."""
 
     keys: int
     asked: int
@@ -83,7 +84,7 @@ class Study:
     sets: list[Rate]
 
     def to_dict(self) -> dict[str, Any]:
-        """The form of ``--json``."""
+        """The output of ``--json``."""
         rows = [{**_fields(row), "beyond": row.beyond(self.keys)} for row in self.ranks]
         return {
             "keys": self.keys,
@@ -104,7 +105,7 @@ def study(
     lookups: int = 1_000_000,
     seed: int = 0,
 ) -> Study:
-    """Measures every dictionary on ``keys``, which must be sorted and different, with so many lookups."""
+    """Measures every dictionary on ``keys``, which must be sorted and distinct, with ``lookups`` lookups."""
     if len(keys) < 2 or any(one >= other for one, other in pairwise(keys)):
         raise InvalidArgument("the terms must be at least two, sorted and different")
     picks = np.random.default_rng(seed).integers(0, len(keys), lookups).tolist()
@@ -189,7 +190,7 @@ def _timed(work: Callable[[], Made]) -> tuple[Made, float]:
 
 
 def _best(work: Callable[[], Made]) -> tuple[Made, float]:
-    """The shortest of some runs: the first one finds its strings far from the processor."""
+    """The shortest of several runs: in the first one the strings are not in the cache."""
     runs = [_timed(work) for _ in range(3)]
     return runs[0][0], min(seconds for _, seconds in runs)
 

@@ -1,4 +1,4 @@
-"""Which settings of the search fit a collection, its topics and their judgments?"""
+"""Parameter tuning: which search settings fit a collection, its topics and their judgments?"""
 
 from crivello.lab.tune.ascent import Point, design, refine
 from crivello.lab.tune.parameters import Parameter, parse_parameter

@@ -1,9 +1,9 @@
-"""The highest value of a function of a few numbers, when each evaluation is dear.
+"""Maximises a function of a few numbers when each evaluation is expensive.
 
-First a design: points spread evenly over the whole range by Halton's sequence (coordinate i of point n is the
-radical inverse of n in the i-th prime), so that a hill is not missed. Then coordinate ascent from the best of
-them: a step along each axis in turn, either way; when no step helps, steps half as long, until they are shorter
-than a hundredth of the range or the evaluations are used up.
+First a design: points spread evenly over the entire range by Halton's sequence (coordinate i of point n is
+the radical inverse of n in the i-th prime), so that no hill is missed. Then coordinate ascent from the best
+of them: a step along each axis in turn, in both directions; when no step helps, the step size is halved,
+until it is less than a hundredth of the range or the budget of evaluations is used up.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LAST_STEP = 1 / 100
 
 
 def design(parameters: list[Parameter], count: int) -> list[Point]:
-    """So many points, spread evenly; fewer where rounding makes some of them equal."""
+    """``count`` points, spread evenly; fewer if rounding makes some of them equal."""
     points = (
         tuple(
             parameter.at(_radical_inverse(number, prime))
@@ -44,7 +44,7 @@ def _radical_inverse(number: int, base: int) -> float:
 def refine(
     parameters: list[Parameter], start: Iterable[Point], score: Callable[[Point], float], budget: int
 ) -> tuple[Point, float]:
-    """The best point that ascent finds from the best of ``start``, with at most ``budget`` points more."""
+    """The best point found by ascent from the best of ``start``, with at most ``budget`` further points."""
     scores = {point: score(point) for point in start}
     known = len(scores)
     best = max(scores, key=lambda point: scores[point])

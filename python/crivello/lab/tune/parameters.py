@@ -1,4 +1,4 @@
-"""Settings of the search that are numbers, and the range in which each is looked for."""
+"""Numeric search settings, and the range in which each is searched."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WITHOUT_EFFECT = {*BY_SCORE_ALONE, "threads"}
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A setting between two values, both of which it may have."""
+    """A setting and its range, both ends included."""
 
     name: str
     low: float
@@ -23,9 +23,9 @@ class Parameter:
     is_whole: bool = False
 
     def at(self, share: float) -> float:
-        """The value so far from the low end to the high one.
+        """The value at a fraction of the range, from 0 (low) to 1 (high).
 
-        Rounded, so that what is fitted can be read, and points that hardly differ are the same.
+        Rounded, so that fitted values are readable, and points that hardly differ are equal.
         """
         share = min(1.0, max(0.0, share))
         if self.is_whole:
@@ -34,12 +34,12 @@ class Parameter:
         return min(self.high, max(self.low, round(self.low + share * (self.high - self.low), digits)))
 
     def share_of(self, value: float) -> float:
-        """Where a value is between the ends, from 0 to 1."""
+        """The position of a value in the range, from 0 to 1."""
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
 
 def parse_parameter(text: str) -> Parameter:
-    """A parameter from ``k1=0.4:3``, or from a name alone, which stands for all that the setting allows."""
+    """Parses a parameter such as ``k1=0.4:3``; a name alone takes the setting's entire range."""
     name, equals, limits = text.partition("=")
     numbers = {
         setting.name: setting

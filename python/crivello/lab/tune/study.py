@@ -1,12 +1,12 @@
-"""Settings fitted to judgments, and what they are worth on topics that they were not fitted to.
+"""Fits settings to judgments, and estimates by cross-validation what they gain on unseen topics.
 
-The topics are dealt into k folds. For each fold the settings are fitted to all the other topics (train) and then
-measured on its own (test), beside the settings that the collection has now. The mean over all topics of what was
-measured on the fold of each is what a fit can be expected to give for topics to come; the score on the topics
-themselves is not. At last the settings are fitted to all topics, which are the values to take.
+The topics are split into k folds. For each fold the settings are fitted to all other topics (train) and then
+measured on the fold (test), as are the collection's current settings. The mean test score over all topics
+estimates what a fit yields for future topics; the score on the training topics does not. Finally the settings
+are fitted to all topics: these are the values to use.
 
-A fold's choice depends on its train topics alone: it takes the points of the common design and those of its own
-ascent. Values of a topic under a setting are kept, so that a point is searched once however many folds try it.
+A fold's choice depends on its train topics alone: it uses the points of the common design and those of its
+own ascent. Scores of topics are cached, so that a point is searched once however many folds try it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ _SEED = 1961
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """What was fitted to all topics but some, and how good it is on those; ``now`` is the collection's score."""
+    """Values fitted to all topics but the fold's, with their score on the fold; ``now`` is that of the
+    current settings."""
 
     values: dict[str, float]
     train: float
@@ -44,8 +45,8 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What came out. ``test`` and ``now`` are means over all topics; ``p`` is how likely their difference is by
-    chance; ``fitted`` was fitted to all topics, on which its score is ``train``."""
+    """The results. ``test`` and ``now`` are means over all topics; ``p`` is the p-value of their difference;
+    ``fitted`` was fitted to all topics, on which its score is ``train``."""
 
     measure: str
     topics: int
@@ -60,13 +61,13 @@ class Study:
     values_now: dict[str, float]
 
     def to_dict(self) -> dict[str, Any]:
-        """The form of ``crivello lab tune --json``."""
+        """The output of ``crivello lab tune --json``."""
         found: dict[str, Any] = msgspec.to_builtins(self)
         return found
 
 
 class _Scores:
-    """The score of each topic under any values of the parameters."""
+    """The score of each topic under any values of the parameters, cached."""
 
     def __init__(
         self,
@@ -86,7 +87,7 @@ class _Scores:
         return len(self._known)
 
     def of(self, point: Point) -> list[float]:
-        """The scores of all topics, in their order."""
+        """The scores of all topics, in order."""
         if point not in self._known:
             names = (parameter.name for parameter in self._parameters)
             settings = msgspec.structs.replace(self._settings, **dict(zip(names, point, strict=True)))
@@ -114,10 +115,11 @@ def tune(
     top: int = 100,
     progress: Callable[[int, int], None] | None = None,
 ) -> Study:
-    """Fits settings to judgments, and tells what that is worth. Nothing is written anywhere.
+    """Fits settings to judgments, and estimates their gain. Writes nothing.
 
-    ``budget`` is how many points are searched at most, beside that of ``settings``: half of them for the common
-    design, the others for the ascents of the folds and of the last fit. The first ``top`` hits of a topic count.
+    ``budget`` is the maximum number of points searched, besides that of ``settings``: half of them for the
+    common design, the others for the ascents of the folds and of the last fit. The top ``top`` hits of a
+    topic count.
     """
     judged = [topic for topic in topics if topic.id in judgments]
     _check(judged, parameters, folds, budget)
@@ -188,7 +190,7 @@ def _check(judged: list[Topic], parameters: Sequence[Parameter], folds: int, bud
 
 
 def _ranked(hits: list[Hit]) -> dict[str, float]:
-    """Hits as scores that fall with the rank, so that only the order counts."""
+    """Hits as scores that decrease with the rank, so that only the order counts."""
     ranked: dict[str, float] = {}
     for hit in hits:
         ranked.setdefault(name_of(hit), -float(hit.rank))
@@ -196,7 +198,7 @@ def _ranked(hits: list[Hit]) -> dict[str, float]:
 
 
 def _dealt(count: int, folds: int) -> list[list[int]]:
-    """The places of topics, shuffled always the same way and dealt into folds of like size."""
+    """The indices of topics, shuffled with a fixed seed and split into folds of similar size."""
     places = list(range(count))
     random.Random(_SEED).shuffle(places)
     return [sorted(places[fold::folds]) for fold in range(folds)]

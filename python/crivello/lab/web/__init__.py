@@ -1,10 +1,11 @@
-"""The sample web: a miniature web made from a seed and served inside the process, on several loopback addresses.
+"""The sample web: a miniature web generated from a seed and served in-process, on several loopback addresses.
 
     >>> with SampleWeb(hosts=8, pages_per_host=10) as web:
     ...     crawl(web.seeds)
 
-It has what makes the real one hard (``Feature`` names it all), and it knows what is on it, so that a test can
-compare what a crawl found with what there was to find, and ``log`` with what it was allowed to ask for.
+It has the features that make the real web hard (``Feature`` lists them), and it knows its own contents, so
+that a test can compare what a crawl found with what there was to find, and ``log`` with what it was allowed
+to fetch.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ _LAST_ADDRESS = 254
 
 
 class SampleWeb:
-    """A web with a known content. What is on it can be asked once it has started, since URLs hold the port."""
+    """A web with known contents. They are available once it has started, since URLs contain the port."""
 
     queries: tuple[str, ...] = ("volcano lava temperature", "queen bee swarm", "lighthouse lens")
-    """Queries that a demo can show, each with good answers."""
+    """Queries for demos, each with good results."""
 
     def __init__(
         self,
@@ -78,7 +79,7 @@ class SampleWeb:
         self.stop()
 
     def start(self) -> None:
-        """Choose the port, make the pages and serve them."""
+        """Choose the port, generate the pages and serve them."""
         if self._server is not None:
             raise CrawlError("the sample web is running already")
         self.port, sockets = listen(self.hosts, self.port)
@@ -95,7 +96,7 @@ class SampleWeb:
         self._server.start()
 
     def stop(self) -> None:
-        """Drop every client and free the port; what is known about the web stays."""
+        """Drop every client and free the port; the contents remain available."""
         if self._server is None:
             return
         self._server.stop()
@@ -106,25 +107,25 @@ class SampleWeb:
 
     @property
     def seeds(self) -> list[str]:
-        """The home page of each host, so that a crawl which stays on its seeds' hosts finds everything too.
+        """The home page of each host, so that a crawl restricted to its seeds' hosts also finds everything.
 
-        Links lead to every page from the first one alone.
+        Every page can be reached by links from the first one alone.
         """
         return [f"{self._origin(host)}/" for host in self.hosts]
 
     @property
     def pages(self) -> frozenset[str]:
-        """The documents (HTML, text, PDF) that a polite crawl from the seeds finds, without the trap's."""
+        """The documents (HTML, text, PDF) that a polite crawl from the seeds finds, except the trap's."""
         return self._world.pages
 
     @property
     def forbidden(self) -> frozenset[str]:
-        """What robots.txt forbids, all of it linked: a part of the first host, and the whole of the closed one."""
+        """The URLs that robots.txt forbids, all linked: part of the first host, all of the closed one."""
         return self._world.forbidden
 
     @property
     def redirects(self) -> dict[str, str]:
-        """Every redirect and the URL it leads to."""
+        """Every redirect and its target."""
         return self._world.redirects
 
     @property
@@ -134,7 +135,7 @@ class SampleWeb:
 
     @property
     def duplicates(self) -> list[Pair]:
-        """Pairs of pages that are equal byte for byte."""
+        """Pairs of pages that are identical byte for byte."""
         return self._world.duplicates
 
     @property
@@ -154,17 +155,17 @@ class SampleWeb:
 
     @property
     def resources(self) -> dict[str, Resource]:
-        """What each URL answers with, except the trap's."""
+        """The resource of each URL, except those of the trap."""
         return dict(self._world.resources)
 
     @property
     def log(self) -> list[Request]:
-        """The requests so far, in the order in which they were answered."""
+        """The requests so far, in the order of their answers."""
         with self._log_lock:
             return list(self._log)
 
     def is_trap(self, url: str) -> bool:
-        """Whether the URL belongs to the calendar without end."""
+        """Whether the URL belongs to the endless calendar."""
         return self._world.calendar.holds(url)
 
     @property

@@ -1,4 +1,4 @@
-"""Articles: readable prose about one subject, put together from a theme's sentences."""
+"""Articles: readable prose about one subject, assembled from a theme's sentences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A text before it has an address, a layout or links."""
+    """A text without URL, layout or links."""
 
     title: str
     language: str
@@ -37,7 +37,7 @@ class Article:
 
     @property
     def slug(self) -> str:
-        """The title as the name of a file."""
+        """The title as a file name."""
         ascii_title = unicodedata.normalize("NFKD", self.title).encode("ascii", "ignore").decode()
         return re.sub(r"[^a-z0-9]+", "-", ascii_title.lower()).strip("-")
 
@@ -49,7 +49,7 @@ class Article:
 
 
 def articles_on(theme: Theme, random: Random) -> Iterator[Article]:
-    """Articles without end on a theme, no two with the same title; those with a subject's own title come first."""
+    """Endless articles on a theme with distinct titles; those titled like their subject come first."""
     own_title, *other_angles = language(theme.language).angles
     numbered = list(enumerate(theme.subjects))
     for part in count(1):

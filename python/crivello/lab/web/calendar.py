@@ -1,4 +1,4 @@
-"""The calendar trap: every month links to the one before and the one after, for ever."""
+"""The calendar trap: every month links to the previous and the next one, for ever."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MONTH = re.compile(r"/calendar/(\d{1,9})/(0[1-9]|1[0-2])")
 
 
 class Calendar:
-    """The pages below ``/calendar/`` of one host, made when they are asked for."""
+    """The pages below ``/calendar/`` of one host, generated on request."""
 
     def __init__(self, origin: str, frame: Frame) -> None:
         self.entry: str = f"{origin}/calendar/2026/01"
@@ -20,11 +20,11 @@ class Calendar:
         self._frame = frame
 
     def holds(self, url: str) -> bool:
-        """Whether the URL is one of the calendar's."""
+        """Whether the URL belongs to the calendar."""
         return url.startswith(self._prefix)
 
     def page(self, target: str) -> Resource | None:
-        """The page of a month, when ``target`` is one."""
+        """The page of a month; None if ``target`` is not one."""
         match = _MONTH.fullmatch(target)
         if match is None:
             return None

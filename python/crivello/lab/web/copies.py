@@ -1,4 +1,4 @@
-"""Copies: the same page at two addresses, or nearly the same."""
+"""Duplicates and near-duplicates: the same page at two URLs, or nearly the same."""
 
 from __future__ import annotations
 

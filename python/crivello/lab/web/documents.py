@@ -1,4 +1,4 @@
-"""Documents that are hard to read: formats, charsets, markup and links out of the ordinary."""
+"""Documents that are hard to parse: unusual formats, charsets, markup and links."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Documents:
 def add_documents(first: Site, second: Site, third: Site, articles: Iterator[Article]) -> Documents:
     """Put each kind of document on one of the sites, with a link on that site's home page.
 
-    The texts of the PDF and of the plain page are ``articles`` that stand nowhere else.
+    The texts of the PDF and of the plain page are ``articles`` that occur nowhere else.
     """
     spelled, spellings = _many_spellings(second)
     urls = {

@@ -1,4 +1,4 @@
-"""The names of what the sample web has in common with the real one."""
+"""The features that the sample web shares with the real one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Feature(StrEnum):
-    """A key of ``SampleWeb.features``; the comments say what the URL there is."""
+    """A key of ``SampleWeb.features``; the comments describe its URL."""
 
     FORBIDDEN = "forbidden"  # a page that robots.txt forbids
     ALLOWED_EXCEPTION = "allowed exception"  # a page that robots.txt allows inside what it forbids

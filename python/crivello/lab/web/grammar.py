@@ -1,7 +1,7 @@
-"""A small grammar for sentences that vary.
+"""A small grammar for varied sentences.
 
-``[a|b]`` is one of its alternatives, ``{100..200/10}`` a number of that range in steps of ten, and
-``{name}`` the word bound to that name, capitalised when the name is (``{Name}``).
+``[a|b]`` is one of its alternatives, ``{100..200/10}`` a number in that range in steps of ten, and
+``{name}`` the word bound to that name, capitalised if the name is (``{Name}``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SLOT = re.compile(
 
 
 def expand(template: str, words: Mapping[str, str], random: Random) -> str:
-    """One sentence of the template."""
+    """A random sentence of the template."""
 
     def fill(slot: re.Match[str]) -> str:
         if (choice := slot["choice"]) is not None:
@@ -32,5 +32,5 @@ def expand(template: str, words: Mapping[str, str], random: Random) -> str:
 
 
 def capitalised(phrase: str) -> str:
-    """The phrase with its first letter in upper case, and the others as they are."""
+    """The phrase with its first letter in upper case, and the rest unchanged."""
     return phrase[:1].upper() + phrase[1:]

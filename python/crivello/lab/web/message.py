@@ -1,4 +1,4 @@
-"""HTTP messages: a request's head from its bytes, and an answer's bytes from a resource."""
+"""HTTP messages: parses the head of a request, and serialises a resource as a response."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crivello.lab.web.resource import Resource
 
 
 class Answer:
-    """A resource as the bytes that are sent."""
+    """A resource as the bytes of a response."""
 
     def __init__(self, resource: Resource, *, compresses: bool) -> None:
         self._resource = resource
@@ -34,7 +34,7 @@ class Answer:
 
     @cached_property
     def unchanged(self) -> bytes:
-        """The head that says that the client's copy is good."""
+        """The head of a 304: the client's copy is still valid."""
         return b"HTTP/1.1 304 Not Modified\r\nETag: %s\r\n" % self.tag
 
     def _head(self, length: int, encoding: bytes = b"") -> bytes:
@@ -55,7 +55,7 @@ class Answer:
 
 
 class MalformedRequestError(Exception):
-    """The bytes of a client are not a request."""
+    """The bytes of a client are not a valid request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Head:
 
     @classmethod
     def parse(cls, head: bytes) -> Head:
-        """The head of a request, without the blank line that ends it."""
+        """Parses the head of a request, without the blank line that ends it."""
         first, *lines = head.split(b"\r\n")
         try:
             method, target, version = first.split(b" ")
@@ -90,7 +90,7 @@ class Head:
 
 @lru_cache(maxsize=256)
 def accepts_gzip(accept_encoding: bytes) -> bool:
-    """Whether a client with this header takes compressed answers."""
+    """Whether a client with this header accepts compressed responses."""
     for choice in accept_encoding.lower().split(b","):
         coding, _, weight = choice.partition(b";")
         if coding.strip() in (b"gzip", b"*"):

@@ -1,4 +1,4 @@
-"""What stands in a crawler's way: robots.txt, redirects and links that lead nowhere."""
+"""Obstacles for a crawler: robots.txt, redirects and broken links."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOST_PAGES = ("/lost/chapter-nine.html", "/lost/index-of-names.html")
 
 @dataclass(frozen=True, slots=True)
 class Obstacles:
-    """The URLs of the obstacles, by feature and by kind; a redirect's value is where it leads."""
+    """The URLs of the obstacles, by feature and by kind; a redirect's value is its target."""
 
     urls: dict[Feature, str]
     forbidden: frozenset[str]
@@ -87,7 +87,7 @@ def _forbidden_part(site: Site) -> frozenset[str]:
 
 
 def _closed_host(closed_site: Site, open_sites: Sequence[Site]) -> frozenset[str]:
-    """A host whose rules cannot be read is forbidden as a whole (RFC 9309, 2.3.1.4)."""
+    """A host whose robots.txt is unreachable is entirely forbidden (RFC 9309, 2.3.1.4)."""
     closed_site.put("/robots.txt", Resource(b"Try again later.\n", HTML, 503))
     closed = [closed_site.home, *(placed.url for placed in closed_site.articles)]
     for number, url in enumerate(closed):
@@ -96,7 +96,7 @@ def _closed_host(closed_site: Site, open_sites: Sequence[Site]) -> frozenset[str
 
 
 def _redirect(site: Site, hops: Sequence[str], statuses: Sequence[int]) -> dict[str, str]:
-    """Redirects from each hop to the next; those on the same host say where without naming it."""
+    """Redirects from each hop to the next; those on the same host use a relative Location."""
     steps = dict(pairwise(hops))
     for (source, target), status in zip(steps.items(), statuses, strict=True):
         site.put(

@@ -23,7 +23,7 @@ _STYLE = (
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An ``href`` as it stands in the page, and its anchor text."""
+    """An ``href`` as written in the page, and its anchor text."""
 
     href: str
     text: str
@@ -36,14 +36,14 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What surrounds the content of a page: the site's name and its navigation."""
+    """The parts around the content of a page: the site's name and its navigation."""
 
     site_name: str
     navigation: tuple[Link, ...]
 
 
 def spelled_relatively(source: str, target: str, random: Random) -> str:
-    """An ``href`` in the page ``source`` for ``target`` on the same host: from the root, or relative to the page."""
+    """An ``href`` in page ``source`` for ``target`` on the same host: from the root, or relative."""
     parts = urlsplit(target)
     query = f"?{parts.query}" if parts.query else ""
     from_root = parts.path + query
@@ -55,7 +55,7 @@ def spelled_relatively(source: str, target: str, random: Random) -> str:
 
 
 def document(title: str, content: str, frame: Frame, *, language: str = "en", head: str = "") -> bytes:
-    """A whole page around ``content``, which is HTML already."""
+    """A complete page around ``content``, which is already HTML."""
     navigation = "\n".join(map(str, frame.navigation))
     return (
         f'<!DOCTYPE html>\n<html lang="{language}">\n<head>\n<meta charset="utf-8">\n'
@@ -69,7 +69,7 @@ def document(title: str, content: str, frame: Frame, *, language: str = "en", he
 def article_page(
     article: Article, frame: Frame, read_next: Sequence[Link], elsewhere: Sequence[Link]
 ) -> bytes:
-    """The page of an article with the links that lead on from it."""
+    """The page of an article with its links."""
     labels = language(article.language).labels
     sections = [
         f'<section id="part-{number}">\n<h2>{escape(section.heading)}</h2>\n{paragraphs(section.paragraphs)}\n</section>'
@@ -88,7 +88,7 @@ def article_page(
 
 
 def paragraphs(texts: Iterable[str]) -> str:
-    """Each text in a paragraph of its own."""
+    """Each text in a separate paragraph."""
     return "\n".join(f"<p>{escape(text, quote=False)}</p>" for text in texts)
 
 

@@ -11,7 +11,7 @@ _TOP_LEFT = "56 780"
 
 
 def write_pdf(title: str, paragraphs: Iterable[str]) -> bytes:
-    """The text on a sheet of A4; what does not fit on it is left out of sight, not out of the file."""
+    """The text on an A4 page; text that does not fit is off the page, but still in the file."""
     lines = [title, ""]
     for paragraph in paragraphs:
         lines += [*textwrap.wrap(paragraph, _LINE_LENGTH), ""]
@@ -39,7 +39,7 @@ def _literal(text: str) -> bytes:
 
 
 def _assemble(objects: list[bytes]) -> bytes:
-    """The file: header, numbered objects, the table of their offsets, and the trailer that points to it."""
+    """The file: header, numbered objects, cross-reference table of their offsets, and trailer."""
     file = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
     offsets = []
     for number, content in enumerate(objects, start=1):

@@ -1,4 +1,4 @@
-"""What a URL of the sample web answers with."""
+"""The resource that a URL of the sample web returns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TEXT = "text/plain; charset=utf-8"
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A status, a body and its type; ``location`` is where a redirect leads."""
+    """A status, a body and its type; ``location`` is the target of a redirect."""
 
     body: bytes
     content_type: str = HTML
@@ -19,5 +19,5 @@ class Resource:
 
     @classmethod
     def redirect(cls, status: int, location: str) -> Resource:
-        """A redirect, with the line of text that servers send along."""
+        """A redirect, with the short body that servers send."""
         return cls(f"This page is now at {location}\n".encode(), TEXT, status, location)

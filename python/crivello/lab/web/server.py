@@ -1,4 +1,4 @@
-"""A small, fast HTTP/1.1 server for resources that are known beforehand, on several addresses at once."""
+"""A small, fast HTTP/1.1 server for static resources, on several addresses simultaneously."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PERCENT_ESCAPE = re.compile("%[0-9a-fA-F]{2}")
 class Request:
     """A line of the server's log: when a request had arrived and when its answer was sent, in Unix time.
 
-    A client that leaves before the answer is logged all the same: it did ask.
+    A client that disconnects before the answer is logged, too, because it sent a request.
     """
 
     time_start: float
@@ -42,7 +42,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What one address serves: what is known beforehand, and what is made on demand."""
+    """What one address serves: static answers, and resources generated on demand."""
 
     answers: Mapping[str, Answer]
     on_demand: Callable[[str], Resource | None]
@@ -68,7 +68,7 @@ _OTHER_METHOD = _error(501, "This server answers GET and HEAD.\n")
 
 
 class Connection(asyncio.Protocol):
-    """One client: its requests are answered one after the other, in order."""
+    """One client connection: its requests are answered sequentially, in order."""
 
     def __init__(self, server: Server, number: int) -> None:
         self._server = server
@@ -90,7 +90,7 @@ class Connection(asyncio.Protocol):
             self._answer_next()
 
     def abort(self) -> None:
-        """Drop the client without waiting for anything."""
+        """Drop the client immediately."""
         self._transport.abort()
 
     def _answer_next(self) -> None:
@@ -116,7 +116,7 @@ class Connection(asyncio.Protocol):
         asyncio.get_running_loop().call_later(host.delay, self._send, arrived, head, answer)
 
     def _send(self, arrived: float, head: Head | None, answer: Answer) -> None:
-        # A body that this server does not read would be taken for the next request.
+        # The body of another method is not read, and would be parsed as the next request.
         stays = head is not None and head.keeps_alive and answer is not _OTHER_METHOD
         status, start, body = _reply(head, answer)
         if not self._transport.is_closing():
@@ -132,7 +132,7 @@ class Connection(asyncio.Protocol):
 
 
 def _reply(head: Head | None, answer: Answer) -> tuple[int, bytes, bytes]:
-    """Status, head and body of what a client gets who asked like this."""
+    """The status, head and body of the response to a request."""
     if head is None:
         return answer.status, *answer.plain
     known = head.headers.get(b"if-none-match")
@@ -144,7 +144,7 @@ def _reply(head: Head | None, answer: Answer) -> tuple[int, bytes, bytes]:
 
 
 def listen(addresses: Iterable[str], port: int) -> tuple[int, list[socket.socket]]:
-    """Sockets that listen on one port of every address; port 0 is any that is free on all of them."""
+    """Sockets that listen on one port of every address; port 0 chooses one that is free on all of them."""
     addresses = list(addresses)
     attempts = 1 if port else _ATTEMPTS_AT_A_PORT
     for attempt in range(1, attempts + 1):
@@ -180,7 +180,7 @@ def _bound_socket(address: str, port: int) -> socket.socket:
 
 
 class Server:
-    """Serves hosts from a thread of its own until it is stopped."""
+    """Serves hosts from a separate thread until it is stopped."""
 
     def __init__(
         self, hosts: Mapping[str, Host], sockets: list[socket.socket], record: Callable[[Request], None]
@@ -195,7 +195,7 @@ class Server:
         self._thread = threading.Thread(target=self._run, name="sample-web", daemon=True)
 
     def start(self) -> None:
-        """Begin to answer; clients may connect as soon as the sockets listen, and wait until now."""
+        """Start answering; clients may connect as soon as the sockets listen, and wait until this call."""
         self._thread.start()
 
     def stop(self) -> None:

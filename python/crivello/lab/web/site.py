@@ -1,4 +1,4 @@
-"""Sites: a host each, with articles on a few themes, lists of them and a home page."""
+"""Sites: one host each, with articles on a few themes, lists of them and a home page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LINKS_WITH_FRAGMENT = 0.15
 
 
 class Addressing(Enum):
-    """How a site forms the addresses of its pages."""
+    """How a site forms the URLs of its pages."""
 
     FILES = "/{theme}/{slug}.html"
     FOLDERS = "/{theme}/{slug}/"
@@ -48,7 +48,7 @@ class Addressing(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An article at its address; a page that is copied elsewhere spells its links in full."""
+    """An article with its URL; a page that is copied elsewhere uses absolute links."""
 
     url: str
     article: Article
@@ -56,7 +56,7 @@ class Placed:
 
 
 class Site:
-    """One host while its pages are being made."""
+    """One host while its pages are being generated."""
 
     def __init__(self, number: int, origin: str, themes: Iterable[Theme], random: Random) -> None:
         self.origin = origin
@@ -79,13 +79,13 @@ class Site:
         return self.origin + target
 
     def put(self, target: str, resource: Resource) -> str:
-        """Answer at ``target`` with ``resource``; its URL."""
+        """Serve ``resource`` at ``target``; returns its URL."""
         url = self.url(target)
         self.resources[url] = resource
         return url
 
     def publish(self, target: str, resource: Resource) -> str:
-        """Put a document that a crawl is to find."""
+        """Put a document that a crawl should find."""
         url = self.put(target, resource)
         self.pages.add(url)
         return url
@@ -95,13 +95,13 @@ class Site:
         self._notices.append(Link(href, text, rel))
 
     def place(self, article: Article) -> Placed:
-        """Give an article its address."""
+        """Assign an article its URL."""
         placed = Placed(self.url(self.addressing.article(article)), article)
         self.articles.append(placed)
         return placed
 
     def spell_links_in_full(self, position: int) -> Placed:
-        """Make the links of an article absolute, so that copies of its page lead where it leads."""
+        """Make the links of an article absolute, so that they have the same targets in copies of its page."""
         self.articles[position] = replace(self.articles[position], absolute=True)
         return self.articles[position]
 
@@ -117,13 +117,14 @@ class Site:
         return Link(target if absolute else spelled_relatively(source, target, self._random), text)
 
     def article_html(self, placed: Placed, elsewhere: list[Link]) -> bytes:
-        """The page of an article, with links to others on this host and to those ``elsewhere``."""
+        """The page of an article, with links to others on this host and to those on other hosts
+        (``elsewhere``)."""
         links = [self._link_between(placed, each) for each in self._related(placed)]
         frame = self.frame(placed.url, absolute=placed.absolute)
         return article_page(placed.article, frame, links, elsewhere)
 
     def _related(self, placed: Placed) -> list[Placed]:
-        """Other articles, those on the same theme first, and at least one on another."""
+        """Other articles, those on the same theme first, and at least one on another theme."""
         shuffled = self._random.sample(self.articles, len(self.articles))
         others = [each for each in shuffled if each.url != placed.url]
         same = [each for each in others if each.article.theme == placed.article.theme][: _READ_NEXT - 1]
@@ -144,7 +145,7 @@ class Site:
         return Resource(document(title, paragraphs(texts), self.frame(self.url(target)), head=head))
 
     def publish_lists(self) -> None:
-        """Publish the lists of the articles on each theme, which link every article of the site."""
+        """Publish the lists of articles on each theme, which link to every article of the site."""
         by_theme = sorted(self.articles, key=lambda placed: placed.article.theme)
         for theme, group in groupby(by_theme, key=lambda placed: placed.article.theme):
             articles = list(group)
@@ -165,7 +166,7 @@ class Site:
         self.publish(target, Resource(page))
 
     def publish_home(self, neighbours: Iterable[Site], head: str = "") -> None:
-        """Publish the home page: the themes, some articles, the neighbours and what was announced."""
+        """Publish the home page: the themes, some articles, the neighbours and the announced links."""
         themes = list(self.themes.values())
         shelves = [self.link(self.home, self._section(theme.slug, 1), theme.name) for theme in themes]
         picks = self._random.sample(self.articles, min(_READ_NEXT, len(self.articles)))

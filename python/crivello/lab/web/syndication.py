@@ -1,4 +1,4 @@
-"""A feed and a sitemap, each with one page that nothing else leads to."""
+"""A feed and a sitemap, each with one page that nothing else links to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LISTED = 20
 
 
 def add_feed(site: Site) -> dict[Feature, str]:
-    """Put an Atom feed of the site's articles."""
+    """Add an Atom feed of the site's articles."""
     hidden = "/news/only-for-subscribers.html"
     text = "This note was sent to the subscribers of the feed, and no page of the site mentions it."
     only_in_feed = site.put(hidden, site.plain_page(hidden, "A note for subscribers", [text]))
@@ -38,7 +38,7 @@ def add_feed(site: Site) -> dict[Feature, str]:
 
 
 def add_sitemap(site: Site) -> dict[Feature, str]:
-    """Put the sitemap that the site's robots.txt names."""
+    """Add the sitemap that the site's robots.txt names."""
     hidden = "/pages/only-in-the-sitemap.html"
     text = "The sitemap is the only way to this page, unless somebody guesses its address."
     only_in_sitemap = site.put(hidden, site.plain_page(hidden, "A page without visitors", [text]))

@@ -1,6 +1,7 @@
-"""What the sample web writes about: themes, their subjects, and the angles from which an article sees one.
+"""The contents of the sample web: themes, their subjects, and the angles (kinds of article) on a subject.
 
-The texts are the TOML files in ``themes/``, a folder a language; their sentences are templates of ``grammar``.
+The texts are the TOML files in ``themes/``, one folder per language; their sentences are templates of
+``grammar``.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ FOREIGN_THEMES = (("it", "pane"), ("fr", "phares"), ("de", "bergbahnen"))
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Something an article can be about; ``name`` is singular, so that every angle's verbs agree."""
+    """A subject of articles; ``name`` is singular, so that every angle's verbs agree."""
 
     name: str
     title: str
@@ -40,7 +41,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """A dozen of these make the sample web."""
+    """A theme with its subjects; the sample web has a dozen in English."""
 
     slug: str
     language: str
@@ -63,7 +64,7 @@ class Angle:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The words around an article."""
+    """The labels around an article."""
 
     read_next: str
     elsewhere: str
@@ -72,7 +73,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """How articles are put together in one language."""
+    """The angles and labels of one language."""
 
     code: str
     angles: tuple[Angle, ...]

@@ -1,4 +1,5 @@
-"""The whole of the sample web, made from a seed: sites, their articles, the links between them and the features."""
+"""The sample web as a whole, generated from a seed: sites, their articles, the links between them and the
+features."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _CLOSED_ARTICLES = 4
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Everything there is on the sample web, by URL."""
+    """Everything on the sample web, by URL."""
 
     resources: Mapping[str, Resource]
     pages: frozenset[str]
@@ -114,7 +115,7 @@ def _write_articles(site: Site, how_many: int, decks: dict[str, Iterator[Article
 
 
 def _put_articles(site: Site, popular: _Popular) -> list[str]:
-    """Put the pages of the site's articles; their URLs."""
+    """Put the pages of the site's articles; returns their URLs."""
     return [
         site.put(
             placed.url.removeprefix(site.origin), Resource(site.article_html(placed, popular.links(site)))
@@ -124,7 +125,7 @@ def _put_articles(site: Site, popular: _Popular) -> list[str]:
 
 
 def _shares(themes: list[Theme], how_many: int) -> dict[str, int]:
-    """How many of the articles go to each theme: most to the English ones, and at least one to each."""
+    """The number of articles per theme: most for the English ones, and at least one for each."""
     *english, foreign = themes
     in_foreign = max(1, how_many // _ONE_FOREIGN_ARTICLE_IN)
     each, left_over = divmod(how_many - in_foreign, len(english))
@@ -133,7 +134,7 @@ def _shares(themes: list[Theme], how_many: int) -> dict[str, int]:
 
 
 class _Popular:
-    """Links to other hosts; a few articles draw most of them, as on the real web (Zipf)."""
+    """Links to other hosts; a few articles attract most of them, as on the real web (Zipf's law)."""
 
     def __init__(self, articles: list[Placed], random: Random) -> None:
         self._articles = random.sample(articles, len(articles))
@@ -149,7 +150,7 @@ class _Popular:
 
 
 def _publish_homes(open_sites: list[Site], with_feed: Site) -> None:
-    """Home pages, each linking the next two sites, so that the way to the last one is long."""
+    """Publish home pages, each linking to the next two sites, so that the path to the last one is long."""
     for number, site in enumerate(open_sites):
         following = [open_sites[(number + step) % len(open_sites)] for step in (1, 2)]
         neighbours = [each for each in following if each is not site]
