@@ -191,7 +191,7 @@ mod tests {
         let bits = |code| bits_a_number(&Coder::new(code).unwrap(), &lists).unwrap();
         let chosen = |prefer| best(prefer, &lists, GAPS, false).unwrap().code();
         assert!(bits(Code::Zeta(3)) < bits(Code::Pfor128) - 0.5);
-        assert_eq!(chosen(Preference::Balanced), Code::Pfor128);
+        assert!(matches!(chosen(Preference::Balanced), Code::Pfor128 | Code::Pfor256));
         assert_eq!(chosen(Preference::Fastest), Code::Simd128);
         let smallest = bits(chosen(Preference::Smallest));
         assert!(Code::all().into_iter().filter(|code| *code != Code::Ans).all(|code| bits(code) >= smallest));
