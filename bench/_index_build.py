@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from bench._pages import documents, kept
-from crivello.index import Document, Index, IndexOptions
+from crivello import settings
+from crivello.index import Document, Index
 from crivello.index.jsonl import JsonLines
 
 ZONES = ("title", "headings", "body", "url")
@@ -23,20 +24,19 @@ ZONES = ("title", "headings", "body", "url")
 def main() -> None:
     kind, folder, *named = sys.argv[1:]
     options: dict[str, Any] = dict(name.split("=", 1) for name in named)
-    for name in ("memory", "threads", "quantum"):
-        if name in options:
-            options[name] = int(options[name])
     add = float(options.pop("add", 0))
     streamed = options.pop("streamed", "")
+    prefer = options.pop("codes", None)
+    loaded = settings.load(flags={"index": options, "index.codes": {"prefer": prefer}})
     Path(folder).mkdir(parents=True, exist_ok=True)
     if streamed:
-        print(json.dumps(_streamed(folder, options)))
+        print(json.dumps(_streamed(folder, loaded)))
         return
     pages = documents()
     if kind == "ours":
-        print(json.dumps(_ours(pages, folder, options, add)))
+        print(json.dumps(_ours(pages, folder, loaded, add)))
     else:
-        print(json.dumps(_tantivy(pages, folder, kind == "tantivy-terms", options["memory"])))
+        print(json.dumps(_tantivy(pages, folder, kind == "tantivy-terms", loaded.index.memory)))
 
 
 class _Peak:
@@ -64,16 +64,16 @@ def _resident() -> int:
     return pages * resource.getpagesize()
 
 
-def _streamed(folder: str, options: dict[str, Any]) -> dict[str, Any]:
+def _streamed(folder: str, loaded: settings.Settings) -> dict[str, Any]:
     """What building takes beside the pages: they are read as they are needed, and gone then."""
     pages = JsonLines(str(kept()))
     with _Peak() as peak:
-        Index(folder, options=IndexOptions(**options)).add(pages)
+        Index(folder, settings=loaded).add(pages)
     return {"peak": peak.grown}
 
 
-def _ours(pages: list[Document], folder: str, options: dict[str, Any], add: float) -> dict[str, Any]:
-    index = Index(folder, options=IndexOptions(**options))
+def _ours(pages: list[Document], folder: str, loaded: settings.Settings, add: float) -> dict[str, Any]:
+    index = Index(folder, settings=loaded)
     new = pages[:: int(1 / add)] if add else []
     new = [page._replace(url=f"{page.url}?new") for page in new]
     with _Peak() as peak:

@@ -41,14 +41,22 @@ SNIPPETS_MILLISECONDS = 3.0
 
 
 def _options(method: str = "auto", intersection: str = "greedy") -> SearchOptions:
-    return SearchOptions(
-        scorer="bm25",
-        k1=1.2,
-        b=0.75,
-        proximity=0.0,
-        language=LANGUAGE,
-        method=method,
-        intersection=intersection,
+    return options_of(
+        SearchSettings(
+            scorer="bm25",
+            k1=1.2,
+            b=0.75,
+            headings_weight=0.0,
+            proximity=0.0,
+            rank_weight=0.0,
+            collapse=-1,
+            per_site=0,
+            time_limit=0.0,
+            threads=1,
+            language=LANGUAGE,
+            method=method,
+            intersection=intersection,
+        )
     )
 
 

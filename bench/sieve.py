@@ -82,12 +82,13 @@ def peak() -> int:
 
 def run_sieve(kind: str, count: int) -> Run:
     """Sends URLs through a sieve and checks what comes out."""
-    from crivello.sieve import CACHE, open_sieve
+    from crivello.settings import Crawl
+    from crivello.sieve import open_sieve
 
     with new_folder() as folder:
         before = resident()
         # The table of the kind memory is to be measured, and nothing before it.
-        sieve = open_sieve(kind, folder, memory=MEMORY, cache=0 if kind == "memory" else CACHE)
+        sieve = open_sieve(kind, folder, memory=MEMORY, cache=0 if kind == "memory" else Crawl().sieve_cache)
         spent = 0.0
         sizes = []
         for batch in batches(count):

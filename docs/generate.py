@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from tests.chromium import ARGUMENTS, chromium
 from typer.main import get_command
 
@@ -65,8 +64,8 @@ def table_of(section: str) -> str:
     for setting in settings.settings_of(section):
         cells = [
             f"`{setting.name}`",
-            f"`{shown(setting.default)}`",
-            setting.description,
+            f"`{shown(setting)}`",
+            setting.help,
             setting.allowed,
             f"`{setting.variable}`",
         ]
@@ -74,9 +73,9 @@ def table_of(section: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def shown(default: object) -> str:
+def shown(setting: settings.Setting) -> str:
     """A default as it would stand in ``crivello.toml``."""
-    return msgspec.json.encode(default).decode()
+    return "unset" if setting.default is None else setting.in_toml(setting.default)
 
 
 KINDS: dict[str, Callable[[str], str]] = {"settings": table_of, "help": help_of}

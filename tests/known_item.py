@@ -21,7 +21,7 @@ import msgspec
 import pytest
 
 from crivello._core import analyze
-from crivello.index import Document, Index, IndexOptions
+from crivello.index import Document, Index
 from crivello.index.jsonl import JsonLines
 from crivello.search import Group, Operator, Term
 from crivello.search.searcher import Search
@@ -81,7 +81,7 @@ def found(items: Iterable[KnownItem], find: Find) -> float:
 
 def index(folder: Path, documents: Iterable[Document]) -> Search:
     """Indexes documents, and opens the index for searching."""
-    segments = Index(folder, options=IndexOptions(threads=2)).add(documents)
+    segments = Index(folder).add(documents)
     return Search(folder, segments, None, WHOLE)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from crivello.index import Document, Index, IndexOptions
+from crivello.index import Document, Index
 from crivello.search import (
     After,
     Aligned,
@@ -43,6 +43,7 @@ from crivello.search import (
 )
 from crivello.search.operators.filters import FIRST_DAY, TYPES
 from crivello.search.operators.modifiers import ZONES
+from tests.searching import indexing
 from tests.slow_search import MEDIA_TYPES, SlowIndex
 
 # The first is the most frequent.
@@ -105,7 +106,7 @@ def build(folder: Path, seed: int, pages: int) -> tuple[Index, SlowIndex]:
     random = Random(seed)
     made = Pages(random)
     order = random.choice(("arrival", "url", "bisection"))
-    index = Index(folder, options=IndexOptions(order=order, quantum=random.choice((16, 32, 128))))
+    index = Index(folder, settings=indexing(order=order, quantum=random.choice((16, 32, 128))))
     slow = SlowIndex()
     for step in range(4):
         numbers = random.sample(range(pages), pages // 2)

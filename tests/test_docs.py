@@ -62,7 +62,7 @@ def test_every_setting_is_in_the_page_of_settings(setting: settings.Setting) -> 
         line for line in (DOCS / "settings.md").read_text().splitlines() if f"`{setting.variable}`" in line
     ]
     assert len(rows) == 1
-    assert f"| `{setting.name}` | `{shown(setting.default)}` | {setting.description} |" in rows[0]
+    assert f"| `{setting.name}` | `{shown(setting)}` | {setting.help} |" in rows[0]
 
 
 def test_the_tour_names_every_folder_of_code() -> None:

@@ -12,13 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crivello._core import Cancel, IndexOptions, join_segments
+from crivello._core import Cancel, join_segments
 from crivello.collection import Collection
 from crivello.errors import InvalidArgument, StorageError
-from crivello.index import Document, Index, Segment
-from crivello.index.policy import FAN_IN, SMALLEST_TIER, choose, tier
+from crivello.index import Document, Index, Segment, options_of
+from crivello.index.policy import SMALLEST_TIER, choose, tier
 from crivello.index.update import Indexer
-from tests.searching import opened
+from crivello.settings import Index as IndexSettings
+from crivello.settings import IndexCodes, Settings
+from tests.searching import indexing, opened
+
+FAN_IN = IndexSettings().fan_in
 
 
 def page(number: int, body: str = "some words") -> Document:
@@ -76,7 +80,7 @@ def test_a_deletion_outlives_merging_without_what_it_deletes(tmp_path: Path) -> 
     index.add([page(1), page(2)])
     index.delete([page(1).url])
     index.add([page(3)])
-    joined = join_segments(tmp_path, index.segments[1:], 9, False, IndexOptions())
+    joined = join_segments(tmp_path, index.segments[1:], 9, False, options_of(Settings()))
     assert joined is not None
     assert found(tmp_path, [index.segments[0], joined]) == urls([2, 3])
     assert found(tmp_path, [joined]) == urls([3])
@@ -142,7 +146,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def test_merging_in_the_background(tmp_path: Path) -> None:
-    index = Index(tmp_path, fan_in=3)
+    index = Index(tmp_path, settings=indexing(fan_in=3))
     for number in range(3):
         index.add([page(number), page(100, f"words of round {number}")])
     old = index.segments
@@ -160,7 +164,7 @@ def test_merging_in_the_background(tmp_path: Path) -> None:
 
 
 def test_a_merge_in_the_background_can_be_stopped(tmp_path: Path) -> None:
-    index = Index(tmp_path, fan_in=2)
+    index = Index(tmp_path, settings=indexing(fan_in=2))
     for start in (0, 2000):
         index.add(page(number, f"words {number * 7919} " * 50) for number in range(start, start + 2000))
     old = index.segments
@@ -181,12 +185,12 @@ def test_what_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
     cancel = Cancel()
     cancel.cancel()
     with pytest.raises(KeyboardInterrupt):
-        join_segments(tmp_path, index.segments, 3, True, IndexOptions(), cancel)
+        join_segments(tmp_path, index.segments, 3, True, options_of(Settings()), cancel)
     assert {path.name for path in tmp_path.iterdir()} == {name for name, _ in index.segments}
 
 
 def test_a_failure_in_the_background_is_raised_by_the_next_call(tmp_path: Path) -> None:
-    index = Index(tmp_path, fan_in=2)
+    index = Index(tmp_path, settings=indexing(fan_in=2))
     index.add([page(1)])
     index.add([page(2)])
     (tmp_path / index.segments[0][0]).unlink()
@@ -201,7 +205,7 @@ def test_little_memory_gives_the_same_index(tmp_path: Path) -> None:
     for memory in (1 << 20, 1 << 28):
         folder = tmp_path / str(memory)
         folder.mkdir()
-        segments = Index(folder, options=IndexOptions(memory=memory)).add(documents)
+        segments = Index(folder, settings=indexing(memory=memory)).add(documents)
         assert [path.name for path in folder.iterdir()] == ["segment-000001.seg"]
         searcher = opened(folder, segments)
         searcher.verify()
@@ -227,7 +231,7 @@ def test_any_sequence_of_changes_is_that_of_a_dict(changes: list[tuple[str, Any]
     model: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        index = Index(folder, fan_in=3)
+        index = Index(folder, settings=indexing(fan_in=3))
         for change, of_what in changes:
             if change == "add":
                 documents = [page(number, f"words number{text}") for number, text in of_what]
@@ -246,7 +250,7 @@ def test_any_sequence_of_changes_is_that_of_a_dict(changes: list[tuple[str, Any]
                 index.merge_in_background()
             else:
                 index.stop_merging()
-                index = Index(folder, index.segments, fan_in=3)
+                index = Index(folder, index.segments, settings=indexing(fan_in=3))
             searcher = opened(folder, index.segments)
             hits = searcher.search("words", top=100)
             assert {hit.url: str(hit.snippet) for hit in hits} == model
@@ -269,7 +273,7 @@ def test_what_fails_while_it_is_added_leaves_the_index_as_it_was(tmp_path: Path)
         yield from (page(number, "words " * 1000) for number in range(2000))
         raise ZeroDivisionError
 
-    index = Index(tmp_path, options=IndexOptions(memory=1 << 20, threads=2))
+    index = Index(tmp_path, settings=indexing(memory=1 << 20, threads=2))
     index.add([page(1)])
     before = index.segments
     with pytest.raises(ZeroDivisionError):
@@ -284,20 +288,19 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
     with pytest.raises(StorageError):
         Index(tmp_path / "absent").add([page(1)])
     with pytest.raises(InvalidArgument, match="no segments"):
-        join_segments(tmp_path, [], 1, True, IndexOptions())
+        join_segments(tmp_path, [], 1, True, options_of(Settings()))
     with pytest.raises(InvalidArgument, match="name of a segment"):
         Index(tmp_path, [("other.txt", 1)])
-    with pytest.raises(InvalidArgument, match="fan_in"):
-        Index(tmp_path, fan_in=1)
-    wrong: list[tuple[str, Any]] = [
-        ("order", "size"),
-        ("codes", "best"),
-        ("pointers", "morse"),
-        ("quantum", 8),
-    ]
-    for name, value in wrong:
-        with pytest.raises(InvalidArgument, match=str(value)):
-            IndexOptions(**{name: value})
+    # What was made past the checks of the settings is refused by the core.
+    for wrong, said in (
+        (Settings(index=IndexSettings(order="size")), "size"),
+        (Settings(index=IndexSettings(memory=-1)), "-1"),
+        (Settings(index_codes=IndexCodes(prefer="best")), "best"),
+        (Settings(index_codes=IndexCodes(pointers="morse")), "morse"),
+        (Settings(index_codes=IndexCodes(quantum=8)), "8 postings"),
+    ):
+        with pytest.raises(InvalidArgument, match=said):
+            Index(tmp_path, settings=wrong)
 
 
 def settle(sizes: Iterable[int]) -> tuple[list[Segment], int]:
@@ -306,7 +309,7 @@ def settle(sizes: Iterable[int]) -> tuple[list[Segment], int]:
     copied = 0
     for size in sizes:
         segments.append(("", size))
-        while (chosen := choose(segments)) is not None:
+        while (chosen := choose(segments, FAN_IN)) is not None:
             merged = sum(length for _, length in segments[chosen])
             copied += merged
             segments[chosen] = [("", merged)]
@@ -318,7 +321,7 @@ def test_the_policy_keeps_segments_few(sizes: list[int]) -> None:
     segments, _ = settle(sizes)
     lengths = [length for _, length in segments]
     assert sum(lengths) == sum(sizes)
-    assert len(segments) <= (FAN_IN - 1) * (tier(max(lengths, default=0)) + 1)
+    assert len(segments) <= (FAN_IN - 1) * (tier(max(lengths, default=0), FAN_IN) + 1)
 
 
 def test_the_policy_copies_equal_batches_once_a_tier() -> None:

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from crivello import codes
-from crivello._core import IndexOptions
 from crivello.errors import InvalidArgument
 from crivello.index import Document, Index, Segment
-from tests.searching import opened
+from tests.searching import indexing, opened
 
 TEXT = ["alpha beta gamma", "beta", "gamma delta alpha", "alpha " * 9, "delta beta alpha beta", ""]
 QUERIES = ("alpha", "beta AND alpha", '"gamma delta"', "delta OR gamma", "alpha -beta", '"word7 word8"')
@@ -47,7 +46,7 @@ def answers(folder: Path, segments: list[Segment]) -> Answer:
 
 
 def built(folder: Path, **options: Any) -> list[Segment]:
-    index = Index(folder, options=IndexOptions(**options))
+    index = Index(folder, settings=indexing(**options))
     documents = corpus()
     index.add(documents[:150])
     index.add(documents[150:])
@@ -88,8 +87,8 @@ def test_a_code_that_cannot_hold_the_lists_is_refused(tmp_path: Path, component:
         {"order": "bisection"},
         {"quantum": 16},
         {"quantum": 4096},
-        {"codes": "smallest"},
-        {"codes": "fastest"},
+        {"prefer": "smallest"},
+        {"prefer": "fastest"},
         {"ranks": "peeling"},
         {"signature_bits": 0},
         {"signature_bits": 32},
@@ -119,7 +118,7 @@ def test_threads_do_not_change_a_byte(tmp_path: Path, order: str) -> None:
     for threads in (1, 2):
         folder = tmp_path / str(threads)
         folder.mkdir()
-        options = IndexOptions(threads=threads, order=order, codes="smallest", memory=1 << 20)
-        [(name, _)] = Index(folder, options=options).add(documents)
+        settings = indexing(threads=threads, order=order, prefer="smallest", memory=1 << 20)
+        [(name, _)] = Index(folder, settings=settings).add(documents)
         written.append((folder / name).read_bytes())
     assert written[0] == written[1]

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from crivello._core import IndexOptions, parse_html
+from crivello._core import parse_html
 from crivello.index import Document, Index
 from tests import cranfield
+from tests.searching import indexing
 from tests.test_parse import data
 from tests.test_shell import crivello
 
@@ -36,8 +37,8 @@ def test_threads_and_memory_leave_no_trace(
 ) -> None:
     segments = set()
     for threads, memory in [(1, LARGE), (1, SMALL), (2, LARGE), (2, SMALL), (3, SMALL), (2, SMALL)]:
-        options = IndexOptions(threads=threads, memory=memory, order=order, codes=codes)
-        [(name, _)] = Index(tmp_path, options=options).add(documents)
+        settings = indexing(threads=threads, memory=memory, order=order, prefer=codes)
+        [(name, _)] = Index(tmp_path, settings=settings).add(documents)
         segments.add((tmp_path / name).read_bytes())
     assert len(segments) == 1
 

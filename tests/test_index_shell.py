@@ -220,7 +220,7 @@ def test_codes_and_order_are_those_that_are_asked_for(tmp_path: Path) -> None:
     environment = {"CRIVELLO_INDEX_CODES_QUANTUM": "8"}
     done = crivello("index", tmp_path / "c", environment=environment)
     assert done.returncode == 2 and "CRIVELLO_INDEX_CODES_QUANTUM: '8' is not allowed" in done.stderr
-    assert "the name of a code" in complaint("index", tmp_path / "c", "--counts", "morse", code=2)
+    assert "there is no code" in complaint("index", tmp_path / "c", "--counts", "morse", code=2)
 
 
 def test_verifying(folder: Path) -> None:

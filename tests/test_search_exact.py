@@ -7,11 +7,14 @@ import os
 from functools import partial
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
-from crivello._core import Searcher, SearchOptions
+from crivello._core import Searcher
 from crivello.search import Operator
+from crivello.search.searcher import options_of
+from crivello.settings import Search as SearchSettings
 from tests.random_search import EVERY, Queries, build
 from tests.slow_scores import SlowProximity, SlowScores
 from tests.slow_search import SlowSearch
@@ -20,6 +23,8 @@ SCORERS = ("bm25f", "bm25", "tfidf", "ql")
 METHODS = ("auto", "exhaustive", "maxscore", "wand", "blockmax-wand", "taat")
 ZONES = (1.0, 3.0, 0.5, 1.0, 0.0)
 WEIGHTS = dict(zip(("body", "title", "headings", "anchors", "url"), ZONES, strict=True))
+K1, B = 1.5, 0.75
+WEIGHT_SETTINGS: dict[str, Any] = {f"{zone}_weight": weight for zone, weight in WEIGHTS.items()}
 PROXIMITY = 0.5
 COLLECTIONS = tuple(zip(range(1, 11), (30, 30, 30, 40, 40, 50, 50, 60, 100, 200), strict=True))
 TREES = int(os.environ.get("CRIVELLO_TEST_TREES", "1500")) // len(COLLECTIONS)
@@ -32,13 +37,21 @@ def ask(
     searcher: Searcher, query: Operator, *, top: int, language: str, scorer: str, method: str, near: bool
 ) -> tuple[int, Ranking]:
     """How many pages match, and the best of them."""
-    options = SearchOptions(
-        language=language,
-        scorer=scorer,
-        method=method,
-        zones=ZONES,
-        proximity=PROXIMITY if near else 0.0,
-        proximity_depth=10_000,
+    options = options_of(
+        SearchSettings(
+            language=language,
+            scorer=scorer,
+            method=method,
+            k1=K1,
+            b=B,
+            **WEIGHT_SETTINGS,
+            proximity=PROXIMITY if near else 0.0,
+            proximity_depth=10_000,
+            rank_weight=0.0,
+            collapse=-1,
+            per_site=0,
+            time_limit=0.0,
+        )
     )
     ranking = searcher.rank(str(query), options, top, 10_000)
     hits = searcher.show(ranking, 0, top, passages=False)
@@ -75,7 +88,7 @@ def test_every_query_finds_what_its_definition_says(tmp_path: Path, seed: int, p
 
 
 def slow_scores(model: SlowSearch, scorer: str, near: bool) -> SlowScores:
-    scores = SlowScores(model, scorer, k1=1.5, zone_weight=WEIGHTS)
+    scores = SlowScores(model, scorer, k1=K1, zone_weight=WEIGHTS)
     if near:
         scores.added = SlowProximity(scores, PROXIMITY)
     return scores

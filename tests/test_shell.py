@@ -18,6 +18,7 @@ import pytest
 from crivello.cli.app import TASKS
 from crivello.collection import Collection
 from crivello.lab.web import SampleWeb
+from crivello.settings import settings_of
 from crivello.web import Server
 
 CRIVELLO = Path(sys.executable).parent / "crivello"
@@ -167,7 +168,7 @@ def test_crawl_refuses_what_it_cannot_do(web: SampleWeb, folder: Path, tmp_path:
         "crawl", "http://no-such.invalid/", "--into", tmp_path / "new", code=3
     )
     assert "--into" in complaint("crawl", *web.seeds, code=2)
-    assert "a number from 0" in complaint(
+    assert "a number of seconds from 0" in complaint(
         "crawl", *web.seeds, "--into", tmp_path / "n", "--delay", "-3", code=2
     )
     assert "is not a collection" in complaint("search", tmp_path / "missing", "x", code=3)
@@ -324,6 +325,16 @@ def test_help_version_and_doctor() -> None:
     assert crivello().stdout == crivello("--help").stdout
     for shell in ("bash", "zsh", "fish"):
         assert "crivello" in crivello("--show-completion", shell).stdout, shell
+
+
+def test_help_shows_settings_in_groups() -> None:
+    shown = crivello("crawl", "--help").stdout
+    headings = re.findall(r"^(\S.*):$", shown, re.MULTILINE)
+    groups = list(dict.fromkeys(setting.group for setting in settings_of("crawl")))
+    assert headings == ["Arguments", "Options", *groups]
+    for setting in settings_of("crawl"):
+        heading = re.split(r"^(\S.*):$", shown.partition(f"\n  {setting.flag} ")[0], flags=re.MULTILINE)[-2]
+        assert heading == setting.group, setting.flag
 
 
 def test_a_closed_pipe_is_no_error(folder: Path) -> None:

@@ -22,6 +22,7 @@ pub mod prefetch;
 pub mod pulse;
 pub mod robots;
 pub mod search;
+pub mod settings;
 pub mod sieve;
 pub mod signature;
 pub mod stream;

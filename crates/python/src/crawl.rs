@@ -30,7 +30,7 @@ impl Crawl {
     #[pyo3(signature = (plan, files, sieve = None, policy = None))]
     fn new(
         py: Python<'_>,
-        plan: &str,
+        plan: &[u8],
         files: HashMap<String, u64>,
         sieve: Option<Py<PyAny>>,
         policy: Option<Py<PyAny>>,
@@ -231,7 +231,7 @@ impl Policy for PythonPolicy {
 
 /// Whether a crawl by a plan in JSON can start.
 #[pyfunction]
-fn check_crawl(py: Python<'_>, plan: &str) -> PyResult<()> {
+fn check_crawl(py: Python<'_>, plan: &[u8]) -> PyResult<()> {
     enter(py, |_| crawl::check(&Plan::from_json(plan)?))
 }
 

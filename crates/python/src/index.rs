@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crivello_core::index::{self, CodeChoice, NewDocument, SegmentFile};
-use crivello_core::{Error, Pulse, Result, Signature};
+use crivello_core::index::{self, NewDocument, SegmentFile};
+use crivello_core::{Error, Pulse, Signature};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 
@@ -42,51 +42,16 @@ fn name_and_length(file: SegmentFile) -> NameAndLength {
     (file.name, file.length)
 }
 
-/// How segments are built.
+/// The section `[index]` of the settings, read once.
 #[pyclass(module = "crivello._core", frozen)]
 #[derive(Clone, Copy)]
-pub struct IndexOptions(pub index::Options);
+pub struct IndexOptions(index::Options);
 
 #[pymethods]
 impl IndexOptions {
     #[new]
-    #[pyo3(signature = (*, memory = 268435456, threads = 1, order = "arrival", codes = "balanced", pointers = "auto", counts = "auto", positions = "auto", quantum = 128, ranks = "fuse", signature_bits = 4))]
-    #[allow(clippy::too_many_arguments)]
-    fn new(
-        py: Python<'_>,
-        memory: usize,
-        threads: usize,
-        order: &str,
-        codes: &str,
-        pointers: &str,
-        counts: &str,
-        positions: &str,
-        quantum: u32,
-        ranks: &str,
-        signature_bits: u32,
-    ) -> PyResult<Self> {
-        let code = |name: &str| if name == "auto" { Ok(None) } else { name.parse().map(Some) };
-        let options = || -> Result<index::Options> {
-            if !(16..=4096).contains(&quantum) {
-                return Err(Error::Invalid(format!("a block of {quantum} postings: it must be 16 to 4096")));
-            }
-            Ok(index::Options {
-                memory,
-                threads: threads.clamp(1, 256),
-                order: order.parse()?,
-                codes: CodeChoice {
-                    prefer: codes.parse()?,
-                    pointers: code(pointers)?,
-                    counts: code(counts)?,
-                    positions: code(positions)?,
-                    quantum,
-                },
-                construction: ranks.parse()?,
-                signature_bits,
-                compact: false,
-            })
-        };
-        enter(py, |_| options()).map(IndexOptions)
+    fn new(py: Python<'_>, section: &[u8]) -> PyResult<Self> {
+        enter(py, |_| index::Options::from_json(section)).map(IndexOptions)
     }
 }
 

@@ -1,13 +1,9 @@
 //! Searching an index.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use crivello_core::graph::anchor_bytes;
-use crivello_core::search::matching::Intersection;
-use crivello_core::search::rank::Method;
-use crivello_core::search::score::{Model, Proximity, Scorer, ZoneWeight};
-use crivello_core::search::{self, Request, Showing};
+use crivello_core::search::{self, Request};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -15,82 +11,15 @@ use crate::enter::enter;
 use crate::graph::Ranks;
 use crate::index::{NameAndLength, segment_files};
 
-/// How queries are read, scored and shown.
+/// The section `[search]` of the settings, read once.
 #[pyclass(module = "crivello._core", frozen)]
-struct SearchOptions {
-    language: String,
-    model: Model,
-    proximity: Proximity,
-    rank_weight: f64,
-    method: Method,
-    intersection: Intersection,
-    time_limit: Option<Duration>,
-    threads: usize,
-    showing: Showing,
-}
+struct SearchOptions(search::Options);
 
 #[pymethods]
 impl SearchOptions {
     #[new]
-    #[pyo3(signature = (*, language = "en", scorer = "bm25f", k1 = 1.5, b = 0.75, zones = [1.0, 3.0, 0.0, 1.0, 0.0], slope = 0.2, mu = 1000.0, proximity = 0.5, proximity_depth = 100, rank_weight = 0.0, method = "auto", intersection = "greedy", time_limit = 0.0, threads = 1, collapse = None, per_site = 0))]
-    #[allow(clippy::too_many_arguments)]
-    fn new(
-        py: Python<'_>,
-        language: &str,
-        scorer: &str,
-        k1: f64,
-        b: f64,
-        zones: [f64; 5],
-        slope: f64,
-        mu: f64,
-        proximity: f64,
-        proximity_depth: usize,
-        rank_weight: f64,
-        method: &str,
-        intersection: &str,
-        time_limit: f64,
-        threads: usize,
-        collapse: Option<u32>,
-        per_site: usize,
-    ) -> PyResult<Self> {
-        enter(py, |_| {
-            let scorer: Scorer = scorer.parse()?;
-            let zones = zones.map(|weight| ZoneWeight { weight, b });
-            let options = SearchOptions {
-                language: language.to_owned(),
-                model: Model { scorer, k1, b, zones, slope, mu },
-                proximity: Proximity { weight: proximity, depth: proximity_depth },
-                rank_weight,
-                method: method.parse()?,
-                intersection: intersection.parse()?,
-                time_limit: (time_limit > 0.0).then(|| Duration::from_secs_f64(time_limit.min(86_400.0))),
-                threads,
-                showing: Showing { collapse, per_site },
-            };
-            options.request("", 0, 0, 0).check()?;
-            Ok(options)
-        })
-    }
-}
-
-impl SearchOptions {
-    fn request<'a>(&'a self, query: &'a str, depth: usize, count: u64, facets: usize) -> Request<'a> {
-        Request {
-            query,
-            language: &self.language,
-            depth,
-            model: self.model,
-            proximity: self.proximity,
-            rank_weight: self.rank_weight,
-            method: self.method,
-            intersection: self.intersection,
-            count,
-            facets,
-            time_limit: self.time_limit,
-            threads: self.threads,
-            showing: self.showing,
-            ..Request::default()
-        }
+    fn new(py: Python<'_>, section: &[u8]) -> PyResult<Self> {
+        enter(py, |_| search::Options::from_json(section)).map(SearchOptions)
     }
 }
 
@@ -193,7 +122,7 @@ impl Searcher {
         count: u64,
         facets: usize,
     ) -> PyResult<Ranking> {
-        let request = options.request(query, depth, count, facets);
+        let request = Request { count, facets, ..Request::new(query, options.0.clone(), depth) };
         enter(py, |pulse| self.0.rank(&request, pulse)).map(Ranking)
     }
 
@@ -205,7 +134,7 @@ impl Searcher {
         options: &SearchOptions,
         limit: u64,
     ) -> PyResult<(u64, bool)> {
-        let request = options.request(query, 0, limit, 0);
+        let request = Request { count: limit, ..Request::new(query, options.0.clone(), 0) };
         enter(py, |pulse| self.0.count(&request, pulse))
     }
 
@@ -251,13 +180,13 @@ impl Searcher {
         let Some(hit) = ranking.0.hits.get(place) else {
             return Err(pyo3::exceptions::PyIndexError::new_err("there is no such hit"));
         };
-        let request = options.request(query, 10, 0, 0);
+        let request = Request::new(query, options.0.clone(), 10);
         enter(py, |pulse| self.0.explain(&request, &hit.ranked, pulse)).map(Explanation::from)
     }
 
     /// The query with its misspelt words corrected, if there are any.
     fn suggest(&self, py: Python<'_>, query: &str, options: &SearchOptions) -> PyResult<Option<String>> {
-        enter(py, |_| self.0.suggest(query, &options.language))
+        enter(py, |_| self.0.suggest(query, options.0.language()))
     }
 
     /// The signatures of pages for which the log of anchors has twice as much text as they are indexed with.

@@ -68,23 +68,18 @@ struct Sieve(Front);
 #[pymethods]
 impl Sieve {
     #[new]
-    #[pyo3(signature = (kind, folder, files, state, start = None, *, memory, cache, capacity, error))]
-    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (kind, folder, files, state, settings, start = None))]
     fn new(
         py: Python<'_>,
         kind: &str,
         folder: PathBuf,
         files: HashMap<String, u64>,
         state: HashMap<String, u64>,
+        settings: &[u8],
         start: Option<u64>,
-        memory: usize,
-        cache: usize,
-        capacity: u64,
-        error: f64,
     ) -> PyResult<Self> {
-        let options = Options { memory, cache, capacity, error };
         let opening = Opening { folder: &folder, files: &files, state: &state, start };
-        enter(py, |pulse| sieve::open(kind, opening, options, pulse)).map(Sieve)
+        enter(py, |pulse| sieve::open(kind, opening, Options::from_json(settings)?, pulse)).map(Sieve)
     }
 
     #[pyo3(signature = (urls, tags = None))]

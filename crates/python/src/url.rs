@@ -82,8 +82,10 @@ fn url_domain(url: &str) -> String {
 
 /// Why a canonical URL looks like a trap; None, if it does not.
 #[pyfunction]
-fn url_trap(url: &str) -> Option<String> {
-    url::trap(url, &TrapLimits::default()).map(|trap| trap.to_string())
+#[pyo3(signature = (url, *, repeats, segments, parameters))]
+fn url_trap(url: &str, repeats: usize, segments: usize, parameters: usize) -> Option<String> {
+    let limits = TrapLimits { repeats, depth: segments, parameters };
+    url::trap(url, &limits).map(|trap| trap.to_string())
 }
 
 /// Which URLs belong to a crawl.
@@ -101,7 +103,7 @@ impl Scope {
         include: Vec<String>,
         exclude: Vec<String>,
     ) -> PyResult<Self> {
-        enter(py, |_| url::Scope::new(url::ScopeKind::named(kind)?, &seeds, &include, &exclude)).map(Scope)
+        enter(py, |_| url::Scope::new(kind.parse()?, &seeds, &include, &exclude)).map(Scope)
     }
 
     /// Why a URL does not belong to it, in words.

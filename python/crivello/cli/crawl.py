@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crivello.cli.live import CrawlProgress
-from crivello.cli.options import Json, with_settings
+from crivello.cli.options import InGroups, Json, with_settings
 from crivello.cli.output import print_json, print_report, say, stderr_console
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ MOST_SEEDS = 100_000
 
 def register(app: typer.Typer) -> None:
     """Adds the verb."""
-    app.command("crawl")(with_settings("crawl")(crawl))
+    app.command("crawl", cls=InGroups)(with_settings("crawl")(crawl))
 
 
 def crawl(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crivello.cli.live import CrawlProgress
-from crivello.cli.options import with_settings
+from crivello.cli.options import InGroups, with_settings
 from crivello.cli.output import print_report, say, stderr_console
 from crivello.cli.results import print_hit
 
@@ -24,7 +24,7 @@ _MORE_QUERIES = ('title:bee AND (swarm OR "queen honey"~20) -wax', "lighthuose l
 
 def register(app: typer.Typer) -> None:
     """Adds the verb."""
-    app.command("demo")(with_settings("serve")(demo))
+    app.command("demo", cls=InGroups)(with_settings("serve")(demo))
 
 
 def demo(

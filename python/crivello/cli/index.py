@@ -12,7 +12,7 @@ import typer
 
 from crivello._figures import shown
 from crivello.cli import NOTHING
-from crivello.cli.options import Folder, Json, with_settings
+from crivello.cli.options import Folder, InGroups, Json, with_settings
 from crivello.cli.output import print_json, print_table, say, stderr_console
 from crivello.errors import InvalidArgument
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Adds the verb."""
-    app.command("index")(with_settings("index", "index.codes")(index))
+    app.command("index", cls=InGroups)(with_settings("index", "index.codes")(index))
 
 
 def index(
@@ -87,11 +87,8 @@ def index(
         show(Collection(folder), folder, json)
     else:
         from crivello.index.jsonl import JsonLines
-        from crivello.index.update import options_of
 
-        options_of(
-            loaded
-        )  # a mistake in the settings is told before they are kept, and so is one in the file's name
+        # A mistake in the file's name is told before anything is kept.
         lines = JsonLines(source) if source else None
         with _opened(Path(folder), loaded, create=lines is not None) as collection:
             try:

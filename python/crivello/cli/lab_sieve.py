@@ -15,6 +15,7 @@ from crivello.cli.lines import lines_of
 from crivello.cli.output import say
 
 _BATCH = 10_000
+_USUAL = {setting.name: setting.shown_default for setting in settings.settings_of("crawl")}
 
 
 def sieve(
@@ -22,19 +23,19 @@ def sieve(
         list[str] | None,
         typer.Argument(metavar="FILE", help="URLs, one a line, plain or gzip", show_default=False),
     ] = None,
-    kind: Annotated[str, typer.Option("--kind", help="which sieve")] = "mercator",
+    kind: Annotated[str, typer.Option("--kind", help="which sieve")] = _USUAL["sieve"],
     memory: Annotated[
         str, typer.Option("--memory", help="bytes that mercator, offline and lsm may use")
-    ] = "64M",
+    ] = _USUAL["sieve_memory"],
     cache: Annotated[
         str, typer.Option("--cache", help="how many recent URLs are known without asking the sieve")
-    ] = "65536",
+    ] = _USUAL["sieve_cache"],
     capacity: Annotated[
         str, typer.Option("--capacity", help="how many URLs the Bloom filters are made for")
-    ] = "10000000",
+    ] = _USUAL["sieve_capacity"],
     error: Annotated[
         str, typer.Option("--error", help="how often those err when they have so many")
-    ] = "1e-4",
+    ] = _USUAL["sieve_error"],
     stats: Annotated[
         bool, typer.Option("--stats", help="say how the sieve stands, as JSON on standard error")
     ] = False,

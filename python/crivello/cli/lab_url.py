@@ -11,8 +11,10 @@ from crivello.cli import NOTHING
 from crivello.cli.lines import lines_of, utf8
 from crivello.cli.options import Json
 from crivello.cli.output import emit, print_json, say
+from crivello.settings import Crawl
 
 _BATCH = 10_000
+_USUAL = Crawl()
 
 
 def url(
@@ -23,16 +25,16 @@ def url(
     base: Annotated[str | None, typer.Option("--base", help="the page that a relative URL stands on")] = None,
     session_ids: Annotated[
         bool, typer.Option("--session-ids/--no-session-ids", help="drop the ids of sessions")
-    ] = True,
+    ] = _USUAL.clean_session_ids,
     tracking: Annotated[
         bool, typer.Option("--tracking/--no-tracking", help="drop parameters such as utm_source and fbclid")
-    ] = True,
+    ] = _USUAL.clean_tracking,
     sort_query: Annotated[
         bool, typer.Option("--sort-query/--no-sort-query", help="sort the parameters by name")
-    ] = False,
+    ] = _USUAL.sort_queries,
     index_pages: Annotated[
         bool, typer.Option("--index-pages/--no-index-pages", help="drop index.html and the like")
-    ] = False,
+    ] = _USUAL.clean_index_pages,
     json: Json = False,
 ) -> None:
     """Print the canonical form of a URL, its signature, its domain, and whether it looks like a trap.
@@ -86,5 +88,10 @@ def _facts(text: str, canonical: str | None) -> dict[str, Any]:
         "canonical": canonical,
         "signature": f"{_core.signature(canonical):016x}",
         "domain": _core.url_domain(canonical),
-        "trap": _core.url_trap(canonical),
+        "trap": _core.url_trap(
+            canonical,
+            repeats=_USUAL.max_repeats,
+            segments=_USUAL.max_segments,
+            parameters=_USUAL.max_parameters,
+        ),
     }

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 import inspect
-import typing
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperCommand
 
 from crivello.errors import InvalidArgument
-from crivello.settings import Setting, parse_size, settings_of
+from crivello.settings import Setting, settings_of
+from crivello.settings.numbers import BYTES, SECONDS, parse_number
 
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="the collection's folder", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
@@ -47,26 +48,50 @@ def with_settings(*sections: str) -> Callable[[Callable[..., None]], Callable[..
 
 
 def _parameter(setting: Setting) -> inspect.Parameter:
-    base = setting.base
-    shown = f"{setting.description} [default: {setting.shown_default}]"
-    if base is bool:
-        names = f"{setting.flag}/--no-{setting.flag.removeprefix('--')}"
-        kind: Any = Annotated[bool | None, typer.Option(names, help=shown, show_default=False)]
-    else:
-        metavar = "SIZE" if setting.is_size else {int: "N", float: "X", str: "TEXT"}.get(base, "")
-        if typing.get_origin(base) is Literal:
-            metavar = "|".join(typing.get_args(base))
-        # Every value comes as text, so that the settings' own check speaks and no other.
-        kind = Annotated[
-            str | None, typer.Option(setting.flag, metavar=metavar, help=shown, show_default=False)
-        ]
-    return inspect.Parameter(setting.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+    shown = f"{setting.help} [default: {setting.shown_default}]"
+    is_switch = setting.base is bool
+    names = f"{setting.flag}/--no-{setting.flag.removeprefix('--')}" if is_switch else setting.flag
+    metavar = None if is_switch else _metavar(setting)
+    # Every value but a switch comes as text, so that the settings' own check speaks and no other.
+    option = typer.Option(
+        names, metavar=metavar, help=shown, show_default=False, rich_help_panel=setting.group
+    )
+    return inspect.Parameter(
+        setting.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[(bool if is_switch else str) | None, option],
+    )
+
+
+def _metavar(setting: Setting) -> str | None:
+    if setting.unit:
+        return {BYTES: "SIZE", SECONDS: "TIME"}[setting.unit]
+    if setting.choices:
+        return setting.name.upper() if setting.is_open else "|".join(setting.choices)
+    return {int: "N", float: "X", str: "TEXT"}.get(setting.base)
+
+
+class InGroups(TyperCommand):
+    """A command whose help shows the flags of settings under the headings of their groups."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
+            if record is not None:
+                groups.setdefault(getattr(parameter, "rich_help_panel", None) or usual, []).append(record)
+        # What is the command's own comes first, also --help, which is the last of its parameters.
+        for heading in sorted(groups, key=lambda heading: heading not in ("Arguments", "Options")):
+            with formatter.section(heading):
+                formatter.write_dl(groups[heading])
 
 
 def size(text: str, flag: str) -> int:
     """Bytes from text like ``16M``."""
-    found = parse_size(text)
-    if not found:
+    found = parse_number(text, BYTES)
+    if not isinstance(found, int) or found <= 0:
         raise InvalidArgument(
             f"{flag}: {text!r} is not a size", hint="give bytes, or something like 16M or 2G"
         )

@@ -9,7 +9,7 @@ import typer
 from crivello.cli import NOTHING
 from crivello.cli.batch import search_batch
 from crivello.cli.caret import with_caret
-from crivello.cli.options import Folder, Json, with_settings
+from crivello.cli.options import Folder, InGroups, Json, with_settings
 from crivello.cli.output import print_json, say
 from crivello.cli.results import print_results
 from crivello.errors import InvalidArgument, QuerySyntaxError
@@ -20,7 +20,7 @@ _TOP_OF_A_TOPIC = 1000
 
 def register(app: typer.Typer) -> None:
     """Adds the verb."""
-    app.command("search")(with_settings("search")(search))
+    app.command("search", cls=InGroups)(with_settings("search")(search))
 
 
 def search(

@@ -6,13 +6,13 @@ from typing import Any
 
 import typer
 
-from crivello.cli.options import Folder, with_settings
+from crivello.cli.options import Folder, InGroups, with_settings
 from crivello.cli.output import say
 
 
 def register(app: typer.Typer) -> None:
     """Adds the verb."""
-    app.command("serve")(with_settings("serve", "search")(serve))
+    app.command("serve", cls=InGroups)(with_settings("serve", "search")(serve))
 
 
 def serve(folder: Folder, *, flags: dict[str, Any]) -> None:

@@ -8,13 +8,13 @@ import typer
 
 from crivello.cli.crawl import with_contact
 from crivello.cli.live import CrawlProgress
-from crivello.cli.options import with_settings
+from crivello.cli.options import InGroups, with_settings
 from crivello.cli.output import print_report, say, stderr_console
 
 
 def register(app: typer.Typer) -> None:
     """Adds the verb."""
-    app.command("up")(with_settings("crawl", "serve")(up))
+    app.command("up", cls=InGroups)(with_settings("crawl", "serve")(up))
 
 
 def up(

@@ -27,7 +27,7 @@ from crivello.crawl.progress import ProgressLog
 from crivello.crawl.report import Report
 from crivello.errors import CrawlError, InvalidArgument
 from crivello.extend import Extensions, imported, label_of
-from crivello.settings import Crawl
+from crivello.settings import Crawl, for_core
 from crivello.sieve import KINDS, Sieve, open_sieve, state_of_kind
 from crivello.sieve.native import complete_stats
 
@@ -72,22 +72,23 @@ def user_agent(settings: Crawl) -> str:
     return f"{settings.user_agent}/{version('crivello')}{contact}"
 
 
-def _plan(settings: Crawl, seeds: Sequence[str], extensions: Extensions, **more: Any) -> str:
+def _plan(settings: Crawl, seeds: Sequence[str], extensions: Extensions, **more: Any) -> bytes:
     """What the native threads are told, as JSON."""
     converters = load_converters(extensions, settings.converters)
     plan = {
+        "crawl": for_core(settings),
         "folder": "",
-        "led_to": [],
-        "counted": {},
-        "position": None,
-        **msgspec.structs.asdict(settings),
         "software": user_agent(settings),
         "seeds": seeds,
+        "led_to": [],
+        "counted": {},
         "converter": command(converters),
         "converters": {media_type: f"crawl.converters {name}" for media_type, name in converters.items()},
+        "sieve_state": {},
+        "position": None,
         **more,
     }
-    return msgspec.json.encode(plan).decode()
+    return msgspec.json.encode(plan)
 
 
 def check(settings: Crawl, seeds: Sequence[str]) -> None:
@@ -194,7 +195,7 @@ class Crawler:
         sieve_state = state_of_kind(kind, collection.folder, state.get("sieve"))
         is_native = kind in KINDS and kind != "lsm"
         plan = _plan(
-            settings,
+            msgspec.structs.replace(settings, allow_private=settings.allow_private or self._private),
             self._seeds,
             collection.extensions,
             folder=str(collection.folder),
@@ -202,7 +203,6 @@ class Crawler:
             counted=state.get("report", {}),
             sieve_state=sieve_state if is_native else {},
             position=state.get("position"),
-            allow_private=settings.allow_private or self._private,
         )
         return _core.Crawl(
             plan,

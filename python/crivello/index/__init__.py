@@ -8,8 +8,7 @@
 
 An index is a folder and a list of segments, from the oldest to the newest, each by its name and length. It writes
 files and never deletes one: whoever owns the index commits the new list, and then deletes what is in ``obsolete``.
-How segments are built is in ``IndexOptions``; ``fan_in`` is how many segments of like size become one (8);
-``number`` is the highest that a segment had so far: no name is used twice, so that a name says what is in the file,
+How segments are built and merged is in the sections ``[index]`` and ``[index.codes]`` of the settings; ``number`` is the highest that a segment had so far: no name is used twice, so that a name says what is in the file,
 even to a reader that saw it long ago.
 """
 
@@ -21,12 +20,15 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from crivello._core import IndexBuilder, IndexOptions, join_segments
 from crivello.errors import InvalidArgument
 from crivello.index.background import Joining
-from crivello.index.policy import FAN_IN, Segment, choose
+from crivello.index.policy import Segment, choose
+from crivello.settings import Settings, for_core
 
-__all__ = ["Document", "Index", "IndexOptions", "Segment"]
+__all__ = ["Document", "Index", "Segment", "options_of"]
 
 _BATCH = 512
 _NAME = re.compile(r"segment-(\d{6,})\.seg")
@@ -49,6 +51,12 @@ class Document(NamedTuple):
     day: int = 0
 
 
+def options_of(settings: Settings) -> IndexOptions:
+    """How the settings say that segments are built."""
+    sections = {**for_core(settings.index), "codes": for_core(settings.index_codes)}
+    return IndexOptions(msgspec.json.encode(sections))
+
+
 class Index:
     """The segments of an index in a folder."""
 
@@ -57,17 +65,15 @@ class Index:
         folder: str | Path,
         segments: Iterable[Segment] = (),
         *,
-        options: IndexOptions | None = None,
-        fan_in: int = FAN_IN,
+        settings: Settings | None = None,
         number: int = 0,
     ) -> None:
-        if fan_in < 2:
-            raise InvalidArgument(f"fan_in is {fan_in}, and merging needs at least 2 segments")
+        settings = settings or Settings()
         self.folder: Path = Path(folder)
         self.segments: list[Segment] = list(segments)
         self.obsolete: list[str] = []
-        self._options = options or IndexOptions()
-        self._fan_in = fan_in
+        self._options = options_of(settings)
+        self._fan_in = settings.index.fan_in
         self.number: int = max(number, *(_number(name) for name, _ in self.segments), 0)
         self._joining: Joining | None = None
 

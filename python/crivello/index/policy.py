@@ -16,11 +16,10 @@ from collections.abc import Sequence
 Segment = tuple[str, int]
 """The name of a segment's file, and its length."""
 
-FAN_IN = 8
 SMALLEST_TIER = 1 << 20
 
 
-def tier(length: int, fan_in: int = FAN_IN) -> int:
+def tier(length: int, fan_in: int) -> int:
     """The tier of a segment of ``length`` bytes; everything below a mebibyte is of tier 0."""
     found = 0
     while length >= SMALLEST_TIER:
@@ -29,7 +28,7 @@ def tier(length: int, fan_in: int = FAN_IN) -> int:
     return found
 
 
-def choose(segments: Sequence[Segment], fan_in: int = FAN_IN) -> slice | None:
+def choose(segments: Sequence[Segment], fan_in: int) -> slice | None:
     """The neighbours to merge next, the newest first, or None when nothing needs merging."""
     highest, end = 0, len(segments)
     for start in range(len(segments) - 1, -1, -1):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -14,7 +13,7 @@ from crivello import _core
 from crivello._figures import Figures, shown
 from crivello.collection import Collection
 from crivello.errors import InvalidArgument
-from crivello.index import Document, Index, IndexOptions, batches
+from crivello.index import Document, Index, batches
 from crivello.index.day import day_of_page
 from crivello.index.extract import extracted
 from crivello.settings import Settings
@@ -54,23 +53,6 @@ class Indexed(Figures):
         return ((name, shown(value)) for name, value in self.to_dict().items())
 
 
-def options_of(settings: Settings) -> IndexOptions:
-    """How the settings say that segments are built."""
-    index, codes = settings.index, settings.index_codes
-    return IndexOptions(
-        memory=index.memory,
-        threads=index.threads or os.cpu_count() or 1,
-        order=index.order,
-        codes=codes.prefer,
-        pointers=codes.pointers,
-        counts=codes.counts,
-        positions=codes.positions,
-        quantum=codes.quantum,
-        ranks=index.ranks,
-        signature_bits=index.signature_bits,
-    )
-
-
 class Indexer:
     """Keeps the index of a collection up to date.
 
@@ -85,8 +67,7 @@ class Indexer:
         self._index = Index(
             collection.folder / FOLDER,
             collection.segments,
-            options=options_of(settings),
-            fan_in=settings.index.fan_in,
+            settings=settings,
             number=collection.state("index").get("number", 0),
         )
 

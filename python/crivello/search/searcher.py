@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import math
 import operator
-import os
 import threading
 import time
 from collections import OrderedDict
@@ -14,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 from msgspec import structs
 
 from crivello._core import QueryText, Ranking, Ranks, Searcher, SearchOptions
@@ -24,6 +24,7 @@ from crivello.search.operators import Operator, Query
 from crivello.search.operators.text import sound
 from crivello.search.results import Explanation, FacetValue, Hit, Results, Snippet
 from crivello.settings import Search as SearchSettings
+from crivello.settings import for_core
 
 _FACET_VALUES = 10
 _KEPT = 64
@@ -37,30 +38,7 @@ _FILTER_OF = {"site": "site:{}", "language": "lang:{}", "type": "type:{}"}
 
 def options_of(settings: SearchSettings) -> SearchOptions:
     """How the settings say that queries are read, scored and shown."""
-    return SearchOptions(
-        language=settings.language,
-        scorer=settings.scorer,
-        k1=settings.k1,
-        b=settings.b,
-        zones=(
-            settings.body_weight,
-            settings.title_weight,
-            settings.headings_weight,
-            settings.anchors_weight,
-            settings.url_weight,
-        ),
-        slope=settings.slope,
-        mu=settings.mu,
-        proximity=settings.proximity,
-        proximity_depth=settings.proximity_depth,
-        rank_weight=settings.rank_weight,
-        method=settings.method,
-        intersection=settings.intersection,
-        time_limit=settings.time_limit,
-        threads=settings.threads or os.cpu_count() or 1,
-        collapse=settings.collapse if settings.collapse >= 0 else None,
-        per_site=settings.per_site,
-    )
+    return SearchOptions(msgspec.json.encode(for_core(settings)))
 
 
 Key = TypeVar("Key")

@@ -12,20 +12,29 @@ import difflib
 import os
 import tomllib
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import Meta
 
-from crivello.errors import InvalidSetting, StorageError
-from crivello.settings.fields import BYTES, CODE, SIEVE, Crawl, Index, IndexCodes, Search, Serve, Settings
+from crivello.errors import InvalidArgument, InvalidSetting, StorageError
+from crivello.settings.fields import Choices, Crawl, Index, IndexCodes, Search, Serve, Settings
+from crivello.settings.numbers import BYTES, SECONDS, is_countable, parse_number, shown_size
 
-__all__ = ["Crawl", "Index", "IndexCodes", "Search", "Serve", "Setting", "Settings", "load"]
+__all__ = ["Crawl", "Index", "IndexCodes", "Search", "Serve", "Setting", "Settings", "for_core", "load"]
 
-_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30}
+# More choices than this are not described one by one.
+_FEW = 10
+_SWITCHES = {"true": True, "on": True, "yes": True, "1": True} | {
+    "false": False,
+    "off": False,
+    "no": False,
+    "0": False,
+}
 
 
 @dataclass(frozen=True)
@@ -45,21 +54,53 @@ class Setting:
 
     @property
     def flag(self) -> str:
-        own = (_unwrap(self.type)[1].extra or {}).get("flag")
-        return own or "--" + self.name.replace("_", "-")
+        return self._extra("flag") or "--" + self.name.replace("_", "-")
 
     @property
     def variable(self) -> str:
         return f"CRIVELLO_{_attribute(self.section)}_{self.name}".upper()
+
+    @property
+    def group(self) -> str:
+        """The heading under which the help shows it."""
+        heading: str = self._extra("group")
+        return heading
+
+    @property
+    def choices(self) -> Choices:
+        """The names that it may have, each with what it stands for; none where it is something else."""
+        names: Choices = self._extra("choices")
+        return names
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may be more than its choices say, as those with a parameter."""
+        return self._extra("check") is not None
+
+    @property
+    def is_for_core(self) -> bool:
+        """Whether the native core reads it."""
+        return not self._extra("python")
+
+    @property
+    def help(self) -> str:
+        """What it does, and what each of its choices stands for."""
+        if not self.choices or len(self.choices) > _FEW:
+            return self.description
+        return f"{self.description}: " + ", ".join(
+            f"{name} ({what if what[1:2].isupper() else what[:1].lower() + what[1:]})"
+            for name, what in self.choices.items()
+        )
 
     def of(self, settings: Settings) -> Any:
         """Its value among some settings."""
         return getattr(getattr(settings, _attribute(self.section)), self.name)
 
     @property
-    def is_size(self) -> bool:
-        """Whether it counts bytes, so that K, M and G may follow the number."""
-        return _unwrap(self.type)[1].extra == BYTES
+    def unit(self) -> str:
+        """What its number counts, where a unit may follow it: bytes or seconds."""
+        unit: str = self._extra("unit")
+        return unit
 
     @property
     def bounds(self) -> tuple[float | None, float | None]:
@@ -74,26 +115,26 @@ class Setting:
             return "unset"
         if isinstance(self.default, bool):
             return "on" if self.default else "off"
-        if self.is_size and self.default % 2**20 == 0:
-            return f"{self.default // 2**20}M"
+        if self.unit == BYTES:
+            return shown_size(self.default)
         return str(self.default) or "none"
 
     @property
     def allowed(self) -> str:
         """What may be said, in words."""
         base, meta = _unwrap(self.type)
-        if typing.get_origin(base) is Literal:
-            return "one of " + ", ".join(typing.get_args(base))
-        kind = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}[base]
+        if self.choices:
+            return "one of " + ", ".join(self.choices)
+        if base is bool:
+            return "true or false"
         if meta.pattern == r"^[a-z]{2}$":
             return "two lower-case letters"
-        if meta.pattern == CODE:
-            return "auto or the name of a code"
-        if meta.pattern == SIEVE:
-            return "one of mercator, memory, offline, lsm, bloom, blocked-bloom, or module:Class"
         if base is str:
             short = f" of {meta.min_length or 0} to {meta.max_length} characters" if meta.max_length else ""
-            return f"{kind}{short}{', plain ASCII' if meta.pattern and '~' in meta.pattern else ''}"
+            return f"text{short}{', plain ASCII' if meta.pattern and '~' in meta.pattern else ''}"
+        if self.unit == BYTES:
+            return f"a number of bytes from {shown_size(int(meta.ge or 0))} (K, M, G or T may follow)"
+        kind = "a whole number" if base is int else "a number"
         low = (
             f" from {meta.ge:,}"
             if meta.ge is not None
@@ -101,7 +142,6 @@ class Setting:
             if meta.gt is not None
             else ""
         )
-        unit = " (K, M or G may follow)" if self.is_size else ""
         high = (
             f" to {meta.le:,}"
             if meta.le is not None
@@ -109,13 +149,45 @@ class Setting:
             if meta.lt is not None
             else ""
         )
-        return f"{kind}{low}{high}{unit}"
+        if self.unit == SECONDS:
+            return f"{kind} of seconds{low}{high} (ms, s, m, h or d may follow)"
+        return f"{kind}{low}{high}"
 
+    def checked(self, value: Any, source: str) -> Any:
+        """A value for it, if that is allowed; ``source`` says where it comes from."""
+        try:
+            found = msgspec.convert(self._plain(value), self.type)
+            if check := self._extra("check"):
+                check(found)
+        except msgspec.ValidationError:
+            why = f"it must be {self.allowed}"
+        except InvalidArgument as error:
+            why = str(error)
+        else:
+            return found
+        raise InvalidSetting(f"{source}: {value!r} is not allowed for {self.name}: {why}")
 
-def parse_size(text: str) -> int | None:
-    """Bytes from a number that K, M or G may follow; None where it is something else."""
-    number, unit = (text[:-1], _UNITS[text[-1].lower()]) if text[-1:].lower() in _UNITS else (text, 1)
-    return int(number) * unit if number.isdigit() else None
+    def in_toml(self, value: Any) -> str:
+        """A value as it stands in ``crivello.toml``."""
+        if self.unit == BYTES and not (shown := shown_size(value))[-1].isdigit():
+            return f'"{shown}"'
+        return msgspec.json.encode(value).decode()
+
+    def _plain(self, value: Any) -> Any:
+        """A text that says a number or a switch as that."""
+        if self.base is bool and isinstance(value, str):
+            return _SWITCHES.get(value.strip().lower(), value)
+        if self.base not in (int, float) or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            number = parse_number(value, self.unit)
+            value = value if number is None else number
+        if isinstance(value, int | float) and not is_countable(value):
+            return str(value)
+        return int(value) if self.base is int and isinstance(value, float) and value.is_integer() else value
+
+    def _extra(self, name: str) -> Any:
+        return (_unwrap(self.type)[1].extra or {})[name]
 
 
 def _unwrap(annotated: Any) -> tuple[Any, Meta]:
@@ -125,6 +197,7 @@ def _unwrap(annotated: Any) -> tuple[Any, Meta]:
     return base, meta
 
 
+@cache
 def sections() -> dict[str, type[msgspec.Struct]]:
     """The sections of the settings by name; one within another has a dot in it, as in ``crivello.toml``."""
     hints = typing.get_type_hints(Settings, include_extras=True)
@@ -137,11 +210,23 @@ def _attribute(section: str) -> str:
 
 def settings_of(section: str) -> Iterator[Setting]:
     """The settings of a section, in the order of their definition."""
+    yield from _settings(section).values()
+
+
+@cache
+def _settings(section: str) -> dict[str, Setting]:
     struct = sections()[section]
     hints = typing.get_type_hints(struct, include_extras=True)
-    for field in msgspec.structs.fields(struct):
-        _, meta = _unwrap(hints[field.name])
-        yield Setting(section, field.name, hints[field.name], field.default, meta.description or "")
+    return {
+        field.name: Setting(
+            section,
+            field.name,
+            hints[field.name],
+            field.default,
+            _unwrap(hints[field.name])[1].description or "",
+        )
+        for field in msgspec.structs.fields(struct)
+    }
 
 
 def all_settings() -> Iterator[Setting]:
@@ -150,21 +235,17 @@ def all_settings() -> Iterator[Setting]:
         yield from settings_of(section)
 
 
-def _convert(setting: Setting, value: Any, source: str) -> Any:
-    size = parse_size(value) if setting.is_size and isinstance(value, str) else None
-    plain = value if size is None else size
-    try:
-        return msgspec.convert(plain, setting.type, strict=not isinstance(plain, str))
-    except msgspec.ValidationError:
-        raise InvalidSetting(
-            f"{source}: {value!r} is not allowed for {setting.name}: it must be {setting.allowed}"
-        ) from None
-
-
 def checked(section: str, name: str, value: Any, source: str) -> Any:
     """A value for one setting, if that allows it; ``source`` says where it comes from."""
-    [setting] = [setting for setting in settings_of(section) if setting.name == name]
-    return _convert(setting, value, source)
+    return _settings(section)[name].checked(value, source)
+
+
+def for_core(section: msgspec.Struct) -> dict[str, Any]:
+    """What the native core is told of a section: every setting that it reads."""
+    [name] = [name for name, struct in sections().items() if type(section) is struct]
+    return {
+        setting.name: getattr(section, setting.name) for setting in settings_of(name) if setting.is_for_core
+    }
 
 
 def load(
@@ -172,23 +253,58 @@ def load(
     flags: Mapping[str, Mapping[str, Any]] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Settings:
-    """The settings from flags, environment and a ``crivello.toml``, in that order of precedence."""
-    written = read_toml(file) if file else {}
-    flags = flags or {}
+    """The settings from flags, environment and a ``crivello.toml``, in that order of precedence.
+
+    ``flags`` has a section for each part, as the file has: ``{"crawl": {"delay": 1}}``; None stands for what is not given.
+    """
     environment = os.environ if environment is None else environment
     _refuse_unknown_variables(environment)
-    values: dict[str, dict[str, Any]] = {_attribute(section): {} for section in sections()}
+    given: dict[str, dict[str, Any]] = {_attribute(section): {} for section in sections()}
+
+    def take(setting: Setting, value: Any, source: str) -> None:
+        given[_attribute(setting.section)][setting.name] = setting.checked(value, source)
+
+    for setting, value in _named(read_toml(file), str(file)) if file else ():
+        take(setting, value, f"{file}, [{setting.section}]")
     for setting in all_settings():
-        if (said := flags.get(setting.section, {}).get(setting.name)) is not None:
-            value = _convert(setting, said, setting.flag)
-        elif (said := environment.get(setting.variable)) is not None:
-            value = _convert(setting, said, setting.variable)
-        elif (said := written.get(setting.section, {}).get(setting.name)) is not None:
-            value = _convert(setting, said, f"{file}, [{setting.section}]")
-        else:
-            continue
-        values[_attribute(setting.section)][setting.name] = value
-    return msgspec.convert(values, Settings)
+        if (value := environment.get(setting.variable)) is not None:
+            take(setting, value, setting.variable)
+    for setting, value in _named(flags or {}, "the settings"):
+        if value is not None:
+            take(setting, value, setting.flag)
+    return msgspec.convert(given, Settings)
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """What a ``crivello.toml`` says."""
+    try:
+        return tomllib.loads(file.read_text())
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidSetting(f"{file} is not valid TOML: {error}") from None
+    except UnicodeDecodeError:
+        raise InvalidSetting(f"{file} is not valid TOML: it is not in UTF-8") from None
+    except OSError as error:
+        raise StorageError.of(error, file) from None
+
+
+def _named(written: Mapping[str, Any], source: str, outer: str = "") -> Iterator[tuple[Setting, Any]]:
+    """The settings that are meant by names in sections; a name that is none is an error."""
+    for name, values in written.items():
+        section = f"{outer}{name}"
+        if section not in sections():
+            raise unknown(f"{source}: there is no section [{section}]", section, sections())
+        if not isinstance(values, Mapping):
+            raise InvalidSetting(f"{source}: {section} is a section, and has settings of its own")
+        known = _settings(section)
+        for own, value in values.items():
+            if f"{section}.{own}" in sections():
+                yield from _named({own: value}, source, f"{section}.")
+            elif own in known:
+                yield known[own], value
+            else:
+                where = [other for other in sections() if own in _settings(other)]
+                refused = unknown(f"{source}, [{section}]: there is no setting {own}", own, known)
+                raise InvalidSetting(str(refused), hint=f"it is in [{where[0]}]") if where else refused
 
 
 def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
@@ -196,37 +312,15 @@ def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
     prefixes = tuple(f"CRIVELLO_{_attribute(section)}_".upper() for section in sections())
     for name in environment:
         if name.startswith(prefixes) and name not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            raise InvalidSetting(
-                f"{name} is not a setting", hint=f"did you mean {close[0]}?" if close else None
-            )
+            raise unknown(f"{name} is not a setting", name, known)
 
 
-def read_toml(file: Path) -> dict[str, dict[str, Any]]:
-    """What a ``crivello.toml`` says; a name that is no setting is an error."""
-    try:
-        written = tomllib.loads(file.read_text())
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidSetting(f"{file} is not valid TOML: {error}") from None
-    except UnicodeDecodeError:
-        raise InvalidSetting(f"{file} is not valid TOML: it is not in UTF-8") from None
-    except OSError as error:
-        raise StorageError.of(error, file) from None
-    known = {section: {setting.name for setting in settings_of(section)} for section in sections()}
-    for inner in [section for section in known if "." in section]:
-        outer, _, name = inner.partition(".")
-        if isinstance(values := written.get(outer), dict) and isinstance(values.get(name), dict):
-            written[inner] = values.pop(name)
-    for section, values in written.items():
-        if section not in known or not isinstance(values, dict):
-            raise InvalidSetting(f"{file}: there is no section [{section}]; there are {', '.join(known)}")
-        for name in values:
-            if name not in known[section]:
-                raise InvalidSetting(
-                    f"{file}, [{section}]: there is no setting {name}",
-                    hint=f"there are {', '.join(sorted(known[section]))}",
-                )
-    return written
+def unknown(text: str, name: str, known: Iterable[str]) -> InvalidSetting:
+    """The error about a name that there is not, with the one that was meant or, where nothing is near, where all are."""
+    close = difflib.get_close_matches(name, known, 1)
+    return InvalidSetting(
+        text, hint=f"did you mean {close[0]}?" if close else "docs/settings.md has all of them"
+    )
 
 
 def to_toml(settings: Settings) -> str:
@@ -239,16 +333,10 @@ def to_toml(settings: Settings) -> str:
         lines += ["", f"# {(struct.__doc__ or '').splitlines()[0]}", f"[{section}]"]
         for setting in settings_of(section):
             value = setting.of(settings)
+            lines.append(f"# {setting.help} ({setting.variable})")
             if value is None:
-                lines += [f"# {setting.description} ({setting.variable})", f"# {setting.name} ="]
+                lines.append(f"# {setting.name} =")
                 continue
             mark = "# " if value == setting.default else ""
-            lines += [
-                f"# {setting.description} ({setting.variable})",
-                f"{mark}{setting.name} = {_toml_value(value)}",
-            ]
+            lines.append(f"{mark}{setting.name} = {setting.in_toml(value)}")
     return "\n".join(lines) + "\n"
-
-
-def _toml_value(value: Any) -> str:
-    return msgspec.json.encode(value).decode()

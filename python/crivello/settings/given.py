@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from msgspec import structs
 
-from crivello.errors import InvalidArgument, InvalidSetting
-from crivello.settings import Setting, Settings, checked, sections, settings_of
+from crivello.errors import InvalidArgument
+from crivello.settings import Setting, Settings, checked, sections, settings_of, unknown
 
 _Thing = TypeVar("_Thing")
 
@@ -48,6 +47,4 @@ def _replaced(settings: Settings, known: Mapping[str, Setting], given: Mapping[s
 def _known(name: str, known: Mapping[str, _Thing], kind: str) -> _Thing:
     if name in known:
         return known[name]
-    close = difflib.get_close_matches(name, known, 1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
-    raise InvalidSetting(f"there is no {kind} {name!r}", hint=hint)
+    raise unknown(f"there is no {kind} {name!r}", name, known)

@@ -7,24 +7,21 @@ names is what comes back after any crash.
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from crivello.errors import InvalidArgument
+from crivello.settings import Crawl
+from crivello.settings.fields import SIEVES
 
-Kind = Literal["mercator", "memory", "offline", "lsm", "bloom", "blocked-bloom"]
-KINDS: tuple[Kind, ...] = typing.get_args(Kind)
+KINDS: tuple[str, ...] = tuple(SIEVES)
 
-__all__ = ["Checkpoint", "Kind", "Sieve", "open_sieve"]
+__all__ = ["Checkpoint", "Sieve", "open_sieve"]
 
 QUEUE = "frontier/urls.log"
-MEMORY = 64 * 2**20
-CACHE = 65_536
-CAPACITY = 10_000_000
-ERROR = 1e-4
+_USUAL = Crawl()
 
 
 @dataclass(frozen=True)
@@ -83,10 +80,10 @@ def open_sieve(
     state: Mapping[str, Any] | None = None,
     *,
     start: int | None = None,
-    memory: int = MEMORY,
-    cache: int = CACHE,
-    capacity: int = CAPACITY,
-    error: float = ERROR,
+    memory: int = _USUAL.sieve_memory,
+    cache: int = _USUAL.sieve_cache,
+    capacity: int = _USUAL.sieve_capacity,
+    error: float = _USUAL.sieve_error,
 ) -> Sieve:
     """Opens a sieve in a collection's folder with what was last committed of it (nothing: a new one).
 

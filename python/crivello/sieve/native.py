@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from crivello import _core
 from crivello.sieve import Checkpoint
 
@@ -26,16 +28,19 @@ class NativeSieve:
         error: float,
     ) -> None:
         self.kind = kind
+        settings = {
+            "sieve_memory": memory,
+            "sieve_cache": cache,
+            "sieve_capacity": capacity,
+            "sieve_error": error,
+        }
         self._core = _core.Sieve(
             kind,
             folder,
             files,
             state,
+            msgspec.json.encode(settings),
             start,
-            memory=memory,
-            cache=cache,
-            capacity=capacity,
-            error=error,
         )
 
     def add(self, urls: list[str], tags: list[int] | None = None) -> None:

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::settings::Choices;
 use crate::{Error, Result};
 
 /// A code of the family. Its name is what [`fmt::Display`] writes and [`FromStr`] reads.
@@ -50,29 +51,49 @@ pub enum Code {
     Simd256,
 }
 
+/// The codes whose name is a word, each with what it is.
+const WORDS: [(&str, Code, &str); 18] = [
+    ("unary", Code::Unary, "as many bits as the number"),
+    ("gamma", Code::Gamma, "Elias's γ"),
+    ("delta", Code::Delta, "Elias's δ"),
+    ("omega", Code::Omega, "Elias's ω"),
+    ("golomb", Code::Golomb(None), "Golomb's code, fitted to each list"),
+    ("rice", Code::Rice(None), "Rice's code, fitted to each list"),
+    ("nibble", Code::Nibble, "blocks of four bits with continuation bits"),
+    ("byte", Code::Byte, "blocks of eight bits with continuation bits"),
+    ("nibble-prefix", Code::NibblePrefix, "blocks of four bits, their number first"),
+    ("byte-prefix", Code::BytePrefix, "blocks of eight bits, their number first"),
+    ("pfor128", Code::Pfor128, "blocks of 128 numbers of one width, and exceptions"),
+    ("pfor256", Code::Pfor256, "blocks of 256 numbers of one width, and exceptions"),
+    ("escape128", Code::Escape128, "blocks of 128 numbers of one width, and escapes"),
+    ("escape256", Code::Escape256, "blocks of 256 numbers of one width, and escapes"),
+    ("ans", Code::Ans, "asymmetric numeral systems with static models"),
+    ("elias-fano", Code::EliasFano, "the sums of the numbers as a monotone sequence"),
+    ("simd128", Code::Simd128, "blocks of 128 numbers of the width of the largest"),
+    ("simd256", Code::Simd256, "blocks of 256 numbers of the width of the largest"),
+];
+
+/// How codes are written that have a parameter.
+const WITH_PARAMETER: [(&str, &str); 4] = [
+    ("zetaK", "Boldi and Vigna's ζ, K from 1 to 63"),
+    ("golomb:M", "Golomb's code of the modulus M"),
+    ("rice:K", "Rice's code of the parameter K, at most 63"),
+    ("minimal:N", "minimal binary code of the numbers below N"),
+];
+
 impl Code {
     /// The codes that hold any list.
     pub fn all() -> Vec<Code> {
-        let mut codes = vec![Code::Gamma, Code::Delta];
-        codes.extend((2..=7).map(Code::Zeta));
-        codes.extend([
-            Code::Omega,
-            Code::Golomb(None),
-            Code::Rice(None),
-            Code::Nibble,
-            Code::Byte,
-            Code::NibblePrefix,
-            Code::BytePrefix,
-            Code::Pfor128,
-            Code::Pfor256,
-            Code::Escape128,
-            Code::Escape256,
-            Code::Ans,
-            Code::EliasFano,
-            Code::Simd128,
-            Code::Simd256,
-        ]);
-        codes
+        let words = WORDS.iter().map(|(_, code, _)| *code).filter(|code| *code != Code::Unary);
+        let (before, after): (Vec<Code>, Vec<Code>) =
+            words.partition(|code| matches!(code, Code::Gamma | Code::Delta));
+        before.into_iter().chain((2..=7).map(Code::Zeta)).chain(after).collect()
+    }
+
+    /// How codes are written, each with what it is.
+    pub fn choices() -> Choices {
+        let words = WORDS.iter().map(|(name, _, description)| (*name, *description));
+        words.chain(WITH_PARAMETER).map(|(name, description)| (name, description.to_owned())).collect()
     }
 
     /// Whether the parameter is one that the code can have.
@@ -92,31 +113,16 @@ impl Code {
 
 impl fmt::Display for Code {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self {
-            Code::Unary => "unary",
-            Code::Gamma => "gamma",
-            Code::Delta => "delta",
-            Code::Zeta(k) => return write!(formatter, "zeta{k}"),
-            Code::Omega => "omega",
-            Code::Golomb(None) => "golomb",
-            Code::Golomb(Some(modulus)) => return write!(formatter, "golomb:{modulus}"),
-            Code::Rice(None) => "rice",
-            Code::Rice(Some(parameter)) => return write!(formatter, "rice:{parameter}"),
-            Code::Minimal(bound) => return write!(formatter, "minimal:{bound}"),
-            Code::Nibble => "nibble",
-            Code::Byte => "byte",
-            Code::NibblePrefix => "nibble-prefix",
-            Code::BytePrefix => "byte-prefix",
-            Code::Pfor128 => "pfor128",
-            Code::Pfor256 => "pfor256",
-            Code::Escape128 => "escape128",
-            Code::Escape256 => "escape256",
-            Code::Ans => "ans",
-            Code::EliasFano => "elias-fano",
-            Code::Simd128 => "simd128",
-            Code::Simd256 => "simd256",
-        };
-        formatter.pad(name)
+        match self {
+            Code::Zeta(k) => write!(formatter, "zeta{k}"),
+            Code::Golomb(Some(modulus)) => write!(formatter, "golomb:{modulus}"),
+            Code::Rice(Some(parameter)) => write!(formatter, "rice:{parameter}"),
+            Code::Minimal(bound) => write!(formatter, "minimal:{bound}"),
+            word => {
+                let name = WORDS.iter().find(|(_, code, _)| code == word).map(|(name, ..)| *name);
+                formatter.pad(name.unwrap_or_default())
+            }
+        }
     }
 }
 
@@ -124,35 +130,12 @@ impl FromStr for Code {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Code> {
-        let code = match name {
-            "unary" => Some(Code::Unary),
-            "gamma" => Some(Code::Gamma),
-            "delta" => Some(Code::Delta),
-            "omega" => Some(Code::Omega),
-            "golomb" => Some(Code::Golomb(None)),
-            "rice" => Some(Code::Rice(None)),
-            "nibble" => Some(Code::Nibble),
-            "byte" => Some(Code::Byte),
-            "nibble-prefix" => Some(Code::NibblePrefix),
-            "byte-prefix" => Some(Code::BytePrefix),
-            "pfor128" => Some(Code::Pfor128),
-            "pfor256" => Some(Code::Pfor256),
-            "escape128" => Some(Code::Escape128),
-            "escape256" => Some(Code::Escape256),
-            "ans" => Some(Code::Ans),
-            "elias-fano" => Some(Code::EliasFano),
-            "simd128" => Some(Code::Simd128),
-            "simd256" => Some(Code::Simd256),
-            _ => with_parameter(name),
-        };
+        let word = WORDS.iter().find(|(known, ..)| *known == name).map(|(_, code, _)| *code);
         let unknown = || {
-            Error::Invalid(format!(
-                "there is no code {name:?}: the codes are unary, gamma, delta, zeta1 to zeta63, omega, golomb, \
-                 golomb:MODULUS, rice, rice:PARAMETER, minimal:BOUND, nibble, byte, nibble-prefix, byte-prefix, \
-                 pfor128, pfor256, escape128, escape256, ans, elias-fano, simd128 and simd256"
-            ))
+            let names: Vec<&str> = Code::choices().iter().map(|(name, _)| *name).collect();
+            Error::Invalid(format!("there is no code {name:?}: there are {}", names.join(", ")))
         };
-        code.ok_or_else(unknown)?.check()
+        word.or_else(|| with_parameter(name)).ok_or_else(unknown)?.check()
     }
 }
 

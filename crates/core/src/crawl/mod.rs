@@ -38,10 +38,9 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 pub use counts::{Counts, Failure, Failures};
-pub use fetching::politeness::{Politeness, Relative};
+pub use fetching::politeness::Manner;
 pub use plan::Plan;
 pub use seen::depth_of;
-pub use settings::{Filters, Settings};
 pub use shared::SlowHost;
 pub use tag::{MAX_CHAIN, MAX_DEPTH, Tag};
 pub use work::Found;
@@ -52,6 +51,7 @@ pub use writing::sieve::{SieveCommit, UrlSieve};
 use crate::{Error, Pulse, Result};
 use fetching::Scheduler;
 use parsing::Parser;
+use settings::Filters;
 use shared::Shared;
 use work::{Event, Fetched, Order};
 use writing::Writer;
@@ -66,7 +66,8 @@ const CONVERT: &str = "convert";
 
 /// Whether a crawl by this plan can start; nothing is made or asked.
 pub fn check(plan: &Plan) -> Result<()> {
-    crate::fetch::check(&plan.settings()?.fetch)?;
+    crate::fetch::check(&plan.crawl.fetch, &plan.software)?;
+    Filters::new(&plan.crawl.kept)?;
     plan.scope().map(drop)
 }
 
@@ -98,10 +99,12 @@ impl Crawl {
             Some(sieve) => sieve,
             None => Box::new(plan.open_sieve(&files, pulse)?),
         };
-        let settings = Arc::new(plan.settings()?);
+        let plan = Arc::new(plan);
+        let settings = &plan.crawl;
         let scope = Arc::new(RwLock::new(plan.scope()?));
+        let filters = Arc::new(Filters::new(&settings.kept)?);
         let shared = Arc::new(Shared::new(
-            settings.queue_bytes,
+            settings.queue_memory,
             settings.connections,
             settings.max_pages,
             plan.counts(),
@@ -118,10 +121,10 @@ impl Crawl {
         let scheduler_events = events.clone();
         let wants_pages = policy.is_some();
         let mut writer =
-            Writer::open(Arc::clone(&shared), &settings, &files, sieve, policy, orders.clone(), pulse)?;
+            Writer::open(Arc::clone(&shared), &plan, &files, sieve, policy, orders.clone(), pulse)?;
         writer.note_seeds(&plan.seeds)?;
         let parser =
-            Parser { settings: Arc::clone(&settings), scope, wants_pages, shared: Arc::clone(&shared) };
+            Parser { plan: Arc::clone(&plan), filters, scope, wants_pages, shared: Arc::clone(&shared) };
         let mut threads = Vec::new();
         let failing = Arc::clone(&shared);
         threads.push(spawn("write", move || {
@@ -133,15 +136,7 @@ impl Crawl {
             threads.push(parser_thread("parse", &parser, &parsing, &events)?);
         }
         threads.push(parser_thread(CONVERT, &parser, &converting, &events)?);
-        threads.push(fetching_thread(
-            settings,
-            &shared,
-            files,
-            to_parse,
-            to_convert,
-            scheduler_events,
-            obeyed,
-        )?);
+        threads.push(fetching_thread(plan, &shared, files, to_parse, to_convert, scheduler_events, obeyed)?);
         Ok(Crawl { shared, events, orders, threads })
     }
 
@@ -237,7 +232,7 @@ fn parser_thread(
 }
 
 fn fetching_thread(
-    settings: Arc<Settings>,
+    plan: Arc<Plan>,
     shared: &Arc<Shared>,
     files: HashMap<String, u64>,
     to_parse: Sender<Fetched>,
@@ -253,7 +248,7 @@ fn fetching_thread(
             // The resolver wants to be made inside the runtime that it will use.
             let scheduler = local.block_on(&runtime, async {
                 let shared = Arc::clone(&shared);
-                Scheduler::open(settings, shared, &files, to_parse, to_convert, events, &Pulse::STEADY)
+                Scheduler::open(plan, shared, &files, to_parse, to_convert, events, &Pulse::STEADY)
             })?;
             local.block_on(&runtime, Rc::new(scheduler).run(orders));
             Ok(())

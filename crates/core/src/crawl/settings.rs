@@ -1,93 +1,108 @@
-//! What a crawl is told.
+//! The section `[crawl]` of the settings, and which pages are kept by it.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
+use serde::{Deserialize, Deserializer};
 
 use super::fetching::politeness::Politeness;
-use crate::fetch;
-use crate::url::{CleanUp, TrapLimits};
+use crate::settings::{text, threads};
+use crate::url::{CleanUp, ScopeKind, TrapLimits, reason};
+use crate::{Error, Result, fetch, sieve};
 
-/// The settings of a crawl; what each means is said in `crivello.settings`.
-#[derive(Clone, Debug)]
+/// The section `[crawl]`; what each setting means is said in `crivello.settings.fields`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// How requests are made.
-    pub fetch: fetch::Options,
-    /// The manners.
-    pub politeness: Politeness,
-    /// The name that robots.txt files know.
-    pub agent: String,
-    /// Whether robots.txt is respected.
-    pub obey_robots: bool,
-    /// How many hosts are fetched from at once.
-    pub connections: usize,
-    /// How many hosts are in the workbench.
-    pub workbench_hosts: usize,
-    /// How many bytes of responses may wait to be parsed and written.
-    pub queue_bytes: usize,
-    /// How many threads parse.
-    pub parsers: usize,
-    /// How often a failed request is tried again.
-    pub retries: u32,
-    /// How long a chain of redirects may be.
-    pub max_redirects: u32,
-    /// How far from a seed links are followed; 0: no limit.
-    pub max_depth: u32,
-    /// How many links in a row of one shape are followed.
-    pub max_chain: u32,
-    /// How many pages of a host are fetched; 0: no limit.
-    pub max_per_host: u64,
-    /// Which share of the pages a host may have; 0: no limit.
-    pub max_share: f64,
-    /// How many pages are fetched in this run; 0: no limit.
-    pub max_pages: u64,
-    /// How many bytes are fetched in this run; 0: no limit.
-    pub max_volume: u64,
-    /// How long a body may be, as sent and as decoded.
-    pub max_bytes: usize,
-    /// How many different queries of a path are followed.
-    pub max_queries: u16,
-    /// What makes a URL look like a trap.
-    pub traps: TrapLimits,
-    /// How URLs are cleaned up.
-    pub clean_up: CleanUp,
-    /// The filters between fetching and the store.
-    pub filters: Filters,
-    /// Whether cookies are kept and sent back.
-    pub cookies: bool,
-    /// Whether images are links, too.
-    pub srcset: bool,
-    /// Up to which distance pages are near-duplicates.
-    pub near_distance: u32,
-    /// The command that turns a document into text, before its media type.
-    pub converter: Vec<String>,
-    /// The converters from outside: media types with the names of the extensions that turn them into text.
-    pub converters: BTreeMap<String, String>,
-    /// The collection.
-    pub folder: PathBuf,
-    /// What the archive's files say who made them.
-    pub software: String,
+    #[serde(flatten)]
+    pub(crate) politeness: Politeness,
+    #[serde(flatten)]
+    pub(crate) fetch: fetch::Options,
+    #[serde(flatten)]
+    pub(crate) traps: TrapLimits,
+    #[serde(flatten)]
+    pub(crate) clean_up: CleanUp,
+    #[serde(flatten)]
+    pub(crate) kept: Kept,
+    #[serde(flatten)]
+    pub(crate) sieve_options: sieve::Options,
+    /// One that is not native may have any name.
+    pub(crate) sieve: String,
+    pub(crate) scope: ScopeKind,
+    pub(crate) include: String,
+    pub(crate) exclude: String,
+    pub(crate) user_agent: String,
+    pub(crate) obey_robots: bool,
+    pub(crate) cookies: bool,
+    pub(crate) images: bool,
+    pub(crate) retries: u32,
+    pub(crate) near_distance: u32,
+    pub(crate) connections: usize,
+    pub(crate) workbench_hosts: usize,
+    pub(crate) queue_memory: usize,
+    #[serde(deserialize_with = "threads")]
+    pub(crate) parsers: usize,
+    // Of limits, 0 stands for none.
+    pub(crate) max_redirects: u32,
+    pub(crate) max_depth: u32,
+    pub(crate) max_chain: u32,
+    pub(crate) max_per_host: u64,
+    pub(crate) max_share: f64,
+    pub(crate) max_pages: u64,
+    pub(crate) max_volume: u64,
+    pub(crate) max_queries: u16,
 }
 
 /// Which pages are kept.
-#[derive(Clone, Debug, Default)]
-pub struct Filters {
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Kept {
     /// The media types, as `text/html` or `text/*`; none: all.
-    pub types: Vec<String>,
+    #[serde(deserialize_with = "list")]
+    types: Vec<String>,
     /// The languages, as two letters; none: all.
-    pub languages: Vec<String>,
+    #[serde(deserialize_with = "list")]
+    languages: Vec<String>,
     /// The fewest characters of text that a page has.
-    pub min_text: usize,
+    min_text: usize,
     /// The most; 0: no limit.
-    pub max_text: usize,
+    max_text: usize,
     /// What the title or the text must hold.
-    pub keep: Option<Regex>,
+    #[serde(deserialize_with = "text")]
+    keep_matching: Option<String>,
     /// What neither may hold.
-    pub drop: Option<Regex>,
+    #[serde(deserialize_with = "text")]
+    drop_matching: Option<String>,
+}
+
+fn list<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Vec<String>, D::Error> {
+    let text = String::deserialize(from)?;
+    Ok(text.split([',', ' ']).filter(|item| !item.is_empty()).map(str::to_ascii_lowercase).collect())
+}
+
+/// No pattern may take more memory than this.
+const PATTERN_SIZE: usize = 1 << 20;
+
+/// Which pages are kept, ready to be asked.
+#[derive(Debug)]
+pub struct Filters {
+    kept: Kept,
+    keep: Option<Regex>,
+    drop: Option<Regex>,
 }
 
 impl Filters {
+    /// Compiles the patterns.
+    pub fn new(kept: &Kept) -> Result<Filters> {
+        let compiled = |text: &String| {
+            RegexBuilder::new(text).size_limit(PATTERN_SIZE).build().map_err(|error| {
+                Error::Invalid(format!("the pattern {text} is not a regular expression: {}", reason(&error)))
+            })
+        };
+        Ok(Filters {
+            keep: kept.keep_matching.as_ref().map(compiled).transpose()?,
+            drop: kept.drop_matching.as_ref().map(compiled).transpose()?,
+            kept: kept.clone(),
+        })
+    }
+
     /// Why a response of this type is not kept.
     pub fn refuse_type(&self, media_type: Option<&str>) -> Option<String> {
         let kind = media_type.unwrap_or("text/html");
@@ -95,13 +110,14 @@ impl Filters {
         let allowed = |pattern: &String| {
             pattern == kind || pattern.strip_suffix("/*").is_some_and(|wanted| wanted == group)
         };
-        (!self.types.is_empty() && !self.types.iter().any(allowed)).then(|| format!("its type is {kind}"))
+        (!self.kept.types.is_empty() && !self.kept.types.iter().any(allowed))
+            .then(|| format!("its type is {kind}"))
     }
 
     /// Why a page with this text is not kept.
     pub fn refuse_text(&self, language: Option<&str>, title: &str, text: &str) -> Option<String> {
-        let wanted = |language| self.languages.iter().any(|wanted| wanted == language);
-        if !self.languages.is_empty() && !language.is_some_and(wanted) {
+        let wanted = |language| self.kept.languages.iter().any(|wanted| wanted == language);
+        if !self.kept.languages.is_empty() && !language.is_some_and(wanted) {
             return Some(format!("its language is {}", language.unwrap_or("not known")));
         }
         let says = |wish: &Regex| wish.is_match(title) || wish.is_match(text);
@@ -111,11 +127,11 @@ impl Filters {
         if self.drop.as_ref().is_some_and(says) {
             return Some("it matches drop_matching".to_owned());
         }
-        if self.min_text == 0 && self.max_text == 0 {
+        if self.kept.min_text == 0 && self.kept.max_text == 0 {
             return None;
         }
         let length = text.chars().count();
-        let fits = length >= self.min_text && (self.max_text == 0 || length <= self.max_text);
+        let fits = length >= self.kept.min_text && (self.kept.max_text == 0 || length <= self.kept.max_text);
         (!fits).then(|| format!("its text has {length} characters"))
     }
 }
@@ -126,21 +142,16 @@ mod tests {
 
     #[test]
     fn without_wishes_everything_is_kept() {
-        let filters = Filters::default();
+        let filters = Filters::new(&Kept::default()).unwrap();
         assert_eq!(filters.refuse_type(Some("image/png")), None);
         assert_eq!(filters.refuse_text(None, "", ""), None);
     }
 
     #[test]
     fn each_wish_counts() {
-        let filters = Filters {
-            types: vec!["text/*".into(), "application/pdf".into()],
-            languages: vec!["it".into()],
-            min_text: 3,
-            max_text: 5,
-            keep: Some(Regex::new("(?i)C|O|s").unwrap()),
-            drop: Some(Regex::new("vietat[oi]").unwrap()),
-        };
+        let section = r#"{"types": "text/*, Application/PDF", "languages": "it", "min_text": 3, "max_text": 5,
+            "keep_matching": " (?i)C|O|s ", "drop_matching": "vietat[oi]"}"#;
+        let filters = Filters::new(&serde_json::from_str(section).unwrap()).unwrap();
         assert_eq!(filters.refuse_type(Some("text/html")), None);
         assert_eq!(filters.refuse_type(None), None);
         assert_eq!(filters.refuse_type(Some("textile/html")).as_deref(), Some("its type is textile/html"));
@@ -154,5 +165,7 @@ mod tests {
         let refused = |title, text| filters.refuse_text(Some("it"), title, text);
         assert_eq!(refused("mai", "mai").as_deref(), Some("it does not match keep_matching"));
         assert_eq!(refused("È vietato", "città").as_deref(), Some("it matches drop_matching"));
+        let wrong = Kept { drop_matching: Some("(".to_owned()), ..Kept::default() };
+        assert!(Filters::new(&wrong).unwrap_err().to_string().contains("( is not a regular expression"));
     }
 }

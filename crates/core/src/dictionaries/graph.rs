@@ -25,39 +25,16 @@
 //!
 //! The factors of `fuse` were found empirically: some hundred edges are left out at most.
 
-use std::fmt;
-use std::str::FromStr;
-
+use crate::settings::choices;
 use crate::signature::hash::reduce;
-use crate::{Error, Result};
 
-/// How the edges of a graph are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Construction {
-    /// One vertex in each third: 1.23 variables per key.
-    Peeling,
-    /// One vertex in each of three consecutive segments: 1.12 variables per key.
-    Fuse,
-}
-
-impl fmt::Display for Construction {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Construction::Peeling => "peeling",
-            Construction::Fuse => "fuse",
-        })
-    }
-}
-
-impl FromStr for Construction {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Construction> {
-        match name {
-            "peeling" => Ok(Construction::Peeling),
-            "fuse" => Ok(Construction::Fuse),
-            _ => Err(Error::Invalid(format!("no such construction: {name} (there are peeling and fuse)"))),
-        }
+choices! {
+    /// How the edges of a graph are drawn.
+    pub enum Construction, "construction" {
+        /// One vertex in each of three consecutive segments: 1.12 variables per key.
+        Fuse = "fuse",
+        /// One vertex in each third: 1.23 variables per key.
+        Peeling = "peeling",
     }
 }
 

@@ -45,11 +45,12 @@ mod tests;
 mod tls;
 
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
 use hyper::header::HeaderValue;
+use serde::Deserialize;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -62,6 +63,7 @@ pub use message::{Request, Response};
 pub use origin::{Origin, Scheme};
 
 use crate::Error;
+use crate::settings::{seconds, text};
 use connection::Form;
 use names::Names;
 use protocol::Protocol;
@@ -71,33 +73,38 @@ use stream::{Stream, Transport};
 /// No time limit is longer: further than this, clocks may not count.
 const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// How to fetch.
-#[derive(Clone, Debug)]
+/// How to fetch, named as in the section `[crawl]` of the settings.
+#[derive(Clone, Debug, Deserialize)]
 pub struct Options {
-    /// Who we are: name, version and a way to reach us.
-    pub user_agent: String,
     /// The longest time until a connection is ready.
-    pub connect_timeout: Duration,
+    #[serde(deserialize_with = "seconds")]
+    pub(crate) connect_timeout: Duration,
     /// The longest time from a request to the whole head of its response.
-    pub first_byte_timeout: Duration,
+    #[serde(deserialize_with = "seconds")]
+    pub(crate) first_byte_timeout: Duration,
     /// The longest time from a request to the end of its response; also for the resolution of a name.
-    pub total_timeout: Duration,
-    /// The longest body, as it is sent.
-    pub max_bytes: usize,
+    #[serde(rename = "timeout", deserialize_with = "seconds")]
+    pub(crate) total_timeout: Duration,
+    /// The longest body, as it is sent and as it is decoded.
+    pub(crate) max_bytes: usize,
     /// Whether addresses outside the public internet may be used.
-    pub allow_private: bool,
+    pub(crate) allow_private: bool,
     /// `http://[user:password@]host:port`
-    pub proxy: Option<String>,
+    #[serde(deserialize_with = "text")]
+    pub(crate) proxy: Option<String>,
     /// The name server to ask instead of the system's.
-    pub name_server: Option<SocketAddr>,
+    #[serde(deserialize_with = "text")]
+    pub(crate) name_server: Option<String>,
     /// A file like `/etc/hosts`, whose names win over everything else.
-    pub hosts_file: Option<PathBuf>,
+    #[serde(deserialize_with = "text")]
+    pub(crate) hosts_file: Option<String>,
     /// Whether to offer HTTP/2 on encrypted connections.
-    pub http2: bool,
+    pub(crate) http2: bool,
     /// The value of `Accept-Language`.
-    pub accept_language: Option<String>,
+    #[serde(deserialize_with = "text")]
+    pub(crate) accept_language: Option<String>,
     /// Whether a server must prove its name by a certificate.
-    pub verify_tls: bool,
+    pub(crate) verify_tls: bool,
 }
 
 /// What all connections share.
@@ -120,38 +127,45 @@ struct Checked {
     user_agent: HeaderValue,
     accept_language: Option<HeaderValue>,
     proxy: Option<Proxy>,
+    name_server: Option<SocketAddr>,
 }
 
 impl Checked {
-    fn of(options: &Options) -> crate::Result<Checked> {
+    fn of(options: &Options, user_agent: &str) -> crate::Result<Checked> {
         let header = |what: &str, value: &str| {
             HeaderValue::try_from(value).map_err(|_| Error::Invalid(format!("{what} cannot be {value:?}")))
         };
-        let user_agent = header("the user agent", &options.user_agent)?;
+        let user_agent = header("the user agent", user_agent)?;
         let accept_language =
             options.accept_language.as_deref().map(|value| header("the language", value)).transpose()?;
         let proxy = options.proxy.as_deref().map(Proxy::parse).transpose()?;
-        Ok(Checked { user_agent, accept_language, proxy })
+        let address = |text: &str| {
+            let wrong = || format!("the name server {text:?} is not an address with a port");
+            text.parse().map_err(|_| Error::Invalid(wrong()))
+        };
+        let name_server = options.name_server.as_deref().map(address).transpose()?;
+        Ok(Checked { user_agent, accept_language, proxy, name_server })
     }
 }
 
 /// Whether the options make sense.
-pub fn check(options: &Options) -> crate::Result<()> {
-    Checked::of(options).map(drop)
+pub fn check(options: &Options, user_agent: &str) -> crate::Result<()> {
+    Checked::of(options, user_agent).map(drop)
 }
 
 impl Client {
-    /// A client; the files of names and certificates are read here, and nothing is sent yet.
-    pub fn new(mut options: Options) -> crate::Result<Client> {
+    /// A client; the files of names and certificates are read here, and nothing is sent yet. `user_agent` says who we are:
+    /// name, version and a way to reach us.
+    pub fn new(mut options: Options, user_agent: &str) -> crate::Result<Client> {
         for limit in
             [&mut options.connect_timeout, &mut options.first_byte_timeout, &mut options.total_timeout]
         {
             *limit = (*limit).min(LONGEST_WAIT);
         }
-        let Checked { user_agent, accept_language, proxy } = Checked::of(&options)?;
+        let Checked { user_agent, accept_language, proxy, name_server } = Checked::of(&options, user_agent)?;
         let names = Names::new(
-            options.hosts_file.as_deref(),
-            options.name_server,
+            options.hosts_file.as_deref().map(Path::new),
+            name_server,
             // The only name that is resolved beside a proxy is its own, which the user chose.
             options.allow_private || proxy.is_some(),
             options.total_timeout,

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::DocId;
-use super::build::choose::{QUANTUM, bits_a_number};
+use super::build::choose::bits_a_number;
 use super::build::merge::Merge;
 use super::build::source::{Postings, Source};
 use super::format::codes::CODED;
@@ -167,7 +167,7 @@ fn components(segments: &[Segment], pulse: &Pulse) -> Result<Vec<ComponentStats>
         .map(|(segment, numbers)| Source { postings: Postings::Segment(segment), numbers })
         .collect();
     let merge = Merge { sources: &sources, cards: &[], in_order: true };
-    let quantum = segments.first().map_or(QUANTUM, |segment| segment.codes().quantum);
+    let quantum = segments.first().map_or(1, |segment| segment.codes().quantum);
     let sample = merge.sample(quantum, pulse)?;
     CODED.into_iter().zip(sample.lists()).map(|(name, lists)| component(name, lists, pulse)).collect()
 }

@@ -13,6 +13,6 @@ pub mod rank;
 pub mod score;
 
 pub use answer::snippet::Fragment;
-pub use answer::{Explanation, Hit, Ranking, Request, Searcher, Showing};
+pub use answer::{Explanation, Hit, Options, Ranking, Request, Searcher};
 pub use language::parse;
 pub use language::tree::Query;

@@ -3,38 +3,67 @@
 //!
 //! Being in the cache means having been added, since the process began: after a crash the cache is empty.
 
+use serde::Deserialize;
+
 use super::{
     Batch, Checkpoint, DirectSieve, Entries, FilterError, MercatorSieve, OfflineSieve, Opening,
     RecentSignatures, Sieve, Stats,
 };
 use crate::filters::{BlockedBloom, Bloom, Size};
+use crate::settings::{choices, section};
 use crate::signature::SignatureSet;
-use crate::{Error, Pulse, Result, Signature};
+use crate::{Pulse, Result, Signature};
 
-/// How a sieve is to be made.
-#[derive(Clone, Copy, Debug)]
+choices! {
+    /// The kinds that are native.
+    pub enum Kind, "sieve of the kind" {
+        /// Signatures in an array and a sorted file, merged when the array is full: fixed memory.
+        Mercator = "mercator",
+        /// Signatures in a compact table: about ten bytes a URL.
+        Memory = "memory",
+        /// Signatures in a sorted file, merged when asked: fixed memory.
+        Offline = "offline",
+        /// A Bloom filter: fixed memory, false positives.
+        Bloom = "bloom",
+        /// A Bloom filter whose bits of a URL share a cache line: faster, somewhat more false positives.
+        BlockedBloom = "blocked-bloom",
+    }
+}
+
+/// How a sieve is to be made, named as in the section `[crawl]` of the settings.
+#[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Options {
     /// The bytes of memory of `mercator` and `offline`.
-    pub memory: usize,
+    #[serde(rename = "sieve_memory")]
+    pub(crate) memory: usize,
     /// How many recent signatures are kept.
-    pub cache: usize,
+    #[serde(rename = "sieve_cache")]
+    pub(crate) cache: usize,
     /// How many URLs the filter of `bloom` and `blocked-bloom` is made for.
-    pub capacity: u64,
+    #[serde(rename = "sieve_capacity")]
+    pub(crate) capacity: u64,
     /// How often that filter may err when it has so many.
-    pub error: f64,
+    #[serde(rename = "sieve_error")]
+    pub(crate) error: f64,
+}
+
+impl Options {
+    /// Reads these settings from JSON.
+    pub fn from_json(json: &[u8]) -> Result<Options> {
+        section("the sieve", json)
+    }
 }
 
 /// Opens the sieve of the given kind as it was committed.
 pub fn open(kind: &str, opening: Opening, options: Options, pulse: &Pulse) -> Result<Front> {
     let Options { memory, cache, capacity, error } = options;
     let size = Size::Keys { capacity, error };
-    let sieve: Box<dyn Sieve> = match kind {
-        "memory" => Box::new(DirectSieve::open(opening, SignatureSet::default(), pulse)?),
-        "bloom" => Box::new(DirectSieve::open(opening, Bloom::new(size)?, pulse)?),
-        "blocked-bloom" => Box::new(DirectSieve::open(opening, BlockedBloom::new(size)?, pulse)?),
-        "mercator" => Box::new(MercatorSieve::open(opening, memory, pulse)?),
-        "offline" => Box::new(OfflineSieve::open(opening, memory)?),
-        _ => return Err(Error::Invalid(format!("there is no sieve of the kind {kind}"))),
+    let sieve: Box<dyn Sieve> = match kind.parse()? {
+        Kind::Memory => Box::new(DirectSieve::open(opening, SignatureSet::default(), pulse)?),
+        Kind::Bloom => Box::new(DirectSieve::open(opening, Bloom::new(size)?, pulse)?),
+        Kind::BlockedBloom => Box::new(DirectSieve::open(opening, BlockedBloom::new(size)?, pulse)?),
+        Kind::Mercator => Box::new(MercatorSieve::open(opening, memory, pulse)?),
+        Kind::Offline => Box::new(OfflineSieve::open(opening, memory)?),
     };
     Ok(Front::new(sieve, cache))
 }

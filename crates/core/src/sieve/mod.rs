@@ -48,7 +48,7 @@ use crate::{Error, Pulse, Result};
 pub use batch::{Batch, Entries, Entry, unpack};
 pub use cache::RecentSignatures;
 pub use direct::{DirectSieve, Membership};
-pub use front::{Front, Options, open};
+pub use front::{Front, Kind, Options, open};
 pub use mercator::MercatorSieve;
 pub use offline::OfflineSieve;
 pub use screened::ScreenedQueue;

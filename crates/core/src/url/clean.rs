@@ -5,19 +5,25 @@
 //! of an index page are right for most servers, but not for all: both are off by default. Everything else is
 //! kept byte for byte. A URL without `?` and `;` costs one scan for them.
 
+use serde::Deserialize;
+
 use super::parser::dots;
 
-/// Which clean-ups are applied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which clean-ups are applied, named as in the section `[crawl]` of the settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct CleanUp {
-    /// Drops session ids: `PHPSESSID`, `;jsessionid=`, `CFID`, `ASPSESSIONID…`, `sid` with 16 or more
-    /// hexadecimal digits, and the like.
+    /// Drops session ids: `PHPSESSID`, `;jsessionid=`, `CFID`, `ASPSESSIONID…`, `sid` with 16 or
+    /// more hexadecimal digits, and the like.
+    #[serde(rename = "clean_session_ids")]
     pub session_ids: bool,
     /// Drops the tracking parameters of advertisers: `utm_…`, `fbclid`, `gclid` …
+    #[serde(rename = "clean_tracking")]
     pub tracking: bool,
     /// Sorts the parameters by name; the sort is stable.
+    #[serde(rename = "sort_queries")]
     pub sort_query: bool,
     /// Drops `index.html`, `index.php` and the like from the end of the path.
+    #[serde(rename = "clean_index_pages")]
     pub index_pages: bool,
 }
 
@@ -27,6 +33,7 @@ impl CleanUp {
         CleanUp { session_ids: false, tracking: false, sort_query: false, index_pages: false };
 }
 
+#[cfg(test)]
 impl Default for CleanUp {
     fn default() -> CleanUp {
         CleanUp { session_ids: true, tracking: true, ..CleanUp::NONE }

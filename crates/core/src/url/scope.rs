@@ -14,34 +14,23 @@ use regex::bytes::{RegexSet, RegexSetBuilder};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::host::ends_in_number;
+use crate::settings::choices;
 use crate::{Error, Result};
 
 /// The size limit of the automaton of all patterns, in bytes.
 const PATTERN_BYTES: usize = 4 << 20;
 
-/// The extent of a crawl relative to its seeds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScopeKind {
-    /// The hosts of the seeds, with their ports.
-    Host,
-    /// The registrable domains of the seeds, with any host and port.
-    Domain,
-    /// The folders of the seeds: each URL up to the last slash of its path.
-    Prefix,
-    /// Everywhere.
-    Any,
-}
-
-impl ScopeKind {
-    /// The kind with a name: host, domain, prefix or any.
-    pub fn named(name: &str) -> Result<ScopeKind> {
-        match name {
-            "host" => Ok(ScopeKind::Host),
-            "domain" => Ok(ScopeKind::Domain),
-            "prefix" => Ok(ScopeKind::Prefix),
-            "any" => Ok(ScopeKind::Any),
-            _ => Err(Error::Invalid(format!("there is no scope {name}"))),
-        }
+choices! {
+    /// The extent of a crawl relative to its seeds.
+    pub enum ScopeKind, "scope" {
+        /// The hosts of the seeds, with their ports.
+        Host = "host",
+        /// The registrable domains of the seeds, with every host and port.
+        Domain = "domain",
+        /// The folders of the seeds: each URL up to the last slash of its path.
+        Prefix = "prefix",
+        /// Everywhere.
+        Any = "any",
     }
 }
 

@@ -7,27 +7,31 @@
 
 use std::fmt;
 
+use serde::Deserialize;
+
 use super::MAX_LENGTH;
 
 /// The maximum length of a detected cycle, in segments.
 const CYCLE: usize = 4;
 
-/// The limits beyond which a URL is considered a trap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The limits beyond which a URL is considered a trap, named as in the section `[crawl]` of the settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct TrapLimits {
     /// How many repetitions of a cycle of segments, or of a parameter, make a trap.
+    #[serde(rename = "max_repeats")]
     pub repeats: usize,
     /// The maximum number of path segments.
+    #[serde(rename = "max_segments")]
     pub depth: usize,
     /// The maximum number of query parameters.
+    #[serde(rename = "max_parameters")]
     pub parameters: usize,
-    /// The maximum length of a URL in bytes.
-    pub length: usize,
 }
 
+#[cfg(test)]
 impl Default for TrapLimits {
     fn default() -> TrapLimits {
-        TrapLimits { repeats: 4, depth: 25, parameters: 16, length: MAX_LENGTH }
+        TrapLimits { repeats: 4, depth: 25, parameters: 16 }
     }
 }
 
@@ -60,7 +64,7 @@ impl fmt::Display for Trap {
 
 /// Why a canonical URL looks like a trap, if it does.
 pub fn trap(url: &str, limits: &TrapLimits) -> Option<Trap> {
-    if url.len() > limits.length {
+    if url.len() > MAX_LENGTH {
         return Some(Trap::TooLong(url.len()));
     }
     let address = url.split_once("://").map_or(url, |(_, address)| address);

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from crivello.errors import InvalidArgument
 from crivello.search.topics import BY_SCORE_ALONE
-from crivello.settings import Setting, checked, settings_of
+from crivello.settings import Setting, settings_of
+from crivello.settings.numbers import parse_number
 
 SECTION = "search"
 _WITHOUT_EFFECT = {*BY_SCORE_ALONE, "threads"}
@@ -53,19 +54,18 @@ def parse_parameter(text: str) -> Parameter:
         )
     setting = numbers[name]
     low, high = _limits(text, limits, setting) if equals else _allowed(text, setting)
-    for value in (low, high):
-        checked(SECTION, name, value, f"--parameter {text}")
+    low, high = (setting.checked(value, f"--parameter {text}") for value in (low, high))
     if not low < high:
         raise InvalidArgument(f"--parameter {text}: the range ends where it begins, or before")
     return Parameter(name, low, high, setting.base is int)
 
 
 def _limits(text: str, limits: str, setting: Setting) -> tuple[float, float]:
-    try:
-        low, high = (setting.base(limit) for limit in limits.split(":"))
-    except ValueError:
-        raise InvalidArgument(f"--parameter {text} is no range", hint=f"as in {setting.name}=0.4:3") from None
-    return low, high
+    ends = [parse_number(limit, setting.unit) for limit in limits.split(":")]
+    match ends:
+        case [int() | float() as low, int() | float() as high]:
+            return low, high
+    raise InvalidArgument(f"--parameter {text} is no range", hint=f"as in {setting.name}=0.4:3")
 
 
 def _allowed(text: str, setting: Setting) -> tuple[float, float]:

@@ -25,7 +25,7 @@ use tokio::task::JoinSet;
 use super::fetching::hosts::{Host, HostMemory, SharedHost};
 use super::fetching::visit::KEEP_ALIVE;
 use super::parsing::origin;
-use super::settings::Settings;
+use super::plan::Plan;
 use super::shared::{Shared, SlowHost};
 use super::tag::Tag;
 use super::work::{Event, Fetched, Order, Position, Work};
@@ -49,7 +49,7 @@ const OUTSIDE: usize = 1000;
 
 /// The fetching thread's belongings.
 pub struct Scheduler {
-    pub(in crate::crawl) settings: Arc<Settings>,
+    pub(in crate::crawl) plan: Arc<Plan>,
     pub(in crate::crawl) shared: Arc<Shared>,
     pub(in crate::crawl) client: Client,
     pub(in crate::crawl) frontier: RefCell<Frontier>,
@@ -76,7 +76,7 @@ pub struct Scheduler {
 impl Scheduler {
     /// Opens the frontier, which is empty until URLs come.
     pub fn open(
-        settings: Arc<Settings>,
+        plan: Arc<Plan>,
         shared: Arc<Shared>,
         files: &HashMap<String, u64>,
         to_parse: Sender<Fetched>,
@@ -84,16 +84,16 @@ impl Scheduler {
         events: Sender<Event>,
         pulse: &Pulse,
     ) -> Result<Scheduler> {
-        let options = frontier::Options { max_hosts: settings.workbench_hosts, quantum: QUANTUM };
+        let options = frontier::Options { max_hosts: plan.crawl.workbench_hosts, quantum: QUANTUM };
         let now = Instant::now();
         Ok(Scheduler {
-            client: Client::new(settings.fetch.clone())?,
-            frontier: RefCell::new(Frontier::new(&settings.folder, options)?),
+            client: Client::new(plan.crawl.fetch.clone(), &plan.software)?,
+            frontier: RefCell::new(Frontier::new(&plan.folder, options)?),
             hosts: RefCell::default(),
             outside: RefCell::default(),
-            memory: RefCell::new(HostMemory::open(&settings.folder, files, pulse)?),
-            queries: RefCell::new(QueryCounter::new(settings.max_queries)),
-            urls: RefCell::new(LogAccess::open(&settings.folder.join(queue::NAME))?),
+            memory: RefCell::new(HostMemory::open(&plan.folder, files, pulse)?),
+            queries: RefCell::new(QueryCounter::new(plan.crawl.max_queries)),
+            urls: RefCell::new(LogAccess::open(&plan.folder.join(queue::NAME))?),
             resolving: Semaphore::new(RESOLVING),
             waiting: RefCell::default(),
             active: Cell::new(0),
@@ -101,7 +101,7 @@ impl Scheduler {
             started: now,
             accounted: Cell::new(now),
             looked: Cell::new(now),
-            settings,
+            plan,
             shared,
             to_parse,
             to_convert,
@@ -265,7 +265,7 @@ impl Scheduler {
 
     /// Where a host sits in the workbench: behind a proxy, which has one address for all, each by itself.
     fn place_of(&self, key: HostKey, address: IpAddr) -> IpAddr {
-        match self.settings.fetch.proxy {
+        match self.plan.crawl.fetch.proxy {
             None => address,
             Some(_) => Ipv6Addr::from((0xfd00_u128 << 112) | u128::from(key.0)).into(),
         }
@@ -277,9 +277,9 @@ impl Scheduler {
         let mut failures = 0;
         loop {
             match self.client.resolve(host).await {
-                Err(failure) if failure.class.again() && failures < self.settings.retries => {
+                Err(failure) if failure.class.again() && failures < self.plan.crawl.retries => {
                     failures += 1;
-                    tokio::time::sleep(self.settings.politeness.backoff(failures)).await;
+                    tokio::time::sleep(self.plan.crawl.politeness.backoff(failures)).await;
                 }
                 resolved => return resolved,
             }
@@ -287,7 +287,7 @@ impl Scheduler {
     }
 
     fn has_room(&self) -> bool {
-        self.active.get() < self.settings.connections && self.shared.budget.load(Ordering::Acquire) > 0
+        self.active.get() < self.plan.crawl.connections && self.shared.budget.load(Ordering::Acquire) > 0
     }
 
     fn start_visits(self: &Rc<Self>, tasks: &mut JoinSet<()>) {
@@ -312,7 +312,7 @@ impl Scheduler {
 
     /// Ends the crawl when it has what it was to get.
     fn look_at_limits(&self) {
-        let volume = self.settings.max_volume;
+        let volume = self.plan.crawl.max_volume;
         if volume > 0 && self.shared.gauges.bytes.get() >= volume {
             self.shared.finish(Some("max_volume"));
         }
@@ -327,7 +327,7 @@ impl Scheduler {
         let now = Instant::now();
         let elapsed = now.duration_since(self.accounted.replace(now)).as_micros() as u64;
         self.shared.gauges.busy_micros.add(elapsed * self.active.get() as u64);
-        self.shared.gauges.slot_micros.add(elapsed * self.settings.connections as u64);
+        self.shared.gauges.slot_micros.add(elapsed * self.plan.crawl.connections as u64);
         self.active.set(active);
         self.shared.gauges.active.set(active as u64);
     }

@@ -1,6 +1,6 @@
 //! How long to stay at a host, and how long to leave it in peace.
 //!
-//! *Relative* politeness fetches for at most `stay` (one second) and `requests` (ten) over one kept-alive
+//! *Relative* politeness fetches for at most `visit_time` and `visit_requests` over one kept-alive
 //! connection, and then rests s′/p for the s′ that it really took: a slow server is asked less, and the
 //! crawl takes at most the share p / (1 + p) of a host's time. *Absolute* politeness leaves a fixed gap
 //! between the end of a request and the next. Beside either, the host's Crawl-delay (up to a limit) and
@@ -9,30 +9,45 @@
 
 use std::time::{Duration, Instant};
 
-/// The manners of a crawl.
-#[derive(Clone, Debug)]
-pub struct Politeness {
-    /// Whether the rest is in proportion to the stay.
-    pub relative: Option<Relative>,
-    /// The gap between the end of a request to a host and the next.
-    pub gap: Duration,
-    /// The gap at an address; None: a quarter of what the host rests.
-    pub address_gap: Option<Duration>,
-    /// No Crawl-delay is taken to be longer than this.
-    pub max_crawl_delay: Duration,
-    /// No host is left alone for longer than this because of errors.
-    pub max_wait: Duration,
+use serde::Deserialize;
+
+use crate::settings::{choices, optional_seconds, seconds};
+
+/// The gap of absolute politeness, where no other is given.
+const GAP: Duration = Duration::from_secs(4);
+
+choices! {
+    /// What a rest goes by.
+    pub enum Manner, "politeness" {
+        /// A host rests in proportion to the time a visit took.
+        Relative = "relative",
+        /// There is a fixed gap between requests.
+        Absolute = "absolute",
+    }
 }
 
-/// The numbers of relative politeness.
-#[derive(Clone, Copy, Debug)]
-pub struct Relative {
-    /// How long a visit may take.
-    pub stay: Duration,
-    /// How many requests a visit may make.
-    pub requests: u32,
+/// The manners of a crawl, named as in the section `[crawl]` of the settings.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Politeness {
+    politeness: Manner,
+    /// The gap between the end of a request to a host and the next; one that is given makes politeness absolute.
+    #[serde(deserialize_with = "optional_seconds")]
+    delay: Option<Duration>,
+    /// How long a visit may take, and how many requests it may make.
+    #[serde(deserialize_with = "seconds")]
+    visit_time: Duration,
+    visit_requests: u32,
     /// p: the rest is the time taken divided by this.
-    pub share: f64,
+    visit_share: f64,
+    /// The gap at an address; None: a quarter of what the host rests.
+    #[serde(deserialize_with = "optional_seconds")]
+    address_delay: Option<Duration>,
+    /// No Crawl-delay is taken to be longer than this.
+    #[serde(deserialize_with = "seconds")]
+    max_crawl_delay: Duration,
+    /// No host is left alone for longer than this because of errors.
+    #[serde(deserialize_with = "seconds")]
+    pub(crate) max_wait: Duration,
 }
 
 /// What a visit has done so far.
@@ -65,13 +80,21 @@ pub struct Rest {
 }
 
 impl Politeness {
+    /// Whether a rest is in proportion to the visit.
+    pub fn is_relative(&self) -> bool {
+        self.politeness == Manner::Relative && self.delay.is_none()
+    }
+
+    fn gap(&self) -> Duration {
+        self.delay.unwrap_or(if self.is_relative() { Duration::ZERO } else { GAP })
+    }
+
     /// Whether one more request may follow at once.
     pub fn goes_on(&self, stay: &Stay, crawl_delay: Duration) -> bool {
-        let Some(relative) = self.relative else { return stay.requests == 0 };
         stay.requests == 0
-            || (stay.requests < relative.requests
-                && stay.took < relative.stay
-                && self.gap.is_zero()
+            || (self.is_relative()
+                && stay.requests < self.visit_requests
+                && stay.took < self.visit_time
                 && crawl_delay.is_zero()
                 && stay.asked.is_zero())
     }
@@ -81,15 +104,14 @@ impl Politeness {
         if stay.requests == 0 {
             return Rest { host: stay.asked.min(self.max_wait), address: Duration::ZERO };
         }
-        let proportion = self.relative.map_or(Duration::ZERO, |relative| stay.took.div_f64(relative.share));
-        let manner = proportion.max(self.gap);
+        let manner = if self.is_relative() { stay.took.div_f64(self.visit_share) } else { self.gap() };
         let host = manner.max(crawl_delay.min(self.max_crawl_delay)).max(stay.asked.min(self.max_wait));
-        Rest { host, address: self.address_gap.unwrap_or(manner / 4) }
+        Rest { host, address: self.address_delay.unwrap_or(manner / 4) }
     }
 
     /// How long to wait before the try that follows `failures` failed ones: twice as long each time.
     pub fn backoff(&self, failures: u32) -> Duration {
-        let first = self.gap.max(Duration::from_millis(500));
+        let first = self.gap().max(Duration::from_millis(500));
         first.saturating_mul(1 << failures.saturating_sub(1).min(20)).min(self.max_wait)
     }
 }
@@ -102,9 +124,12 @@ mod tests {
 
     fn relative() -> Politeness {
         Politeness {
-            relative: Some(Relative { stay: SECOND, requests: 10, share: 0.2 }),
-            gap: Duration::ZERO,
-            address_gap: None,
+            politeness: Manner::Relative,
+            delay: None,
+            visit_time: SECOND,
+            visit_requests: 10,
+            visit_share: 0.2,
+            address_delay: None,
             max_crawl_delay: 30 * SECOND,
             max_wait: 300 * SECOND,
         }
@@ -126,16 +151,21 @@ mod tests {
 
     #[test]
     fn absolute_makes_one_request_and_leaves_the_gap() {
-        let politeness = Politeness { relative: None, gap: 4 * SECOND, ..relative() };
-        assert!(politeness.goes_on(&stay(0, Duration::ZERO), Duration::ZERO));
-        assert!(!politeness.goes_on(&stay(1, Duration::ZERO), Duration::ZERO));
-        let rest = politeness.rest(&stay(1, 9 * SECOND), Duration::ZERO);
-        assert_eq!(rest, Rest { host: 4 * SECOND, address: SECOND });
+        // A delay makes politeness absolute, whatever else is said; without one the gap is four seconds.
+        for politeness in [
+            Politeness { politeness: Manner::Absolute, ..relative() },
+            Politeness { delay: Some(4 * SECOND), ..relative() },
+        ] {
+            assert!(politeness.goes_on(&stay(0, Duration::ZERO), Duration::ZERO));
+            assert!(!politeness.goes_on(&stay(1, Duration::ZERO), Duration::ZERO));
+            let rest = politeness.rest(&stay(1, 9 * SECOND), Duration::ZERO);
+            assert_eq!(rest, Rest { host: 4 * SECOND, address: SECOND });
+        }
     }
 
     #[test]
     fn the_strictest_wins_within_its_limit() {
-        let politeness = Politeness { address_gap: Some(2 * SECOND), ..relative() };
+        let politeness = Politeness { address_delay: Some(2 * SECOND), ..relative() };
         assert!(!politeness.goes_on(&stay(1, Duration::ZERO), SECOND));
         assert_eq!(politeness.rest(&stay(1, SECOND), 9 * SECOND).host, 9 * SECOND);
         assert_eq!(politeness.rest(&stay(1, SECOND), 900 * SECOND).host, 30 * SECOND);

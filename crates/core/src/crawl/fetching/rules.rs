@@ -33,7 +33,7 @@ impl Scheduler {
     /// Has the rules of a host, from memory or by asking; tells whether pages may follow at once.
     pub(in crate::crawl) async fn ask_for_rules(&self, host: &SharedHost, stay: &mut Stay) -> Result<bool> {
         let known = host.borrow().rules.as_ref().is_some_and(|rules| rules.until > now());
-        if !self.settings.obey_robots || host.borrow().given_up.is_some() || known {
+        if !self.plan.crawl.obey_robots || host.borrow().given_up.is_some() || known {
             return Ok(true);
         }
         let name = host.borrow().name.clone();
@@ -73,9 +73,9 @@ impl Scheduler {
         let mut host = host.borrow_mut();
         host.failures += 1;
         let wish = answer.as_ref().ok().and_then(|record| record.retry_after).unwrap_or_default();
-        stay.asked = stay.asked.max(self.settings.politeness.backoff(host.failures)).max(wish);
+        stay.asked = stay.asked.max(self.plan.crawl.politeness.backoff(host.failures)).max(wish);
         let again = answer.as_ref().map_or_else(|failure| failure.class.again(), |_| true);
-        if !again || host.failures > self.settings.retries {
+        if !again || host.failures > self.plan.crawl.retries {
             host.given_up = Some(match &answer {
                 Err(failure) => (outcome(failure), failure.reason.clone()),
                 Ok(record) => (Outcome::Robots, format!("robots.txt answers {}", record.status)),
@@ -90,7 +90,7 @@ impl Scheduler {
     /// What an answer to the question for robots.txt means; None where it has to be asked for again.
     fn rules(&self, record: &RobotsRecord) -> Option<Rules> {
         let robots = match record.status {
-            200..=299 => Robots::parse(&record.body, &self.settings.agent),
+            200..=299 => Robots::parse(&record.body, &self.plan.crawl.user_agent),
             429 => return None,
             300..=499 => Robots::allow_all(),
             _ => return None,
@@ -159,7 +159,7 @@ impl Scheduler {
         let address = self.client.resolve(&origin.host).await?;
         let own = address == host.borrow().address;
         let key = HostKey(Signature::of(origin.to_string().as_bytes()).0);
-        let turn = tokio::time::timeout(self.settings.fetch.total_timeout, self.errand(key, address, own));
+        let turn = tokio::time::timeout(self.plan.crawl.fetch.total_timeout, self.errand(key, address, own));
         let Ok(hold) = turn.await else {
             let reason = format!("{origin} could not be asked politely in time");
             return Err(Failure { class: Class::Timeout, reason, stale: false });
@@ -173,7 +173,7 @@ impl Scheduler {
         let mut there = Stay::default();
         there.count(started);
         self.shared.gauges.requests.add(1);
-        let rest = self.settings.politeness.rest(&there, self.crawl_delay_of(key, &origin.to_string()));
+        let rest = self.plan.crawl.politeness.rest(&there, self.crawl_delay_of(key, &origin.to_string()));
         let (host_ready, address_ready) = (self.moment(rest.host), self.moment(rest.address));
         self.frontier.borrow_mut().let_rest(key, address, host_ready, address_ready);
         drop(hold);

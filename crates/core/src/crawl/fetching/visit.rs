@@ -42,11 +42,11 @@ impl Scheduler {
         }
         let address = token.address;
         let mut known = host.borrow_mut();
-        let politeness = &self.settings.politeness;
+        let politeness = &self.plan.crawl.politeness;
         let rest = politeness.rest(&stay, crawl_delay(&known));
         // No more connections are kept while their hosts rest than may be in use at once.
-        let room = self.idle.get() < self.settings.connections;
-        if politeness.relative.is_some() || rest.host > KEEP_ALIVE || !room {
+        let room = self.idle.get() < self.plan.crawl.connections;
+        if politeness.is_relative() || rest.host > KEEP_ALIVE || !room {
             known.connection = None;
         }
         self.idle.set(self.idle.get() + usize::from(known.connection.is_some()));
@@ -68,7 +68,7 @@ impl Scheduler {
         let mut without_request = 0;
         let mut refusing = Duration::ZERO;
         while !self.shared.is_stopping()
-            && self.settings.politeness.goes_on(stay, crawl_delay(&host.borrow()))
+            && self.plan.crawl.politeness.goes_on(stay, crawl_delay(&host.borrow()))
         {
             if self.shared.budget.load(Ordering::Acquire) <= 0 {
                 return Ok(());
@@ -111,7 +111,7 @@ impl Scheduler {
     /// Why a URL is not asked for.
     fn refusal(&self, host: &SharedHost, work: &Work) -> Option<(Outcome, String)> {
         let host = host.borrow();
-        let settings = &self.settings;
+        let settings = &self.plan.crawl;
         if let Some((outcome, reason)) = &host.given_up {
             return Some((*outcome, reason.clone()));
         }
@@ -165,7 +165,7 @@ impl Scheduler {
         let answer = self.get(host, &request, stay).await;
         let address = host.borrow().address;
         match answer {
-            Ok(response) if is_busy(response.status) && work.attempts < self.settings.retries => {
+            Ok(response) if is_busy(response.status) && work.attempts < self.plan.crawl.retries => {
                 stay.asked = stay.asked.max(self.busy(host, &response));
                 let reason = format!("the host answers {}", response.status);
                 self.again(host, work, reason, Some(response.status), stay.asked);
@@ -192,8 +192,8 @@ impl Scheduler {
                     }
                     host.failures
                 };
-                stay.asked = stay.asked.max(self.settings.politeness.backoff(failures));
-                if failure.class.again() && work.attempts < self.settings.retries {
+                stay.asked = stay.asked.max(self.plan.crawl.politeness.backoff(failures));
+                if failure.class.again() && work.attempts < self.plan.crawl.retries {
                     self.again(host, work, failure.reason, None, stay.asked);
                 } else {
                     work.attempts += 1;
@@ -213,11 +213,11 @@ impl Scheduler {
     fn cookie(&self, host: &SharedHost, url: &str) -> Option<String> {
         let host = host.borrow();
         let is_secure = url.starts_with("https:");
-        self.settings.cookies.then(|| host.cookies.header(path(url), is_secure)).flatten()
+        self.plan.crawl.cookies.then(|| host.cookies.header(path(url), is_secure)).flatten()
     }
 
     fn keep_cookies(&self, host: &SharedHost, url: &str, response: &Response) {
-        if self.settings.cookies {
+        if self.plan.crawl.cookies {
             let mut host = host.borrow_mut();
             response.all("set-cookie").for_each(|header| host.cookies.set(header, path(url)));
         }
@@ -286,7 +286,7 @@ impl Scheduler {
             room.forget();
         }
         let content_type = fetched.response.header("content-type");
-        let queue = if is_document(content_type, &self.settings) { &self.to_convert } else { &self.to_parse };
+        let queue = if is_document(content_type, &self.plan) { &self.to_convert } else { &self.to_parse };
         self.shared.sent();
         drop(queue.try_send(fetched));
         self.shared.gauges.parse_queue.set(self.to_parse.len() as u64);
@@ -297,7 +297,7 @@ impl Scheduler {
         let mut host = host.borrow_mut();
         host.failures += 1;
         let asked = response.header("retry-after").and_then(retry_after).unwrap_or_default();
-        self.settings.politeness.backoff(host.failures).max(asked.min(self.settings.politeness.max_wait))
+        self.plan.crawl.politeness.backoff(host.failures).max(asked.min(self.plan.crawl.politeness.max_wait))
     }
 
     /// One request over the host's connection, which is made where there is none; a kept one that the server

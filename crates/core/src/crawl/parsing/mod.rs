@@ -7,7 +7,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use super::counts::Failure;
 use super::parsing::convert::Converted;
-use super::settings::Settings;
+use super::plan::Plan;
+use super::settings::Filters;
 use super::shared::Shared;
 use super::tag::Tag;
 use super::work::{Fetched, Found, Parsed, Unanswered};
@@ -21,8 +22,10 @@ use crate::{Result, Signature};
 /// What every parsing thread needs.
 #[derive(Clone)]
 pub struct Parser {
-    /// The settings.
-    pub settings: Arc<Settings>,
+    /// What the crawl is told.
+    pub plan: Arc<Plan>,
+    /// Which pages are kept.
+    pub filters: Arc<Filters>,
     /// Which links are followed.
     pub scope: Arc<RwLock<Scope>>,
     /// Whether pages go along with their links, to be judged by.
@@ -91,7 +94,7 @@ impl Parser {
             return Ok(Ok(Box::new(parsed)));
         }
         if response.status == 200 {
-            if let Some(reason) = self.settings.filters.refuse_type(media_type.as_deref()) {
+            if let Some(reason) = self.filters.refuse_type(media_type.as_deref()) {
                 return Ok(Err((Outcome::Filtered, reason)));
             }
             let body = match self.read(&row.url, media_type.as_deref(), content_type.as_deref(), &response) {
@@ -101,7 +104,7 @@ impl Parser {
             parsed.failure = body.failure;
             if let Some(page) = body.page {
                 if let Some(reason) =
-                    self.settings.filters.refuse_text(page.language.as_deref(), &page.title, &page.text)
+                    self.filters.refuse_text(page.language.as_deref(), &page.title, &page.text)
                 {
                     return Ok(Err((Outcome::Filtered, reason)));
                 }
@@ -124,19 +127,22 @@ impl Parser {
         content_type: Option<&str>,
         response: &Response,
     ) -> std::result::Result<Body, (Outcome, String)> {
-        let kind = Kind::of(media_type, &self.settings);
+        let kind = Kind::of(media_type, &self.plan);
         if kind == Kind::Other {
             return Ok(Body::default());
         }
         let encoding = response.header("content-encoding").unwrap_or_default();
-        let decoded = encoding::decode(&response.body, encoding, self.settings.max_bytes);
+        let decoded = encoding::decode(&response.body, encoding, self.plan.crawl.fetch.max_bytes);
         let body = &decoded.map_err(|error| match error {
             Undecodable::TooLarge { .. } => (Outcome::Bomb, error.to_string()),
             _ => (Outcome::BadEncoding, error.to_string()),
         })?;
         let tags: Vec<&str> = response.all("x-robots-tag").collect();
-        let rules =
-            parse::Rules { agent: &self.settings.agent, srcset: self.settings.srcset, x_robots_tag: &tags };
+        let rules = parse::Rules {
+            agent: &self.plan.crawl.user_agent,
+            srcset: self.plan.crawl.images,
+            x_robots_tag: &tags,
+        };
         Ok(match kind {
             Kind::Html => Body::of(parse::parse_with(body, url, content_type, &rules)),
             Kind::Plain => Body::of(parse::parse_text_with(body, content_type, &rules)),
@@ -157,10 +163,10 @@ impl Parser {
     /// The text of a document; `None` if it has none. Only converters from outside are told of as failures:
     /// broken documents are nothing special.
     fn convert(&self, media_type: &str, body: &[u8]) -> std::result::Result<Option<Converted>, Failure> {
-        let timeout = self.settings.fetch.total_timeout;
+        let timeout = self.plan.crawl.fetch.total_timeout;
         let go_on = || !self.shared.is_stopping();
-        let converted = convert::convert(&self.settings.converter, media_type, body, timeout, &go_on);
-        let Some(name) = self.settings.converters.get(media_type) else { return Ok(converted) };
+        let converted = convert::convert(&self.plan.converter, media_type, body, timeout, &go_on);
+        let Some(name) = self.plan.converters.get(media_type) else { return Ok(converted) };
         let message = match converted {
             Some(Converted { failure: Some(message), .. }) => message,
             None => format!("{name} gave no answer: its process was killed, or took over {timeout:.0?}"),
@@ -176,18 +182,18 @@ impl Parser {
         row.title = page.title.clone();
         row.noindex = page.noindex;
         let mut canonical = page.canonical.take();
-        canonical.iter_mut().for_each(|url| clean(url, &self.settings.clean_up));
+        canonical.iter_mut().for_each(|url| clean(url, &self.plan.crawl.clean_up));
         row.canonical = canonical.filter(|canonical| *canonical != row.url);
         parsed.words = Some((page.digest, page.simhash));
         let depth = parsed.work.tag.depth + 1;
-        let deep = self.settings.max_depth > 0 && depth > self.settings.max_depth;
+        let deep = self.plan.crawl.max_depth > 0 && depth > self.plan.crawl.max_depth;
         let scope = self.scope.read().unwrap_or_else(|poisoned| poisoned.into_inner());
         let links = std::mem::take(&mut page.links);
         let anchors = std::mem::take(&mut page.anchors);
         parsed.targets.reserve(links.len() * 8);
         for ((url, anchor), alike) in links.into_iter().zip(anchors).zip(&page.same_shape) {
             let mut url = url;
-            clean(&mut url, &self.settings.clean_up);
+            clean(&mut url, &self.plan.crawl.clean_up);
             parsed.targets.extend_from_slice(&Signature::of(url.as_bytes()).0.to_le_bytes());
             if !deep && scope.allows(&url).is_ok() {
                 let chain = if *alike { parsed.work.tag.chain + 1 } else { 0 };
@@ -205,7 +211,7 @@ impl Parser {
     fn lead_on(&self, location: &str, row: &mut Row, parsed: &mut Parsed) {
         row.outcome = Outcome::Redirected;
         let base = Url::parse(&row.url).ok();
-        let Some(target) = canonical_with(location, base.as_ref(), &self.settings.clean_up) else {
+        let Some(target) = canonical_with(location, base.as_ref(), &self.plan.crawl.clean_up) else {
             row.detail = "it leads to no page".to_owned();
             return;
         };
@@ -219,8 +225,8 @@ impl Parser {
         let scope = self.scope.read().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Err(refusal) = scope.allows(&target) {
             row.detail = refusal.to_string();
-        } else if tag.redirects > self.settings.max_redirects {
-            row.detail = format!("the chain of redirects is longer than {}", self.settings.max_redirects);
+        } else if tag.redirects > self.plan.crawl.max_redirects {
+            row.detail = format!("the chain of redirects is longer than {}", self.plan.crawl.max_redirects);
         } else {
             parsed.found.push(Found { url: target.clone(), anchor: String::new(), tag });
         }
@@ -276,8 +282,8 @@ impl Body {
 }
 
 /// Whether a response is a document that has to be converted.
-pub fn is_document(content_type: Option<&str>, settings: &Settings) -> bool {
-    Kind::of(content_type.and_then(media_type).as_deref(), settings) == Kind::Document
+pub fn is_document(content_type: Option<&str>, plan: &Plan) -> bool {
+    Kind::of(content_type.and_then(media_type).as_deref(), plan) == Kind::Document
 }
 
 /// What can be made of a media type.
@@ -290,9 +296,9 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(media_type: Option<&str>, settings: &Settings) -> Kind {
+    fn of(media_type: Option<&str>, plan: &Plan) -> Kind {
         match media_type {
-            Some(kind) if settings.converters.contains_key(kind) => Kind::Document,
+            Some(kind) if plan.converters.contains_key(kind) => Kind::Document,
             None | Some("text/html" | "application/xhtml+xml") => Kind::Html,
             Some("text/plain") => Kind::Plain,
             Some("application/pdf") => Kind::Document,

@@ -18,7 +18,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use super::counts::{Counts, Failure};
 use super::parsing::origin;
-use super::settings::Settings;
+use super::plan::Plan;
 use super::shared::Shared;
 use super::tag::Tag;
 use super::work::{Event, Order, Parsed, Unanswered};
@@ -87,17 +87,17 @@ impl Writer {
     /// Opens everything as it was committed.
     pub fn open(
         shared: Arc<Shared>,
-        settings: &Settings,
+        plan: &Plan,
         files: &HashMap<String, u64>,
         sieve: Box<dyn UrlSieve>,
         policy: Option<Box<dyn Policy>>,
         orders: Sender<Order>,
         pulse: &Pulse,
     ) -> Result<Writer> {
-        let folder = settings.folder.as_path();
+        let folder = plan.folder.as_path();
         let committed = |name: &str| files.get(name).copied().unwrap_or(0);
         let mut table = KeyedLog::write(&folder.join(ROWS), ROW_FORMAT, committed(ROWS), pulse)?;
-        let mut originals = Originals::new(settings.near_distance);
+        let mut originals = Originals::new(plan.crawl.near_distance);
         let mut hosts = HashSet::new();
         for record in table.records(0)? {
             let record = record?;
@@ -114,7 +114,7 @@ impl Writer {
         Ok(Writer {
             sieve,
             policy,
-            archive: ArchiveWriter::open(folder, files, &settings.software)?,
+            archive: ArchiveWriter::open(folder, files, &plan.software)?,
             table,
             links: LogWriter::open(&folder.join(LINKS_NAME), LINKS, committed(LINKS_NAME))?,
             anchors: AnchorLog::open(&folder.join(ANCHORS_NAME), committed(ANCHORS_NAME))?,

@@ -48,11 +48,11 @@ async fn fetch(client: &Client, origin: &Origin) -> std::result::Result<Response
 fn trusts_whom_it_is_told_to() {
     run(async {
         let (server, certificate) = encrypted((page("secret"), Then::Listen)).await;
-        let anyone = Client::new(options()).unwrap();
+        let anyone = client_with(options());
         assert_eq!(fetch(&anyone, &origin(&server, "site.example")).await.unwrap().body, b"secret");
         assert_eq!(fetch(&anyone, &origin(&server, "127.0.0.1")).await.unwrap().body, b"secret");
 
-        let mut strict = Client::new(Options { verify_tls: true, ..options() }).unwrap();
+        let mut strict = client_with(Options { verify_tls: true, ..options() });
         let failure = fetch(&strict, &origin(&server, "site.example")).await.unwrap_err();
         assert_eq!(failure.class, Class::Tls, "{failure}");
 
@@ -71,7 +71,7 @@ fn keeps_encrypted_connections() {
     run(async {
         let (server, _) = encrypted((page("again"), Then::Listen)).await;
         let origin = origin(&server, "site.example");
-        let mut connection = Client::new(options()).unwrap().connect(&origin, LOOPBACK).await.unwrap();
+        let mut connection = client_with(options()).connect(&origin, LOOPBACK).await.unwrap();
         for _ in 0..5 {
             let response =
                 connection.get(&Request { url: &format!("{origin}/"), ..Request::default() }).await;
@@ -93,7 +93,7 @@ fn refuses_servers_that_do_not_encrypt() {
             },
         )
         .await;
-        let client = Client::new(options()).unwrap();
+        let client = client_with(options());
         assert_eq!(class(fetch(&client, &origin(&server, "site.example")).await), Class::Tls);
         assert_eq!(class(fetch(&client, &origin(&server, "under_score..example")).await), Class::Tls);
     });
@@ -115,7 +115,7 @@ fn lets_servers_leave_without_goodbye() {
             None::<TcpStream>
         };
         let server = Server::over(|_| (vec![], Then::Close), accept).await;
-        let client = Client::new(options()).unwrap();
+        let client = client_with(options());
         assert_eq!(fetch(&client, &origin(&server, "site.example")).await.unwrap().body, b"all of it");
     });
 }
@@ -155,7 +155,7 @@ fn speaks_http2_where_the_server_does() {
     run(async {
         let server = http2().await;
         let origin = origin(&server, "site.example");
-        let client = Client::new(Options { http2: true, max_bytes: 2 << 20, ..options() }).unwrap();
+        let client = client_with(Options { http2: true, max_bytes: 2 << 20, ..options() });
         let mut connection = client.connect(&origin, LOOPBACK).await.unwrap();
         for number in 0..3 {
             let url = format!("{origin}/{number}?q");
@@ -177,7 +177,7 @@ fn speaks_http2_where_the_server_does() {
         );
         assert_eq!(server.connections.get(), 1);
 
-        let client = Client::new(Options { http2: true, max_bytes: 3 << 20, ..options() }).unwrap();
+        let client = client_with(Options { http2: true, max_bytes: 3 << 20, ..options() });
         let mut connection = client.connect(&origin, LOOPBACK).await.unwrap();
         let response = connection.get(&Request { url: &large, ..Request::default() }).await.unwrap();
         assert_eq!(response.body.len(), 3 << 20);
@@ -190,7 +190,7 @@ fn holds_http2_to_the_same_limits() {
         let server = http2().await;
         let origin = origin(&server, "site.example");
         let short = Duration::from_millis(200);
-        let client = Client::new(Options { http2: true, first_byte_timeout: short, ..options() }).unwrap();
+        let client = client_with(Options { http2: true, first_byte_timeout: short, ..options() });
         let mut connection = client.connect(&origin, LOOPBACK).await.unwrap();
         let url = format!("{origin}/never");
         assert_eq!(class(connection.get(&Request { url: &url, ..Request::default() }).await), Class::Timeout);
@@ -205,7 +205,7 @@ fn holds_http2_to_the_same_limits() {
             Some(stream)
         };
         let server = Server::over(|_| (vec![], Then::Stall), accept).await;
-        let client = Client::new(Options { http2: true, ..options() }).unwrap();
+        let client = client_with(Options { http2: true, ..options() });
         let failure = fetch(&client, &self::origin(&server, "site.example")).await.unwrap_err();
         assert_eq!(failure.class, Class::BadResponse, "{failure}");
     });

@@ -35,7 +35,7 @@ fn ends_a_connection_that_takes_too_long() {
     run(async {
         // A server that accepts and then says nothing about TLS.
         let server = Server::saying("", Then::Stall).await;
-        let client = Client::new(Options { connect_timeout: SHORT, ..options() }).unwrap();
+        let client = client_with(Options { connect_timeout: SHORT, ..options() });
         let origin = Origin { scheme: Scheme::Https, ..server.origin() };
         assert_eq!(class(client.connect(&origin, LOOPBACK).await.map(drop)), Class::ConnectTimeout);
     });
@@ -125,7 +125,7 @@ fn names_the_reason_why_there_is_no_connection() {
     run(async {
         let free = TcpListener::bind((LOOPBACK, 0)).await.unwrap().local_addr().unwrap().port();
         let origin = Origin { scheme: Scheme::Http, host: LOOPBACK.to_string(), port: free };
-        let client = Client::new(options()).unwrap();
+        let client = client_with(options());
         let failure = client.connect(&origin, LOOPBACK).await.map(drop).unwrap_err();
         assert_eq!(
             (failure.class, failure.reason.as_str()),
@@ -152,11 +152,12 @@ fn states_a_rule_for_every_class() {
 #[test]
 fn refuses_options_that_cannot_be_sent() {
     for wrong in [
-        Options { user_agent: "a\nb".to_owned(), ..options() },
         Options { accept_language: Some("a\0b".to_owned()), ..options() },
         Options { proxy: Some("socks5://a.example".to_owned()), ..options() },
-        Options { hosts_file: Some(PathBuf::from("/no/such/file")), ..options() },
+        Options { name_server: Some("a.example".to_owned()), ..options() },
+        Options { hosts_file: Some("/no/such/file".to_owned()), ..options() },
     ] {
-        assert!(Client::new(wrong).is_err());
+        assert!(Client::new(wrong, USER_AGENT).is_err());
     }
+    assert!(Client::new(options(), "a\nb").is_err());
 }

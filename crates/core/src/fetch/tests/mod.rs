@@ -21,16 +21,21 @@ use super::*;
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
+const USER_AGENT: &str = "crivello/0 (+https://crivello.example)";
+
+fn client_with(options: Options) -> Client {
+    Client::new(options, USER_AGENT).unwrap()
+}
+
 fn options() -> Options {
     Options {
-        user_agent: "crivello/0 (+https://crivello.example)".to_owned(),
         connect_timeout: Duration::from_secs(5),
         first_byte_timeout: Duration::from_secs(5),
         total_timeout: Duration::from_secs(10),
         max_bytes: 1 << 20,
         allow_private: true,
         proxy: None,
-        name_server: Some(SocketAddr::from(([127, 0, 0, 1], 9))),
+        name_server: Some("127.0.0.1:9".to_owned()),
         hosts_file: None,
         http2: false,
         accept_language: None,
@@ -117,7 +122,7 @@ impl Server {
     }
 
     async fn connect(&self, options: Options) -> Connection {
-        Client::new(options).unwrap().connect(&self.origin(), LOOPBACK).await.unwrap()
+        client_with(options).connect(&self.origin(), LOOPBACK).await.unwrap()
     }
 
     /// One request over a connection of its own.

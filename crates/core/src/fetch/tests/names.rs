@@ -33,7 +33,7 @@ impl NameServer {
     }
 
     fn client(&self, allow_private: bool) -> Client {
-        Client::new(Options { name_server: Some(self.address), allow_private, ..options() }).unwrap()
+        client_with(Options { name_server: Some(self.address.to_string()), allow_private, ..options() })
     }
 }
 
@@ -161,9 +161,9 @@ fn tells_names_that_do_not_exist_from_servers_that_do_not_answer() {
         assert_eq!(class(client.resolve(&format!("{}.example", "x".repeat(64))).await), Class::Dns);
 
         let silent = UdpSocket::bind((LOOPBACK, 0)).await.unwrap();
-        let name_server = Some(silent.local_addr().unwrap());
+        let name_server = Some(silent.local_addr().unwrap().to_string());
         let limit = Duration::from_millis(300);
-        let client = Client::new(Options { name_server, total_timeout: limit, ..options() }).unwrap();
+        let client = client_with(Options { name_server, total_timeout: limit, ..options() });
         assert_eq!(class(client.resolve("a.example").await), Class::NameServer);
     });
 }
@@ -180,12 +180,12 @@ fn stays_with_the_address_that_was_checked() {
         })
         .await;
         let options = Options {
-            name_server: Some(server.address),
+            name_server: Some(server.address.to_string()),
             allow_private: false,
             connect_timeout: Duration::from_millis(300),
             ..options()
         };
-        let client = Client::new(options).unwrap();
+        let client = client_with(options);
         let origin = Origin { host: "rebinding.example".to_owned(), ..inside.origin() };
         let public = client.resolve(&origin.host).await.unwrap();
         assert_eq!(public, address("192.31.196.1"));
@@ -209,11 +209,11 @@ fn takes_names_from_the_hosts_file_first() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         writeln!(file, "127.0.0.1 Site.example # ours\n127.0.0.9 nine.example\n::1 nine.example").unwrap();
         let options = Options {
-            name_server: Some(server.address),
-            hosts_file: Some(file.path().to_owned()),
+            name_server: Some(server.address.to_string()),
+            hosts_file: Some(file.path().to_str().unwrap().to_owned()),
             ..options()
         };
-        let client = Client::new(options.clone()).unwrap();
+        let client = client_with(options.clone());
         let origin = Origin { host: "site.example".to_owned(), ..pages.origin() };
         let found = client.resolve(&origin.host).await.unwrap();
         let mut connection = client.connect(&origin, found).await.unwrap();
@@ -224,7 +224,7 @@ fn takes_names_from_the_hosts_file_first() {
         assert_eq!(client.resolve("nine.example").await, Ok(address("127.0.0.9")));
         assert_eq!(server.questions.get(), 0);
         assert_eq!(client.resolve("other.example").await, Ok(address("1.1.1.1")));
-        let strict = Client::new(Options { allow_private: false, ..options }).unwrap();
+        let strict = client_with(Options { allow_private: false, ..options });
         assert_eq!(class(strict.resolve("site.example").await), Class::Private);
     });
 }

@@ -16,7 +16,7 @@ fn through(proxy: &Server, credentials: &str) -> Options {
 fn asks_the_proxy_for_whole_urls() {
     run(async {
         let proxy = Server::answering(|head| (page(head.split(' ').nth(1).unwrap()), Then::Listen)).await;
-        let client = Client::new(through(&proxy, "user:pass@")).unwrap();
+        let client = client_with(through(&proxy, "user:pass@"));
         let origin = Origin::of("http://site.example:8080/").unwrap();
         let address = client.resolve(&origin.host).await.unwrap();
         assert_eq!(address, LOOPBACK, "the proxy's");
@@ -53,7 +53,7 @@ fn tunnels_what_is_encrypted() {
             None::<TcpStream>
         };
         let proxy = Server::over(|_| (vec![], Then::Close), tunnel).await;
-        let client = Client::new(through(&proxy, "user:pass@")).unwrap();
+        let client = client_with(through(&proxy, "user:pass@"));
         let origin = Origin::of("https://site.example/").unwrap();
         let mut connection =
             client.connect(&origin, client.resolve(&origin.host).await.unwrap()).await.unwrap();
@@ -82,19 +82,19 @@ fn names_the_proxy_where_it_fails() {
         ];
         for answer in answers {
             let proxy = Server::saying(answer, Then::Close).await;
-            let client = Client::new(through(&proxy, "")).unwrap();
+            let client = client_with(through(&proxy, ""));
             let origin = Origin::of("https://site.example/").unwrap();
             assert_eq!(class(client.connect(&origin, LOOPBACK).await.map(drop)), Class::Proxy, "{answer}");
         }
         let proxy = Server::saying(answers[0], Then::Close).await;
-        let client = Client::new(through(&proxy, "")).unwrap();
+        let client = client_with(through(&proxy, ""));
         let mut connection =
             client.connect(&Origin::of("http://site.example/").unwrap(), LOOPBACK).await.unwrap();
         let request = Request { url: "http://site.example/", ..Request::default() };
         assert_eq!(class(connection.get(&request).await), Class::Proxy);
 
         let free = TcpListener::bind((LOOPBACK, 0)).await.unwrap().local_addr().unwrap();
-        let client = Client::new(Options { proxy: Some(format!("http://{free}")), ..options() }).unwrap();
+        let client = client_with(Options { proxy: Some(format!("http://{free}")), ..options() });
         let failure = client
             .connect(&Origin::of("http://site.example/").unwrap(), LOOPBACK)
             .await
@@ -108,7 +108,7 @@ fn names_the_proxy_where_it_fails() {
 fn does_not_ask_the_proxy_for_private_addresses() {
     run(async {
         let proxy = Server::saying(page("secret"), Then::Listen).await;
-        let client = Client::new(through(&proxy, "")).unwrap();
+        let client = client_with(through(&proxy, ""));
         for url in ["http://127.0.0.1/", "https://[::1]/", "http://169.254.169.254/"] {
             let origin = Origin::of(url).unwrap();
             assert_eq!(class(client.resolve(&origin.host).await), Class::Private);

@@ -33,7 +33,7 @@ fn measure(body: usize, connections: usize, requests: usize) {
     let spent = processor_time();
     let start = Instant::now();
     run(async move {
-        let client = Rc::new(Client::new(Options { max_bytes: 1 << 24, ..options() }).unwrap());
+        let client = Rc::new(client_with(Options { max_bytes: 1 << 24, ..options() }));
         let visits = (0..connections).map(|_| {
             let client = Rc::clone(&client);
             tokio::task::spawn_local(async move {

@@ -6,61 +6,57 @@
 
 use std::panic::resume_unwind;
 
+use serde::{Deserialize, Deserializer};
+
 use super::postings::Numbers;
+use crate::Result;
 use crate::codes::{Code, Coder};
 use crate::index::format::codes::Codes;
 use crate::index::format::template::{self, LEAST_RELATED};
-use crate::{Error, Result};
+use crate::settings::{choices, named};
 
-/// What `auto` looks for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Preference {
-    /// The fewest bits.
-    Smallest,
-    /// The shortest time to decode.
-    Fastest,
-    /// Few bits among the fast ones.
-    #[default]
-    Balanced,
-}
-
-impl std::str::FromStr for Preference {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Preference> {
-        match name {
-            "smallest" => Ok(Preference::Smallest),
-            "fastest" => Ok(Preference::Fastest),
-            "balanced" => Ok(Preference::Balanced),
-            _ => Err(Error::Invalid(format!("no such preference: {name:?} (smallest, fastest or balanced)"))),
-        }
+choices! {
+    /// What `auto` looks for.
+    pub enum Preference, "preference" {
+        /// Few bits among the fast ones.
+        Balanced = "balanced",
+        /// The fewest bits.
+        Smallest = "smallest",
+        /// The shortest time to decode.
+        Fastest = "fastest",
     }
 }
 
-/// The codes that the settings ask for; `None` is `auto`.
-#[derive(Clone, Copy, Debug)]
+/// The section `[index.codes]` of the settings. Of codes, `None` is `auto`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CodeChoice {
     /// What `auto` looks for.
-    pub prefer: Preference,
+    pub(crate) prefer: Preference,
     /// The code of the pointers.
-    pub pointers: Option<Code>,
+    #[serde(deserialize_with = "code")]
+    pub(crate) pointers: Option<Code>,
     /// The code of the counts.
-    pub counts: Option<Code>,
+    #[serde(deserialize_with = "code")]
+    pub(crate) counts: Option<Code>,
     /// The code of the positions.
-    pub positions: Option<Code>,
+    #[serde(deserialize_with = "code")]
+    pub(crate) positions: Option<Code>,
     /// How many postings make a block.
-    pub quantum: u32,
+    pub(crate) quantum: u32,
 }
 
+fn code<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<Code>, D::Error> {
+    named(from, "auto")
+}
+
+#[cfg(test)]
 impl Default for CodeChoice {
     fn default() -> CodeChoice {
-        let prefer = Preference::default();
-        CodeChoice { prefer, pointers: None, counts: None, positions: None, quantum: QUANTUM }
+        let prefer = Preference::Balanced;
+        CodeChoice { prefer, pointers: None, counts: None, positions: None, quantum: 128 }
     }
 }
-
-/// How many postings make a block, if nobody says otherwise.
-pub const QUANTUM: u32 = 128;
 
 /// A sample of lists, as the numbers that each component would write, a block at a time.
 #[derive(Default)]

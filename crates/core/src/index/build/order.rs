@@ -6,32 +6,18 @@
 
 use super::bisection::bisect;
 use super::merge::Merge;
-use crate::{Error, Pulse, Result};
+use crate::settings::choices;
+use crate::{Pulse, Result};
 
-/// An order of documents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// As they come.
-    #[default]
-    Arrival,
-    /// By URL.
-    Url,
-    /// So that documents with the same words are neighbours.
-    Bisection,
-}
-
-impl std::str::FromStr for Order {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Order> {
-        match name {
-            "arrival" => Ok(Order::Arrival),
-            "url" => Ok(Order::Url),
-            "bisection" => Ok(Order::Bisection),
-            _ => Err(Error::Invalid(format!(
-                "no such order of documents: {name:?} (arrival, url or bisection)"
-            ))),
-        }
+choices! {
+    /// An order of documents.
+    pub enum Order, "order of documents" {
+        /// As they come.
+        Arrival = "arrival",
+        /// By URL.
+        Url = "url",
+        /// So that documents with the same words are neighbours.
+        Bisection = "bisection",
     }
 }
 

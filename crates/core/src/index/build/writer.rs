@@ -124,8 +124,7 @@ impl SegmentWriter {
         end(Section::Terms, &self.pages);
         terms.index.copy_to(&mut self.pages)?;
         end(Section::TermIndex, &self.pages);
-        let ranks =
-            Ranks::build(&hashes, options.construction, options.signature_bits, options.compact, pulse)?;
+        let ranks = Ranks::build(&hashes, options.ranks, options.signature_bits, false, pulse)?;
         drop(hashes);
         self.pages.append(&ranks)?;
         end(Section::Ranks, &self.pages);

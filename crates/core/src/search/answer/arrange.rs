@@ -40,17 +40,17 @@ pub fn arrange(searcher: &Searcher, best: Vec<Ranked>, request: &Request<'_>) ->
     let plain = |ranked: &Ranked| Arrangement { ranked: *ranked, similar: 0, more_from_site: 0 };
     let (arranged, rest) = best.split_at(best.len().min(ARRANGED));
     let mut hits: Vec<Arrangement> = arranged.iter().map(plain).collect();
-    if let Some(distance) = request.showing.collapse {
+    if let Some(distance) = request.options.collapse {
         let fingerprint =
             |hit: &Arrangement| searcher.parts[hit.ranked.segment].segment.simhash_of(hit.ranked.document);
         hits = collapse(hits, distance, fingerprint);
     }
-    if request.showing.per_site > 0 {
+    if request.options.per_site > 0 {
         let site = |hit: &Arrangement| {
             let segment = &searcher.parts[hit.ranked.segment].segment;
             segment.site_name(segment.site_of(hit.ranked.document))
         };
-        hits = mix(hits, request.showing.per_site, site);
+        hits = mix(hits, request.options.per_site, site);
     }
     hits.extend(rest.iter().map(plain));
     hits

@@ -57,19 +57,19 @@ pub fn explain(run: &Run<'_>, hit: &Ranked) -> Result<Explanation> {
     }
     let of_length = run.of_length();
     let prior = run.prior(part, &of_length)?;
-    let of_rank = run.request.rank_weight * f64::from(part.ranks[document.0 as usize]);
+    let of_rank = run.request.options.rank_weight * f64::from(part.ranks[document.0 as usize]);
     if of_rank != 0.0 {
         let value = crate::search::score::grain(of_rank);
         let detail = format!(
             "{} · ln(1 + {:.4})",
-            run.request.rank_weight,
+            run.request.options.rank_weight,
             f64::from(part.ranks[document.0 as usize]).exp_m1()
         );
         parts.push(Explanation { label: "static rank".into(), value, detail, parts: Vec::new() });
     }
-    if run.request.model.scorer == Scorer::QueryLikelihood {
+    if run.request.options.model.scorer == Scorer::QueryLikelihood {
         let value = prior.of(document) - crate::search::score::grain(of_rank);
-        let detail = format!("ln(μ / (μ + words)) for each word, μ = {}", run.request.model.mu);
+        let detail = format!("ln(μ / (μ + words)) for each word, μ = {}", run.request.options.model.mu);
         parts.push(Explanation { label: "length".into(), value, detail, parts: Vec::new() });
     }
     if let Some(mut nearness) = run.nearness() {
@@ -85,7 +85,7 @@ pub fn explain(run: &Run<'_>, hit: &Ranked) -> Result<Explanation> {
                 detail: "words of the query close together".into(),
                 parts: Vec::new(),
             };
-            let detail = format!("weighs {}", run.request.proximity.weight);
+            let detail = format!("weighs {}", run.request.options.proximity.weight);
             let parts_of_it = close.iter().map(of_zone).collect();
             parts.push(Explanation { label: "proximity".into(), value, detail, parts: parts_of_it });
         }

@@ -26,7 +26,7 @@ pub mod suggest;
 pub use arrange::Arrangement;
 pub use explain::Explanation;
 pub use facets::Facets;
-pub use request::{Request, Showing};
+pub use request::{Options, Request};
 pub use show::Hit;
 
 use std::path::Path;
@@ -115,7 +115,7 @@ impl Searcher {
     /// The best documents for a query.
     pub fn rank(&self, request: &Request<'_>, pulse: &Pulse) -> Result<Ranking> {
         let begun = Instant::now();
-        request.check()?;
+        request.options.check()?;
         let query = self.parsed(request)?;
         let mut run = run::Run::new(self, &query, request, begun, pulse)?;
         let best = run.best()?;
@@ -128,7 +128,7 @@ impl Searcher {
 
     /// How many documents match, at most as many as the request counts, and whether that is all.
     pub fn count(&self, request: &Request<'_>, pulse: &Pulse) -> Result<(u64, bool)> {
-        request.check()?;
+        request.options.check()?;
         let query = self.parsed(request)?;
         let mut run = run::Run::new(self, &query, request, Instant::now(), pulse)?;
         let (matches, exact, _) = run.count(request.count)?;
@@ -137,14 +137,14 @@ impl Searcher {
 
     /// What the score of a hit is made of; the request must be the one that found it.
     pub fn explain(&self, request: &Request<'_>, hit: &Ranked, pulse: &Pulse) -> Result<Explanation> {
-        request.check()?;
+        request.options.check()?;
         let query = self.parsed(request)?;
         let run = run::Run::new(self, &query, request, Instant::now(), pulse)?;
         explain::explain(&run, hit)
     }
 
     fn parsed(&self, request: &Request<'_>) -> Result<Query> {
-        parse(request.query, &Analyzer::new(Language::of(Some(request.language))))
+        parse(request.query, &Analyzer::new(Language::of(Some(&request.options.language))))
     }
 
     fn statistics(&self) -> Statistics {

@@ -54,8 +54,8 @@ impl<'s> Run<'s> {
         begun: Instant,
         pulse: &'s Pulse<'s>,
     ) -> Result<Run<'s>> {
-        let searched = request.model.searched();
-        let plan = Plan::new(query, searched, request.intersection);
+        let searched = request.options.model.searched();
+        let plan = Plan::new(query, searched, request.options.intersection);
         let patterns = plan.leaves.iter().filter(|leaf| !matches!(leaf.pattern, Pattern::Term(_))).count();
         let most = MOST / patterns.max(1);
         let mut numbers: HashMap<&Leaf, usize> = HashMap::new();
@@ -87,9 +87,10 @@ impl<'s> Run<'s> {
         let statistics = searcher.statistics();
         let mut boosts = vec![1.0; resolved.len()];
         scoring.iter().for_each(|(_, number, boost)| boosts[*number] = *boost);
-        let score = |(leaf, boost): (&Resolved, &f64)| request.model.leaf(&statistics, &leaf.found, *boost);
+        let score =
+            |(leaf, boost): (&Resolved, &f64)| request.options.model.leaf(&statistics, &leaf.found, *boost);
         let scores = resolved.iter().zip(&boosts).map(score).collect();
-        let deadline = request.time_limit.and_then(|limit| begun.checked_add(limit));
+        let deadline = request.options.time_limit.and_then(|limit| begun.checked_add(limit));
         let required = plan.required();
         Ok(Run {
             required,
@@ -124,7 +125,7 @@ impl<'s> Run<'s> {
     pub fn best(&mut self) -> Result<Vec<Ranked>> {
         let nearness = self.nearness();
         let depth = match nearness {
-            Some(_) => self.request.depth.max(self.request.proximity.depth),
+            Some(_) => self.request.depth.max(self.request.options.proximity.depth),
             None => self.request.depth,
         };
         let floor = AtomicU64::new(f64::NEG_INFINITY.to_bits());
@@ -235,7 +236,7 @@ impl<'s> Run<'s> {
 
     fn scoring_on(&self, part: &Part, score: LeafScore, zones: ZoneSet) -> Result<Scoring> {
         let mut lengths = [const { None }; ZONES];
-        let bag = self.request.model.is_bag();
+        let bag = self.request.options.model.is_bag();
         let together = if bag { Some(part.lengths(zones)?) } else { None };
         for zone in zones.zones() {
             lengths[zone as usize] = match &together {
@@ -256,17 +257,17 @@ impl<'s> Run<'s> {
         part: &'a Part,
         of_length: &'a (dyn Fn(f64) -> f64 + Sync),
     ) -> Result<Prior<'a>> {
-        let model = &self.request.model;
+        let model = &self.request.options.model;
         let counts = model.of_length(1.0, 1.0) != 0.0;
         let length = if counts { Some((part.lengths(model.searched())?, of_length)) } else { None };
-        let weight = self.request.rank_weight;
+        let weight = self.request.options.rank_weight;
         Ok(Prior { ranks: &part.ranks, maxima: &part.rank_maxima, weight, length })
     }
 
     /// What a document's length takes off its score.
     pub fn of_length(&self) -> impl Fn(f64) -> f64 + Sync {
         let boosts = self.scoring.iter().map(|(.., boost)| boost).sum::<f64>();
-        let model = self.request.model;
+        let model = self.request.options.model;
         move |words| model.of_length(boosts, words)
     }
 
@@ -276,7 +277,7 @@ impl<'s> Run<'s> {
             (*slot, self.scores[*which], self.resolved[*which].found.zones)
         };
         let leaves: Vec<(Slot, LeafScore, ZoneSet)> = self.scoring.iter().map(leaf).collect();
-        Nearness::new(&self.request.proximity, &self.request.model, &self.statistics, &leaves)
+        Nearness::new(&self.request.options.proximity, &self.request.options.model, &self.statistics, &leaves)
     }
 
     /// The parts of the index to search, each a segment or a stretch of one.
@@ -296,7 +297,7 @@ impl<'s> Run<'s> {
     fn threads(&self) -> usize {
         let lists = self.resolved.iter().flat_map(|leaf| &leaf.lists).flatten();
         let postings = lists.map(|(_, list)| u64::from(list.frequency)).sum::<u64>();
-        self.request.threads.min((postings / self.request.worth_a_thread.max(1)) as usize + 1).max(1)
+        self.request.options.threads.min((postings / self.request.worth_a_thread.max(1)) as usize + 1).max(1)
     }
 
     fn search_together(
@@ -350,14 +351,14 @@ impl<'s> Run<'s> {
             floor: f64::NEG_INFINITY,
         };
         let disjunction = self.plan.is_disjunction();
-        match self.request.method {
+        match self.request.options.method {
             Method::Exhaustive => {
                 let node = self.node(&mut task)?;
                 exhaustive::exhaustive(&mut task, node)?;
             }
             Method::Wand | Method::BlockMaxWand if disjunction => {
                 let restriction = self.plan.restriction(&mut task.leaves)?;
-                wand::wand(&mut task, restriction, self.request.method == Method::BlockMaxWand)?;
+                wand::wand(&mut task, restriction, self.request.options.method == Method::BlockMaxWand)?;
             }
             Method::Taat if disjunction => {
                 let restriction = self.plan.restriction(&mut task.leaves)?;
@@ -402,7 +403,7 @@ impl<'s> Run<'s> {
 
     /// Adds closeness to the scores of the best and sorts them anew.
     fn bring_together(&self, best: &mut [Ranked], nearness: &mut Nearness) -> Result<()> {
-        let depth = self.request.proximity.depth.min(best.len());
+        let depth = self.request.options.proximity.depth.min(best.len());
         let near = &mut best[..depth];
         near.sort_by_key(|ranked| (ranked.segment, ranked.document));
         let mut open: Option<(usize, Leaves<'_>)> = None;

@@ -12,7 +12,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::Error;
 use crate::index::{CodeChoice, DocId, IndexBuilder, NewDocument, Options};
-use crate::search::score::Proximity;
 
 /// Words that analysis leaves as they are; six begin alike.
 const WORDS: [&str; 10] = ["apron", "bird", "draft", "drip", "drop", "drug", "drum", "drab", "elm", "fox"];
@@ -132,8 +131,14 @@ fn open(folder: &Path, files: &[SegmentFile]) -> Result<Searcher> {
 
 /// Everything that matches, in order of what the leaves score.
 fn everything(query: &str) -> Request<'_> {
-    let proximity = Proximity { weight: 0.0, depth: 0 };
-    Request { query, depth: 1000, proximity, count: u64::MAX, ..Request::default() }
+    Request { count: u64::MAX, ..Request::new(query, super::Options::default(), 1000) }
+}
+
+/// That, answered in another way.
+fn everything_with(query: &str, change: impl FnOnce(&mut super::Options)) -> Request<'_> {
+    let mut request = everything(query);
+    change(&mut request.options);
+    request
 }
 
 /// A hit as what must be equal: where it is, and its score to the last bit.

@@ -10,31 +10,19 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{Leaves, Node};
+use crate::Result;
 use crate::index::DocId;
-use crate::{Error, Result};
+use crate::settings::choices;
 
-/// How children are brought to a common document.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Intersection {
-    /// By rising frequency.
-    #[default]
-    Greedy,
-    /// The last one first.
-    Heap,
-    /// By how far they leap.
-    Adaptive,
-}
-
-impl std::str::FromStr for Intersection {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Intersection> {
-        match name {
-            "greedy" => Ok(Intersection::Greedy),
-            "heap" => Ok(Intersection::Heap),
-            "adaptive" => Ok(Intersection::Adaptive),
-            _ => Err(Error::Invalid(format!("no such intersection: {name:?} (greedy, heap or adaptive)"))),
-        }
+choices! {
+    /// How children are brought to a common document.
+    pub enum Intersection, "intersection" {
+        /// By rising frequency.
+        Greedy = "greedy",
+        /// The last one first.
+        Heap = "heap",
+        /// By how far they leap.
+        Adaptive = "adaptive",
     }
 }
 

@@ -28,46 +28,22 @@ pub use nearness::Nearness;
 pub use task::{Limits, Prior, Scored, Task};
 pub use top::{Ranked, Top};
 
-use crate::{Error, Result};
+use crate::settings::choices;
 
-/// How the best documents are found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Method {
-    /// What suits the query.
-    #[default]
-    Auto,
-    /// Every match is scored.
-    Exhaustive,
-    /// Block-max MaxScore, by windows.
-    MaxScore,
-    /// WAND.
-    Wand,
-    /// Block-max WAND.
-    BlockMaxWand,
-    /// Term at a time.
-    Taat,
-}
-
-impl Method {
-    /// Every method by its name.
-    pub const ALL: [(&'static str, Method); 6] = [
-        ("auto", Method::Auto),
-        ("exhaustive", Method::Exhaustive),
-        ("maxscore", Method::MaxScore),
-        ("wand", Method::Wand),
-        ("blockmax-wand", Method::BlockMaxWand),
-        ("taat", Method::Taat),
-    ];
-}
-
-impl std::str::FromStr for Method {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Method> {
-        let found = Method::ALL.iter().find(|(known, _)| *known == name).map(|(_, method)| *method);
-        found.ok_or_else(|| {
-            let names: Vec<&str> = Method::ALL.iter().map(|(name, _)| *name).collect();
-            Error::Invalid(format!("no such method: {name:?} ({})", names.join(", ")))
-        })
+choices! {
+    /// How the best documents are found.
+    pub enum Method, "method" {
+        /// What suits the query.
+        Auto = "auto",
+        /// Every match is scored.
+        Exhaustive = "exhaustive",
+        /// Block-max MaxScore, by windows.
+        MaxScore = "maxscore",
+        /// WAND.
+        Wand = "wand",
+        /// Block-max WAND.
+        BlockMaxWand = "blockmax-wand",
+        /// Term at a time.
+        Taat = "taat",
     }
 }

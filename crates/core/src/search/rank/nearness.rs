@@ -35,7 +35,7 @@ impl Nearness {
         let mut zones = ZoneSet::default();
         leaves.iter().flat_map(|(.., of_leaf)| of_leaf.zones()).for_each(|zone| zones.insert(zone));
         let lengths = Zone::ALL.map(|zone| {
-            let b = if model.is_bag() { model.b } else { model.zones[zone as usize].b };
+            let b = model.b;
             let mut alone = ZoneSet::default();
             alone.insert(zone);
             (1.0 - b, b / statistics.mean(alone))

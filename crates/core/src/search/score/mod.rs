@@ -13,7 +13,7 @@ pub mod model;
 pub mod proximity;
 pub mod statistics;
 
-pub use model::{Found, LeafScore, Model, Scorer, Shape, ZoneWeight};
+pub use model::{Found, LeafScore, Model, Scorer, Shape};
 pub use proximity::Proximity;
 pub use statistics::Statistics;
 

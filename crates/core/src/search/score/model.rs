@@ -5,7 +5,7 @@
 //! ```text
 //! x = Σ f_z · c_z / (a_z + s_z · l_z)
 //!
-//! bm25f   f = w_z,  a = 1 − b_z,  s = b_z / l̄_z;    score = idf (k₁ + 1) x / (k₁ + x)
+//! bm25f   f = w_z,  a = 1 − b,  s = b / l̄_z;    score = idf (k₁ + 1) x / (k₁ + x)
 //! bm25    the same with one bag of words: w = 1, and l, l̄ are those of all zones of the leaf together
 //! tfidf   f = a = 1, s = 0;  score = ln((N + 1) / n) (1 + ln(1 + ln x)) / (1 − s' + s' l / l̄)      (pivoted)
 //! ql      f = a = 1, s = 0;  score = ln(1 + x / (μ p)), and ln(μ / (μ + l)) for each leaf said     (Dirichlet)
@@ -21,74 +21,79 @@
 //! Mitra, *Pivoted document length normalization*, 1996; Zhai and Lafferty, *A study of smoothing methods for language
 //! models*, 2001.)
 
+use serde::Deserialize;
+
 use super::statistics::Statistics;
 use crate::index::Zone;
 use crate::index::format::zone::{ZONES, ZoneSet};
+use crate::settings::choices;
 use crate::{Error, Result};
 
-/// Which model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scorer {
-    /// BM25 over one bag of words.
-    Bm25,
-    /// BM25 over weighted zones.
-    #[default]
-    Bm25f,
-    /// TF-IDF with pivoted lengths.
-    TfIdf,
-    /// The likelihood of the query, smoothed by Dirichlet's prior.
-    QueryLikelihood,
+choices! {
+    /// Which model.
+    pub enum Scorer, "scorer" {
+        /// BM25 over weighted zones.
+        Bm25f = "bm25f",
+        /// BM25 over one bag of words.
+        Bm25 = "bm25",
+        /// TF-IDF with pivoted lengths.
+        TfIdf = "tfidf",
+        /// The likelihood of the query, smoothed by Dirichlet's prior.
+        QueryLikelihood = "ql",
+    }
 }
 
-impl std::str::FromStr for Scorer {
-    type Err = Error;
+/// A model with its parameters, named as in the section `[search]` of the settings.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+pub struct Model {
+    /// Which one.
+    pub(crate) scorer: Scorer,
+    /// How soon more occurrences stop to matter.
+    pub(crate) k1: f64,
+    /// How much length is held against a document, or against a zone of it.
+    pub(crate) b: f64,
+    /// What an occurrence weighs in a zone; a word without a zone is looked for where this is not zero.
+    pub(crate) body_weight: f64,
+    pub(crate) title_weight: f64,
+    pub(crate) headings_weight: f64,
+    pub(crate) anchors_weight: f64,
+    pub(crate) url_weight: f64,
+    /// The pivoted slope of TF-IDF.
+    pub(crate) slope: f64,
+    /// μ.
+    pub(crate) mu: f64,
+}
 
-    fn from_str(name: &str) -> Result<Scorer> {
-        match name {
-            "bm25" => Ok(Scorer::Bm25),
-            "bm25f" => Ok(Scorer::Bm25f),
-            "tfidf" => Ok(Scorer::TfIdf),
-            "ql" => Ok(Scorer::QueryLikelihood),
-            _ => Err(Error::Invalid(format!("no such scorer: {name:?} (bm25, bm25f, tfidf or ql)"))),
+#[cfg(test)]
+impl Default for Model {
+    fn default() -> Model {
+        Model {
+            scorer: Scorer::Bm25f,
+            k1: 1.2,
+            b: 0.75,
+            body_weight: 1.0,
+            title_weight: 1.0,
+            headings_weight: 0.0,
+            anchors_weight: 1.0,
+            url_weight: 0.0,
+            slope: 0.2,
+            mu: 1000.0,
         }
     }
 }
 
-/// How a zone counts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ZoneWeight {
-    /// What an occurrence weighs; a word without a zone is looked for where this is not zero.
-    pub weight: f64,
-    /// How much length is held against the zone, from 0 to 1.
-    pub b: f64,
-}
-
-/// A model with its parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Model {
-    /// Which one.
-    pub scorer: Scorer,
-    /// How soon more occurrences stop to matter.
-    pub k1: f64,
-    /// How much length is held against a document, where zones are one bag.
-    pub b: f64,
-    /// How each zone counts.
-    pub zones: [ZoneWeight; ZONES],
-    /// The pivoted slope of TF-IDF.
-    pub slope: f64,
-    /// μ.
-    pub mu: f64,
-}
-
-impl Default for Model {
-    fn default() -> Model {
-        let zone = |weight, b| ZoneWeight { weight, b };
-        let zones = [zone(1.0, 0.75), zone(1.0, 0.5), zone(0.0, 0.5), zone(1.0, 0.5), zone(0.0, 0.5)];
-        Model { scorer: Scorer::default(), k1: 1.2, b: 0.75, zones, slope: 0.2, mu: 1000.0 }
-    }
-}
-
 impl Model {
+    /// What an occurrence in a zone weighs.
+    pub fn weight(&self, zone: Zone) -> f64 {
+        match zone {
+            Zone::Body => self.body_weight,
+            Zone::Title => self.title_weight,
+            Zone::Headings => self.headings_weight,
+            Zone::Anchors => self.anchors_weight,
+            Zone::Url => self.url_weight,
+        }
+    }
+
     /// Fails where a score could be infinite or no number.
     pub fn check(&self) -> Result<()> {
         let within = |name: &str, value: f64, least: f64, most: f64| {
@@ -102,9 +107,7 @@ impl Model {
         within("the slope", self.slope, 0.0, 1.0)?;
         within("mu", self.mu, 1e-3, 1e9)?;
         for zone in Zone::ALL {
-            let ZoneWeight { weight, b } = self.zones[zone as usize];
-            within(&format!("the weight of {}", zone.name()), weight, 0.0, 1000.0)?;
-            within(&format!("b of {}", zone.name()), b, 0.0, 1.0)?;
+            within(&format!("the weight of {}", zone.name()), self.weight(zone), 0.0, 1000.0)?;
         }
         if self.searched().is_empty() {
             return Err(Error::Invalid("every zone weighs nothing: at least one must count".into()));
@@ -115,10 +118,7 @@ impl Model {
     /// Where a word without a zone is looked for: in all zones that weigh something.
     pub fn searched(&self) -> ZoneSet {
         let mut zones = ZoneSet::default();
-        Zone::ALL
-            .into_iter()
-            .filter(|zone| self.zones[*zone as usize].weight > 0.0)
-            .for_each(|zone| zones.insert(zone));
+        Zone::ALL.into_iter().filter(|zone| self.weight(*zone) > 0.0).for_each(|zone| zones.insert(zone));
         zones
     }
 
@@ -140,7 +140,7 @@ impl Model {
             }
             Scorer::Bm25f => {
                 let part = |zone: Zone| {
-                    let ZoneWeight { weight, b } = self.zones[zone as usize];
+                    let (weight, b) = (self.weight(zone), self.b);
                     // A zone that is asked for by name counts, even where it weighs nothing for plain words.
                     let factor = if weight > 0.0 { weight } else { 1.0 };
                     let mut alone = ZoneSet::default();

@@ -7,7 +7,7 @@ use super::model::{SCORERS, some_model, some_query};
 use super::*;
 use crate::search::matching::Intersection;
 use crate::search::rank::Method;
-use crate::search::score::Model;
+use crate::search::score::{Model, Proximity};
 
 const INTERSECTIONS: [Intersection; 3] = [Intersection::Greedy, Intersection::Heap, Intersection::Adaptive];
 
@@ -38,7 +38,8 @@ fn rank_of(signature: Signature) -> Result<f32> {
 /// Asserts that every method finds what scoring every match finds, and counts as many.
 fn assert_agreement(searcher: &Searcher, request: &Request<'_>, depths: &[usize]) {
     let rank = |request: &Request<'_>| searcher.rank(request, &Pulse::STEADY).unwrap();
-    let all = Request { depth: 100_000, method: Method::Exhaustive, ..request.clone() };
+    let mut all = Request { depth: 100_000, ..request.clone() };
+    all.options.method = Method::Exhaustive;
     let all = rank(&all);
     assert!(all.exact && !all.partial);
     let expected = places(&all);
@@ -46,7 +47,9 @@ fn assert_agreement(searcher: &Searcher, request: &Request<'_>, depths: &[usize]
     assert_eq!(counted, (expected.len() as u64, true), "{request:?}");
     for (name, method) in Method::ALL {
         for depth in depths {
-            let found = rank(&Request { depth: *depth, method, count: 0, ..request.clone() });
+            let mut asked = Request { depth: *depth, count: 0, ..request.clone() };
+            asked.options.method = *method;
+            let found = rank(&asked);
             let expected = &expected[..expected.len().min(*depth)];
             assert_eq!(places(&found), expected, "{name} of {depth}: {request:?}");
             assert_eq!((found.matches, found.exact), (expected.len() as u64, expected.len() < *depth));
@@ -80,7 +83,10 @@ proptest! {
             for scorer in SCORERS {
                 for intersection in INTERSECTIONS {
                     let model = Model { scorer, ..Model::default() };
-                    let request = Request { model, intersection, rank_weight, ..everything(text) };
+                    let request = everything_with(text, |options| {
+                        (options.model, options.rank_weight) = (model, rank_weight);
+                        options.intersection = intersection;
+                    });
                     assert_agreement(&searcher, &request, &[1, 3, 10, 1000]);
                 }
             }
@@ -94,17 +100,23 @@ proptest! {
         intersection in prop::sample::select(&INTERSECTIONS[..]),
         rank_weight in prop::sample::select(&[0.0, 0.4, 3.0][..]),
     ) {
-        let request = Request { model, intersection, rank_weight, ..everything(&text) };
+        let request = everything_with(&text, |options| {
+            (options.model, options.rank_weight) = (model, rank_weight);
+            options.intersection = intersection;
+        });
         assert_agreement(large(), &request, &[1, 10, 10_000]);
     }
 
     #[test]
     fn threads_agree_with_one(text in some_text(), model in some_model(), rank_weight in prop::sample::select(&[0.0, 3.0][..])) {
-        let one = Request { model, rank_weight, ..everything(&text) };
         for depth in [1, 10, 10_000] {
             for (_, method) in Method::ALL {
-                let one = Request { depth, method, ..one.clone() };
-                let several = Request { threads: 3, worth_a_thread: 1, ..one.clone() };
+                let with = |threads| everything_with(&text, |options| {
+                    (options.model, options.rank_weight) = (model, rank_weight);
+                    (options.method, options.threads) = (*method, threads);
+                });
+                let one = Request { depth, ..with(1) };
+                let several = Request { depth, worth_a_thread: 1, ..with(3) };
                 let [one, several] = [one, several].map(|request| large().rank(&request, &Pulse::STEADY).unwrap());
                 prop_assert_eq!(places(&several), places(&one), "{:?} of {}: {}", method, depth, text);
                 prop_assert_eq!((several.matches, several.exact), (one.matches, one.exact));
@@ -120,7 +132,11 @@ proptest! {
         weight in prop::sample::select(&[0.0, 0.5][..]),
     ) {
         // Closeness is looked at for some of the hits only.
-        let request = Request { model, rank_weight, proximity: Proximity { weight, depth: 10 }, depth: 20, ..everything(&text) };
+        let request = everything_with(&text, |options| {
+            (options.model, options.rank_weight) = (model, rank_weight);
+            options.proximity = Proximity { weight, depth: 10 };
+        });
+        let request = Request { depth: 20, ..request };
         let ranking = large().rank(&request, &Pulse::STEADY).unwrap();
         prop_assert!(ranking.hits.is_sorted_by(|left, right| left.ranked > right.ranked));
         for hit in &ranking.hits {

@@ -5,6 +5,7 @@ use super::*;
 use crate::index::format::directory::Directory;
 use crate::index::format::pages::{PAGE, reseal};
 use crate::search::rank::Method;
+use crate::search::score::Proximity;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
@@ -66,7 +67,11 @@ proptest! {
         for (query, model) in &queries {
             let text = query.text();
             for (_, method) in Method::ALL {
-                let request = Request { model: *model, method, depth: 10, facets: 3, proximity: Proximity::default(), ..everything(&text) };
+                let request = everything_with(&text, |options| {
+                    (options.model, options.method) = (*model, *method);
+                    options.proximity = Proximity::default();
+                });
+                let request = Request { depth: 10, facets: 3, ..request };
                 if let Ok(ranking) = searcher.rank(&request, &Pulse::STEADY) {
                     let _ = searcher.show(&ranking, 0..3, true);
                     if let Some(hit) = ranking.hits.first() {

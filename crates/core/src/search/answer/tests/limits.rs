@@ -24,15 +24,11 @@ fn time_that_is_over_gives_what_there_is() {
     for query in QUERIES {
         for (name, method) in Method::ALL {
             for threads in [1, 2] {
-                let request = Request {
-                    method,
-                    threads,
-                    worth_a_thread: 1,
-                    facets: 5,
-                    depth: 5000,
-                    time_limit: Some(Duration::ZERO),
-                    ..everything(query)
-                };
+                let request = everything_with(query, |options| {
+                    (options.method, options.threads) = (*method, threads);
+                    options.time_limit = Some(Duration::ZERO);
+                });
+                let request = Request { worth_a_thread: 1, facets: 5, depth: 5000, ..request };
                 let ranking = large().rank(&request, &Pulse::STEADY).unwrap();
                 assert!(ranking.partial && !ranking.exact, "{query} by {name}");
                 assert!(ranking.matches >= ranking.hits.len() as u64);
@@ -44,7 +40,7 @@ fn time_that_is_over_gives_what_there_is() {
             }
         }
     }
-    let forever = Request { time_limit: Some(Duration::MAX), ..everything("apron") };
+    let forever = everything_with("apron", |options| options.time_limit = Some(Duration::MAX));
     assert!(!large().rank(&forever, &Pulse::STEADY).unwrap().partial);
 }
 
@@ -53,7 +49,7 @@ fn whoever_wants_to_stop_is_heard() {
     let stop = || false;
     for query in QUERIES {
         for (name, method) in Method::ALL {
-            let request = Request { method, ..everything(query) };
+            let request = everything_with(query, |options| options.method = *method);
             let stopped = large().rank(&request, &Pulse::new(&stop));
             assert!(matches!(stopped, Err(Error::Stopped)), "{query} by {name}");
         }
@@ -128,14 +124,10 @@ fn facets_are_counts_of_filtered_queries() {
 fn nothing_is_infinite() {
     let mut boosted = "apron".to_owned();
     (0..40).for_each(|_| boosted = format!("({boosted})^1000"));
-    let next_to_nothing = |scorer| {
-        let mut model = Model { scorer, b: 1.0, ..Model::default() };
-        model.zones[Zone::Body as usize] = crate::search::score::ZoneWeight { weight: 1e-310, b: 1.0 };
-        model
-    };
+    let next_to_nothing = |scorer| Model { scorer, b: 1.0, body_weight: 1e-310, ..Model::default() };
     for scorer in SCORERS {
         for query in [boosted.as_str(), "apron", "body:apron", "title:apron"] {
-            let request = Request { model: next_to_nothing(scorer), ..everything(query) };
+            let request = everything_with(query, |options| options.model = next_to_nothing(scorer));
             let found = hits(large(), &request).unwrap();
             assert!(
                 found.len() > 100 && found.iter().all(|(_, score)| score.is_finite()),
@@ -148,30 +140,24 @@ fn nothing_is_infinite() {
 #[test]
 fn what_makes_no_sense_is_an_error() {
     let ask = |request: Request<'_>| large().rank(&request, &Pulse::STEADY);
-    let plain = || everything("apron");
-    let model = |change: fn(&mut Model)| {
-        let mut model = Model::default();
-        change(&mut model);
-        model
-    };
-    let wrong = [
-        Request { rank_weight: f64::NAN, ..plain() },
-        Request { rank_weight: -1.0, ..plain() },
-        Request { proximity: Proximity { weight: f64::INFINITY, depth: 1 }, ..plain() },
-        Request { model: model(|model| model.k1 = -1.0), ..plain() },
-        Request { model: model(|model| model.b = 2.0), ..plain() },
-        Request { model: model(|model| model.mu = 0.0), ..plain() },
-        Request { model: model(|model| model.slope = f64::NAN), ..plain() },
-        Request { model: model(|model| model.zones[0].b = 1.5), ..plain() },
-        Request {
-            model: model(|model| model.zones.iter_mut().for_each(|zone| zone.weight = 0.0)),
-            ..plain()
+    let wrong: [fn(&mut super::super::Options); 9] = [
+        |options| options.rank_weight = f64::NAN,
+        |options| options.rank_weight = -1.0,
+        |options| options.proximity.weight = f64::INFINITY,
+        |options| options.model.k1 = -1.0,
+        |options| options.model.b = 2.0,
+        |options| options.model.mu = 0.0,
+        |options| options.model.slope = f64::NAN,
+        |options| options.model.title_weight = -0.5,
+        |options| {
+            let model = options.model;
+            options.model = Model { body_weight: 0.0, title_weight: 0.0, anchors_weight: 0.0, ..model };
         },
     ];
-    for request in wrong {
-        assert!(matches!(ask(request), Err(Error::Invalid(_))));
+    for change in wrong {
+        assert!(matches!(ask(everything_with("apron", change)), Err(Error::Invalid(_))));
     }
-    assert!(ask(plain()).is_ok());
+    assert!(ask(everything("apron")).is_ok());
     assert!(matches!("wind".parse::<Method>(), Err(Error::Invalid(_))));
     assert!(matches!("wind".parse::<Scorer>(), Err(Error::Invalid(_))));
     assert!(matches!("wind".parse::<Intersection>(), Err(Error::Invalid(_))));

@@ -181,9 +181,8 @@ fn of_leaf(model: &Model, (zone, terms): &Leaf, page: &Page, pages: &[Page]) -> 
         }
         Scorer::Bm25f => {
             let x = |zone: &Zone| {
-                let weight = model.zones[*zone as usize];
-                let of_length = 1.0 - weight.b + weight.b * words(page, &[*zone]) / mean(pages, &[*zone]);
-                let factor = if weight.weight > 0.0 { weight.weight } else { 1.0 };
+                let of_length = 1.0 - model.b + model.b * words(page, &[*zone]) / mean(pages, &[*zone]);
+                let factor = if model.weight(*zone) > 0.0 { model.weight(*zone) } else { 1.0 };
                 factor * count_in(page, *zone) / of_length
             };
             let x = zones.iter().filter(|zone| count_in(page, **zone) > 0.0).map(x).sum::<f64>();
@@ -244,12 +243,15 @@ pub const SCORERS: [Scorer; 4] = [Scorer::Bm25, Scorer::Bm25f, Scorer::TfIdf, Sc
 pub fn some_model() -> impl Strategy<Value = Model> {
     let b = || prop_oneof![Just(0.0), Just(0.75), Just(1.0)];
     let k1 = prop_oneof![Just(0.0), Just(1.2), Just(7.0)];
-    (prop::sample::select(&SCORERS[..]), k1, b(), b(), 0.5f64..4.0, b(), 1f64..2000.0).prop_map(
-        |(scorer, k1, b, b_of_body, weight, slope, mu)| {
-            let mut model = Model { scorer, k1, b, slope, mu, ..Model::default() };
-            model.zones[Zone::Body as usize].b = b_of_body;
-            model.zones[Zone::Title as usize].weight = weight;
-            model
+    (prop::sample::select(&SCORERS[..]), k1, b(), 0.5f64..4.0, b(), 1f64..2000.0).prop_map(
+        |(scorer, k1, b, title_weight, slope, mu)| Model {
+            scorer,
+            k1,
+            b,
+            title_weight,
+            slope,
+            mu,
+            ..Model::default()
         },
     )
 }
@@ -269,7 +271,7 @@ proptest! {
         prop_assert_eq!(searcher.documents() as usize, pages.len());
         for (query, model) in queries {
             let text = query.text();
-            let request = Request { model, ..everything(&text) };
+            let request = everything_with(&text, |options| options.model = model);
             let ranking = searcher.rank(&request, &Pulse::STEADY).unwrap();
             prop_assert!(ranking.exact && !ranking.partial && ranking.matches as usize == ranking.hits.len());
             let found = hits(&searcher, &request).unwrap();

@@ -99,8 +99,10 @@ fn static_ranks_count_as_much_as_they_weigh() {
         })
     };
     let searcher = Searcher::open(dir.path(), &files, rank_of, &Pulse::STEADY).unwrap();
-    let ask =
-        |depth, rank_weight| hits(&searcher, &Request { depth, rank_weight, ..everything("apron") }).unwrap();
+    let ask = |depth, rank_weight| {
+        let request = everything_with("apron", |options| options.rank_weight = rank_weight);
+        hits(&searcher, &Request { depth, ..request }).unwrap()
+    };
     let plain = ask(6, 0.0);
     assert!(plain.iter().map(|(url, _)| url.as_str()).eq(["0", "1", "2", "3", "4", "5"]));
     let ranked = ask(3, 2.0);

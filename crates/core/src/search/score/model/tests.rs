@@ -32,7 +32,7 @@ fn models_are_their_formulas() {
     let expected = [
         (Scorer::Bm25, 2.0 * idf * 2.2 * 4.0 / (4.0 + 1.2 * length)),
         (Scorer::Bm25f, {
-            let x = 3.0 / (0.25 + 0.75 * 80.0 / 100.0) + 1.0 / (0.5 + 0.5 * 8.0 / 5.0);
+            let x = 3.0 / (0.25 + 0.75 * 80.0 / 100.0) + 1.0 / (0.25 + 0.75 * 8.0 / 5.0);
             2.0 * idf * 2.2 * x / (1.2 + x)
         }),
         (Scorer::TfIdf, {
@@ -66,7 +66,7 @@ fn what_nobody_wrote_divides_by_nothing() {
 fn words_without_a_zone_are_looked_for_where_zones_weigh() {
     let mut model = Model::default();
     assert_eq!(model.searched(), zones(&Zone::SEARCHED));
-    model.zones[Zone::Title as usize].weight = 0.0;
+    model.title_weight = 0.0;
     assert_eq!(model.searched(), zones(&[Zone::Body, Zone::Anchors]));
 }
 
@@ -81,8 +81,7 @@ proptest! {
         postings in prop::collection::vec((prop_oneof![1u32..400, any::<u32>()], 1u16..), 1..130),
         elsewhere in 0u16..500,
     ) {
-        let mut model = Model { scorer, k1, b, slope, mu, ..Model::default() };
-        model.zones[0].b = b;
+        let model = Model { scorer, k1, b, slope, mu, ..Model::default() };
         let leaf = model.leaf(&STATISTICS, &Found { zones: ZoneSet::BODY, documents: 50, occurrences: 70 }, 1.0);
         let part = leaf.parts[0];
         let corners = Maxima::of(postings.iter().map(|(count, length)| ((*count).max(1), u32::from(*length))));

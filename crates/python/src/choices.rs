@@ -1,0 +1,36 @@
+//! Which kinds there are of what a setting can choose.
+
+use std::collections::HashMap;
+
+use crivello_core::codes::Code;
+use crivello_core::crawl::Manner;
+use crivello_core::dictionaries::Construction;
+use crivello_core::index::{Order, Preference};
+use crivello_core::search::matching::Intersection;
+use crivello_core::search::rank::Method;
+use crivello_core::search::score::Scorer;
+use crivello_core::settings::Choices;
+use crivello_core::sieve::Kind;
+use crivello_core::url::ScopeKind;
+use pyo3::prelude::*;
+
+/// The names of each kind of thing, the usual one first, each with a short description.
+#[pyfunction]
+fn choices() -> HashMap<&'static str, Choices> {
+    HashMap::from([
+        ("code", Code::choices()),
+        ("construction", Construction::choices()),
+        ("intersection", Intersection::choices()),
+        ("method", Method::choices()),
+        ("order", Order::choices()),
+        ("politeness", Manner::choices()),
+        ("preference", Preference::choices()),
+        ("scope", ScopeKind::choices()),
+        ("scorer", Scorer::choices()),
+        ("sieve", Kind::choices()),
+    ])
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(choices, module)?)
+}
