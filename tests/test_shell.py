@@ -321,6 +321,13 @@ def test_help_version_and_doctor() -> None:
     assert "no such command 'fly'" in complaint("fly", code=2)
     assert "--delay" in complaint("crawl", "--delayy", "3", code=2)
     assert "quote" in complaint("search", "x", "lens", "-keeper", code=2)
+    for flag, value, allowed in (
+        ("--top", "abc", "a whole number from 1 to 1,000"),
+        ("--top", "0", "a whole number from 1 to 1,000"),
+        ("--offset", "1.5", "a whole number from 0"),
+    ):
+        said = complaint("search", "x", "lens", flag, value, code=2)
+        assert f"{flag}: '{value}' is not allowed" in said and f"it must be {allowed}" in said
     assert "missing argument" in complaint("search", code=2)
     assert crivello().stdout == crivello("--help").stdout
     for shell in ("bash", "zsh", "fish"):

@@ -50,7 +50,7 @@ def run() -> int:
 
 def _explain(error: Any) -> int:
     """What was wrong with the words of a command, and where its help is."""
-    message = error.format_message()
+    message = _about_number(error) or error.format_message()
     if message.startswith("Usage:"):  # a group without a verb: the message is its help
         print(message)
         return MISUSE
@@ -61,6 +61,20 @@ def _explain(error: Any) -> int:
     print(f"crivello: {message[0].lower()}{message[1:].rstrip('.')}", file=sys.stderr)
     print(f"hint: {hint}", file=sys.stderr)
     return MISUSE
+
+
+def _about_number(error: Any) -> str | None:
+    """What is wrong with a flag's number, in the words of the settings; None where it is something else."""
+    described: Any = getattr(getattr(error, "param", None), "type_descriptor", None)
+    kinds: dict[Any, str] = {int: "a whole number", float: "a number"}
+    kind = kinds.get(getattr(described, "annotation", None))
+    said: list[Any] = getattr(error.__cause__, "errors", list)()
+    if kind is None or not said:
+        return None
+    low, high = described.parameter_info.min, described.parameter_info.max
+    least = f" from {low:,}" if low is not None else ""
+    most = f" to {high:,}" if high is not None else ""
+    return f"{error.param.opts[0]}: {said[0]['input']!r} is not allowed: it must be {kind}{least}{most}"
 
 
 def complain(error: Exception) -> None:
