@@ -47,7 +47,7 @@ def test_the_command_finds_what_is_better_and_changes_nothing(folder: Path) -> N
     assert (study["measure"], study["topics"], study["passed_over"]) == ("AP", 8, ["other"])
     assert study["now"] == 0.5 and study["test"] == study["train"] == 1.0
     assert study["p"] == 2 / 2**8 and study["evaluations"] <= 21
-    assert study["values_now"] == {"k1": 1.5, "b": 0.75} and study["fitted"]["b"] < 0.5
+    assert study["values_now"] == {"k1": 1.5, "b": 0.5} and study["fitted"]["b"] < 0.5
     assert [set(fold) for fold in study["folds"]] == [{"values", "train", "test", "now"}] * 4
     done = crivello(*arguments, "--budget", "20", "--parameter", "b", "--measure", "RR")
     assert done.returncode == 0

@@ -485,7 +485,7 @@ class Search(msgspec.Struct, kw_only=True, frozen=True):
     suggest: Annotated[bool, _is(_SHOWN, "look for a better spelling of rare words", python=True)] = True
     scorer: Annotated[str, _one_of(_SCORING, "how words score", _CHOICES["scorer"])] = "bm25f"
     k1: Annotated[float, _is(_SCORING, "BM25: how much repeated words count", ge=0, le=10)] = 1.5
-    b: Annotated[float, _is(_SCORING, "BM25: how much long pages are held back", ge=0, le=1)] = 0.75
+    b: Annotated[float, _is(_SCORING, "BM25: how much long pages are held back", ge=0, le=1)] = 0.5
     body_weight: Annotated[
         float,
         _is(_SCORING, "what a word in the text weighs; 0: it is not looked for there", ge=0, le=100),
