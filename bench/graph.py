@@ -11,7 +11,7 @@ import networkx
 
 from bench import Measurement, seconds
 from crivello import _core
-from crivello.graph import Graph, build_graph, rank_graph
+from crivello.graph import Graph, build_graph, rank_graph, write_links
 
 NODES = 100_000
 LINKS_A_NODE = 10
@@ -22,15 +22,12 @@ def measure() -> Iterator[Measurement]:
     successors = [[source.randrange(NODES) for _ in range(LINKS_A_NODE)] for _ in range(NODES)]
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        log = _core.Log(folder / "links.log", "links", write=True)
         signatures = _core.signatures([f"http://a.example/{node}" for node in range(NODES)])
-        log.append(
-            [
-                (signatures[node], b"".join(signatures[target].to_bytes(8, "little") for target in targets))
-                for node, targets in enumerate(successors)
-            ]
-        )
-        committed = log.sync()
+        links = [
+            (signatures[node], [signatures[target] for target in targets])
+            for node, targets in enumerate(successors)
+        ]
+        committed = write_links(folder / "links.log", links)
         built = build_graph(folder / "links.log", committed, folder / "a.graph")
         graph = Graph(folder / "a.graph", built.length)
         peer = networkx.DiGraph()

@@ -6,14 +6,14 @@ A *history* is a list of steps. The manifest of the folder says after how many o
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from crivello import _core, manifest
-from crivello.manifest import Manifest
+from crivello import _core
 from crivello.sieve import Sieve, open_sieve
 
 STEPS = 120
@@ -66,31 +66,37 @@ class Folder:
         self.path = path
         self._kind = kind
         self._options = {"memory": MEMORY, "cache": CACHE, "error": 1e-8, "capacity": 10_000, **options}
-        if not (path / manifest.NAME).exists():
-            (path / "frontier").mkdir(parents=True, exist_ok=True)
-            manifest.write(path, Manifest())
-        self.manifest = manifest.read(path)
+        if not (path / _core.Layout.MANIFEST).exists():
+            _core.Collection.create(path, "")
+        self._collection = _core.Collection(path)
+
+    @property
+    def files(self) -> dict[str, int]:
+        """The committed files with their lengths."""
+        return self._collection.files
+
+    def state(self, part: str) -> dict[str, Any]:
+        """What was committed of a part."""
+        state: dict[str, Any] = json.loads(self._collection.state(part) or "{}")
+        return state
 
     def open(self, start: int | None = None) -> Sieve:
         """Opens the sieve as it was committed."""
-        self.manifest = manifest.read(self.path)
-        manifest.cut_back(self.path, self.manifest)
-        state = self.manifest.state.get("sieve", {})
-        return open_sieve(self._kind, self.path, self.manifest.files, state, start=start, **self._options)
+        _core.Collection.write(self.path).close()
+        self._collection.refresh()
+        return open_sieve(
+            self._kind, self.path, self.files, self.state("sieve"), start=start, **self._options
+        )
 
     def commit(self, sieve: Sieve, progress: Mapping[str, Any] | None = None) -> None:
         """Commits a checkpoint of the sieve."""
         checkpoint = sieve.checkpoint()
         state = {"sieve": checkpoint.state, "progress": dict(progress or {})}
-        self.manifest = self.manifest.with_changes(checkpoint.files, state)
-        manifest.write(self.path, self.manifest)
-        for name, length in checkpoint.files.items():
-            if length is None:
-                (self.path / name).unlink()
+        self._collection.commit(checkpoint.files, json.dumps(state))
 
     def model(self, seed: int) -> tuple[Model, int]:
         """What must be in the folder, and after how many steps it was committed."""
-        progress = self.manifest.state.get("progress", {"steps": 0, "taken": 0})
+        progress = self.state("progress") or {"steps": 0, "taken": 0}
         model = Model(taken=progress["taken"])
         for step in range(progress["steps"]):
             model.add(*batch_of(seed, step))

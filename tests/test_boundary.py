@@ -28,6 +28,14 @@ def test_each_error_of_the_core_has_its_exception() -> None:
 
     with pytest.raises(errors.NewerFormat, match="format version 2"):
         _core.fail("newer")
+    with pytest.raises(
+        errors.NotACollection, match="some/file is not a collection: it has no manifest"
+    ) as none:
+        _core.fail("not a collection")
+    assert "crivello crawl" in (none.value.hint or "")
+    with pytest.raises(errors.CollectionInUse, match="process 7 is writing to it") as held:
+        _core.fail("in use")
+    assert "wait until it ends" in (held.value.hint or "")
     with pytest.raises(errors.QuerySyntaxError) as query:
         _core.fail("query")
     assert query.value.position == 3

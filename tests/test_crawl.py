@@ -17,10 +17,10 @@ from warcio.archiveiterator import ArchiveIterator
 
 from crivello import Collection, settings
 from crivello.crawl import Report, crawl
-from crivello.crawl.address import is_private
+from crivello.crawl.crawler import starts_on_private
 from crivello.errors import CrawlError, InvalidArgument
 from crivello.lab.web import Feature, SampleWeb
-from crivello.settings import Settings
+from crivello.settings import Crawl, Settings
 from crivello.sieve import KINDS
 from crivello.store import Outcome, Row
 
@@ -216,10 +216,10 @@ def test_where_a_seed_leads_is_in_scope(web: SampleWeb, tmp_path: Path) -> None:
 
 
 def test_private_addresses_are_refused_when_no_seed_is_on_one() -> None:
-    for address in ("127.0.0.1", "10.0.0.1", "::1", "169.254.1.1", "::ffff:10.0.0.1", "100.64.0.1"):
-        assert is_private(address), address
-    for address in ("9.9.9.9", "2620:fe::fe"):
-        assert not is_private(address), address
+    for address in ("127.0.0.1", "10.0.0.1", "[::1]", "169.254.1.1", "[::ffff:10.0.0.1]", "100.64.0.1"):
+        assert starts_on_private(Crawl(), [f"http://{address}/"]), address
+    for address in ("9.9.9.9", "[2620:fe::fe]"):
+        assert not starts_on_private(Crawl(), [f"http://{address}/"]), address
 
 
 def test_bad_seeds_are_one_sentence(tmp_path: Path) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import struct
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
 
-from crivello._core import Log, signature
+from crivello._core import signature
 from crivello.errors import CorruptFile, InvalidArgument, StorageError
-from crivello.graph import Graph, Ranks, build_graph, rank_edge_list, rank_graph
+from crivello.graph import Graph, Ranks, build_graph, rank_edge_list, rank_graph, write_links
 
 DATA = Path(os.environ.get("CRIVELLO_DATA", Path(__file__).parents[1] / "../shared/data"))
 
@@ -24,15 +23,8 @@ LINKS = {
 }
 
 
-def write_links(path: Path, links: Iterable[tuple[str, list[str]]]) -> int:
-    writer = Log(path, "links", write=True)
-    writer.append(
-        [
-            (signature(page), struct.pack(f"<{len(targets)}Q", *map(signature, targets)))
-            for page, targets in links
-        ]
-    )
-    return writer.sync()
+def link(path: Path, links: Iterable[tuple[str, list[str]]]) -> int:
+    return write_links(path, [(signature(page), [*map(signature, targets)]) for page, targets in links])
 
 
 def slow_pagerank(links: Mapping[str, Iterable[str]], damping: float = 0.85) -> dict[str, float]:
@@ -57,7 +49,7 @@ def slow_pagerank(links: Mapping[str, Iterable[str]], damping: float = 0.85) -> 
 
 def test_from_the_log_to_the_ranks(tmp_path: Path) -> None:
     # The first record about a page is out of date.
-    committed = write_links(tmp_path / "links.log", [("a", ["d"]), *LINKS.items()])
+    committed = link(tmp_path / "links.log", [("a", ["d"]), *LINKS.items()])
     built = build_graph(tmp_path / "links.log", committed, tmp_path / "a.graph")
     assert (built.nodes, built.arcs) == (5, 5)
     graph = Graph(tmp_path / "a.graph", built.length)
@@ -81,14 +73,14 @@ def test_from_the_log_to_the_ranks(tmp_path: Path) -> None:
 
 
 def test_an_empty_log_is_an_empty_graph(tmp_path: Path) -> None:
-    built = build_graph(tmp_path / "links.log", write_links(tmp_path / "links.log", []), tmp_path / "a.graph")
+    built = build_graph(tmp_path / "links.log", link(tmp_path / "links.log", []), tmp_path / "a.graph")
     graph = Graph(tmp_path / "a.graph", built.length)
     assert (graph.nodes, graph.arcs) == (0, 0)
     assert len(Ranks(tmp_path / "a.ranks", rank_graph(graph, tmp_path / "a.ranks").length)) == 0
 
 
 def test_damage_is_an_error_with_its_place(tmp_path: Path) -> None:
-    committed = write_links(tmp_path / "links.log", LINKS.items())
+    committed = link(tmp_path / "links.log", LINKS.items())
     path = tmp_path / "a.graph"
     length = build_graph(tmp_path / "links.log", committed, tmp_path / "a.graph").length
     whole = path.read_bytes()
@@ -135,7 +127,7 @@ def test_wiki_vote_agrees_with_the_definition(tmp_path: Path) -> None:
     expected = slow_pagerank(links)
     assert dict(rank_edge_list(path)) == pytest.approx(expected, abs=1e-9)
 
-    committed = write_links(tmp_path / "links.log", links.items())
+    committed = link(tmp_path / "links.log", links.items())
     built = build_graph(tmp_path / "links.log", committed, tmp_path / "a.graph")
     graph = Graph(tmp_path / "a.graph", built.length)
     assert (graph.nodes, graph.arcs) == (7115, 103689)

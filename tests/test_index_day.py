@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crivello.index.day import UNKNOWN, day_of_date, day_of_page
+from crivello.index.day import UNKNOWN, day_of_date
 from crivello.index.jsonl import JsonLines
 
 EPOCH = date(1970, 1, 1)
@@ -39,31 +39,6 @@ def test_what_is_older_than_the_first_day_is_of_the_first_day() -> None:
 def test_what_is_no_date_is_refused(nonsense: str | float) -> None:
     with pytest.raises(ValueError, match="neither a date like 2024-05-01, nor a datetime"):
         day_of_date(nonsense)
-
-
-@pytest.mark.parametrize(
-    ("header", "day"),
-    [
-        (None, TODAY),
-        ("Fri, 26 Apr 2024 23:59:59 GMT", TODAY - 5),
-        ("Fri, 26 Apr 2024 23:59:59 -0000", TODAY - 5),
-        ("Thu, 02 May 2024 03:00:00 GMT", TODAY + 1),
-        ("Fri, 03 May 2024 03:00:00 GMT", TODAY),
-        ("Thu, 01 Jan 1970 00:00:00 GMT", TODAY),
-        ("Tue, 01 Jan 1980 00:00:00 GMT", TODAY),
-        ("yesterday", TODAY),
-    ],
-)
-def test_a_page_is_of_the_day_its_server_says_where_that_can_be(header: str | None, day: int) -> None:
-    assert day_of_page(header, FETCHED.timestamp()) == day
-
-
-@given(
-    st.text(st.characters(codec="utf-8"))
-    | st.from_regex(r"\A[A-Z][a-z]{2}, [0-9 ]*[A-Z][a-z]{2} [0-9:+ -]*\Z")
-)
-def test_no_header_does_any_harm(header: str) -> None:
-    assert 7_304 < day_of_page(header, FETCHED.timestamp()) <= TODAY + 1
 
 
 def test_lines_have_a_type_and_a_date(tmp_path: Path) -> None:

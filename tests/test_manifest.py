@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crivello import Collection, manifest
+from crivello import Collection
+from crivello._core import Layout
 from crivello.errors import (
     CollectionError,
     CollectionInUse,
@@ -81,7 +82,7 @@ def test_a_folder_with_an_owner_is_left_alone_but_must_be_there(tmp_path: Path) 
     with Collection.write(tmp_path / "c"):
         assert (database / "a").read_bytes() == b"content"
     shutil.rmtree(database)
-    with pytest.raises(CorruptFile, match="lsm is missing"):
+    with pytest.raises(CorruptFile, match="lsm/ is damaged at byte 0: it is missing"):
         Collection.write(tmp_path / "c")
 
 
@@ -89,7 +90,7 @@ def test_a_file_that_lost_bytes_is_named(tmp_path: Path) -> None:
     with Collection.write(tmp_path / "c", create=True) as collection:
         collection.commit({NAME: append(collection, b"0123456789")})
     os.truncate(tmp_path / "c" / NAME, 4)
-    with pytest.raises(CorruptFile, match="ends at byte 4, and 10 bytes were committed") as error:
+    with pytest.raises(CorruptFile, match="at byte 4: it ends here, and 10 bytes were committed") as error:
         Collection.write(tmp_path / "c")
     assert error.value.path == tmp_path / "c" / NAME
     assert error.value.offset == 4
@@ -104,9 +105,9 @@ def test_a_second_writer_is_kept_out_and_readers_are_free(tmp_path: Path) -> Non
 
 
 def _hold(folder: Path, ready: multiprocessing.synchronize.Event) -> None:
-    Collection.write(folder)
-    ready.set()
-    signal.pause()
+    with Collection.write(folder):
+        ready.set()
+        signal.pause()
 
 
 def test_the_lock_of_a_killed_writer_is_free(tmp_path: Path) -> None:
@@ -156,14 +157,14 @@ def test_what_is_no_collection_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"files": 3}', '{"format": "x"}'])
 def test_a_broken_manifest_is_damage(tmp_path: Path, content: str) -> None:
     Collection.write(tmp_path / "c", create=True).close()
-    (tmp_path / "c" / manifest.NAME).write_text(content)
+    (tmp_path / "c" / Layout.MANIFEST).write_text(content)
     with pytest.raises(CorruptFile, match=r"manifest\.json is damaged"):
         Collection(tmp_path / "c")
 
 
 def test_a_newer_manifest_is_refused(tmp_path: Path) -> None:
     Collection.write(tmp_path / "c", create=True).close()
-    file = tmp_path / "c" / manifest.NAME
+    file = tmp_path / "c" / Layout.MANIFEST
     file.write_text(json.dumps({**json.loads(file.read_text()), "format": 99}))
     with pytest.raises(NewerFormat, match="format version 99"):
         Collection(tmp_path / "c")
@@ -173,8 +174,9 @@ def test_a_disk_that_refuses_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"Not a directory|Permission denied|No such"):
         Collection.write("/proc/nowhere/c", create=True)
     with Collection.write(tmp_path / "c", create=True) as collection:
-        before = manifest.read(collection.folder)
+        before = (collection.folder / Layout.MANIFEST).read_bytes()
         (collection.folder / "manifest.json.new").mkdir()
         with pytest.raises(StorageError):
             collection.commit({}, part={"x": 1})
-        assert manifest.read(collection.folder) == before
+        assert (collection.folder / Layout.MANIFEST).read_bytes() == before
+        assert collection.state("part") == {}

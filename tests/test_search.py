@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from crivello._core import Log, signature
+from crivello._core import signature
 from crivello.errors import CorruptFile, InvalidArgument, QuerySyntaxError
-from crivello.graph import Graph, build_graph, rank_graph
+from crivello.graph import Graph, build_graph, rank_graph, write_links
 from crivello.index import Document, Index
 from crivello.search import Results
 from crivello.search.searcher import Search
@@ -73,10 +73,9 @@ def test_a_snippet_marks_the_words_of_the_page(searcher: Search) -> None:
 def test_static_ranks_add_to_the_score(tmp_path: Path) -> None:
     pages = [Document(f"https://{n}.example/", "", "same words") for n in range(3)]
     segments = Index(tmp_path).add(pages)
-    links = Log(tmp_path / "links.log", "links", write=True)
     favourite = signature("https://2.example/")
-    links.append([(signature(page.url), favourite.to_bytes(8, "little")) for page in pages])
-    built = build_graph(tmp_path / "links.log", links.sync(), tmp_path / "a.graph")
+    links = write_links(tmp_path / "links.log", [(signature(page.url), [favourite]) for page in pages])
+    built = build_graph(tmp_path / "links.log", links, tmp_path / "a.graph")
     ranked = rank_graph(Graph(tmp_path / "a.graph", built.length), tmp_path / "a.ranks")
     ranks = tmp_path / "a.ranks", ranked.length
     by_text, by_both = (opened(tmp_path, segments, ranks, rank_weight=weight) for weight in (0.0, 1.0))

@@ -182,7 +182,7 @@ def use(folder: Folder) -> None:
 def test_a_file_cut_short_is_named(tmp_path: Path, kind: str) -> None:
     folder = committed(tmp_path, kind)
     use(folder)
-    for name, length in folder.manifest.files.items():
+    for name, length in folder.files.items():
         file = tmp_path / name
         if not file.is_file():
             continue
@@ -192,9 +192,9 @@ def test_a_file_cut_short_is_named(tmp_path: Path, kind: str) -> None:
             with pytest.raises(CorruptFile) as error:
                 use(folder)
             assert error.value.path == file
-            state = folder.manifest.state["sieve"]
+            state = folder.state("sieve")
             with pytest.raises(CorruptFile) as error:
-                open_and_use(kind, tmp_path, folder.manifest.files, state)
+                open_and_use(kind, tmp_path, folder.files, state)
             assert error.value.path == file
         file.write_bytes(content)
     use(folder)
@@ -212,7 +212,7 @@ def open_and_use(kind: str, path: Path, files: dict[str, int], state: dict[str, 
 @kinds
 def test_a_flipped_bit_is_named(tmp_path: Path, kind: str) -> None:
     folder = committed(tmp_path, kind)
-    for name, length in folder.manifest.files.items():
+    for name, length in folder.files.items():
         file = tmp_path / name
         if not file.is_file():
             continue

@@ -66,6 +66,13 @@ def test_classes_have_the_members_of_the_stub() -> None:
             for node in described.body
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
         }
+        fields |= {
+            name.id
+            for node in described.body
+            if isinstance(node, ast.Assign)
+            for name in node.targets
+            if isinstance(name, ast.Name)
+        }
         assert {name for name in methods if not name.startswith("_")} | fields == public(actual), (
             described.name
         )

@@ -37,17 +37,15 @@ _COLUMNS = {
 class Pages(Tabular):
     """What became of each URL of a collection: iterate over the rows, or turn them into a table."""
 
-    def __init__(self, name: str, table: Table | None) -> None:
+    def __init__(self, name: str, table: Table) -> None:
         self._name = name
         self._table = table
 
     def __iter__(self) -> Iterator[Row]:
-        if self._table is not None:
-            for rows, _ in self._table.batches():
-                yield from rows
+        return (row for rows, _ in self._table.batches() for row in rows)
 
     def __len__(self) -> int:
-        return len(self._table) if self._table is not None else 0
+        return len(self._table)
 
     def __repr__(self) -> str:
         return f"<Pages: {len(self):,} of {self._name}>"

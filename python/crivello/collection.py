@@ -1,7 +1,7 @@
 """Private: a collection, one folder with everything about one crawl. People call ``crivello.open``.
 
-``Collection(folder)`` reads; ``Collection.write(folder)`` is the one writer. The folder holds
-``crivello.toml`` (the settings), ``manifest.json`` (see ``crivello.manifest``), and one folder a part.
+``Collection(folder)`` reads; ``Collection.write(folder)`` is the one writer. What is in the folder, the commit rule,
+rows and records are native (``crates/core/src/collection``).
 """
 
 from __future__ import annotations
@@ -13,23 +13,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import msgspec
+
 from crivello import _core
-from crivello import manifest as manifests
 from crivello import settings as all_settings
+from crivello._core import Layout, Record, Row, Table
 from crivello._pages import Pages
 from crivello.errors import CollectionError, InvalidArgument, StorageError
 from crivello.extend import Converter, Extensions, Extractor, Follow, Priority, QueryRewriter, Reranker, Sieve
 from crivello.graph import ranks_in_use
-from crivello.index import Segment
-from crivello.lock import Lock, is_held
-from crivello.manifest import Manifest
-from crivello.parse import HTML, media_type, parse
+from crivello.index import Document, Segment
 from crivello.search import Explanation, Query, Results
 from crivello.search.searcher import Search
 from crivello.settings import Settings
 from crivello.settings.given import with_keywords
-from crivello.store import Archive, CachedPage, Record, Row, Table
-from crivello.store import table as tables
+from crivello.store import CachedPage
 from crivello.summary import State, Summary
 
 if TYPE_CHECKING:
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
     from crivello.index.given import Given
     from crivello.index.update import Indexed, Indexer
 
-SETTINGS = "crivello.toml"
+SETTINGS = Layout.SETTINGS
 
 
 class Collection:
@@ -56,15 +54,13 @@ class Collection:
     that were given to ``add`` are no pages: ``collection.count("*")`` counts everything that can be found.
     """
 
-    def __init__(self, folder: str | Path, *, settings: Settings | None = None) -> None:
+    def __init__(
+        self, folder: str | Path, *, settings: Settings | None = None, native: _core.Collection | None = None
+    ) -> None:
         self.folder: Path = Path(folder)
-        self._manifest = manifests.read(self.folder)
-        self._stamp = self._manifest_stamp()
-        self._lock: Lock | None = None
-        self._table: Table | None = None
+        self._native = native or _core.Collection(self.folder)
         self._search: Search | None = None
         self._changing = threading.RLock()
-        self.archive: Archive = Archive(self.folder)
         self.extensions: Extensions = Extensions()
         self.settings: Settings = settings or all_settings.load(self.folder / SETTINGS)
 
@@ -73,21 +69,14 @@ class Collection:
         """Opens for writing, after cutting back what no commit names; ``create`` makes a new one where the
         folder is missing or empty."""
         folder = Path(folder)
-        if create and not (folder / manifests.NAME).exists():
+        if create and not (folder / Layout.MANIFEST).exists():
             _make(folder, settings or Settings())
-        manifests.read(folder)
-        lock = Lock(folder)
+        native = _core.Collection.write(folder)
         try:
-            collection = cls(folder, settings=settings)
-            manifests.cut_back(folder, collection._manifest)
-        except OSError as error:
-            lock.release()
-            raise StorageError.of(error, folder) from None
+            return cls(folder, settings=settings, native=native)
         except BaseException:
-            lock.release()
+            native.close()
             raise
-        collection._lock = lock
-        return collection
 
     def __enter__(self) -> Self:
         return self
@@ -97,9 +86,7 @@ class Collection:
 
     def close(self) -> None:
         """Lets go of the folder; a writer lets the next one in."""
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
+        self._native.close()
 
     @property
     def name(self) -> str:
@@ -107,67 +94,54 @@ class Collection:
         return self.folder.resolve().name
 
     @property
+    def writer(self) -> tuple[int | None, float] | None:
+        """The process that is writing, and since when in seconds since 1970; None if there is none."""
+        return _core.Collection.holder(self.folder)
+
+    @property
     def files(self) -> Mapping[str, int]:
         """The committed files and their lengths."""
-        return self._manifest.files
+        return self._native.files
 
     def length(self, name: str) -> int:
         """The committed length of a file; 0 where there is none."""
-        return self._manifest.files.get(name, 0)
+        return self._native.length(name)
 
     def state(self, part: str) -> dict[str, Any]:
         """What a part asked the manifest to remember."""
-        return self._manifest.state.get(part, {})
+        state = self._native.state(part)
+        return msgspec.json.decode(state, type=dict[str, Any]) if state else {}
 
     def commit(self, files: Mapping[str, int | None], **state: dict[str, Any]) -> None:
         """Commits files that are durable already with their lengths (None: remove it) and parts' states."""
         self._require_writer()
         with self._changing:
-            manifest = self._manifest.with_changes(files, state)
-            manifests.write(self.folder, manifest)
-            self._manifest = manifest
-            self._stamp = self._manifest_stamp()
-            self._table = None
-            for name, length in files.items():
-                if length is None:
-                    (self.folder / name).unlink(missing_ok=True)
+            self._native.commit(dict(files), msgspec.json.encode(state).decode())
 
     def refresh(self) -> bool:
         """Looks whether the writer committed something new; tells whether it did."""
         with self._changing:
-            stamp = self._manifest_stamp()
-            if stamp == self._stamp:
-                return False
-            self._manifest, self._stamp = manifests.read(self.folder), stamp
-            self._table = None
-            return True
-
-    def _manifest_stamp(self) -> tuple[int, int]:
-        status = (self.folder / manifests.NAME).stat()
-        return status.st_ino, status.st_mtime_ns
+            return self._native.refresh()
 
     @property
     def table(self) -> Table:
         """The rows that were committed."""
-        with self._changing:
-            if self._table is None:
-                self._table = Table(self.folder, self.length(tables.NAME))
-            return self._table
+        return self._native.table
 
     @property
     def has_pages(self) -> bool:
         """Whether anything was crawled."""
-        return self.length(tables.NAME) > 0
+        return self.length(Layout.ROWS) > 0
 
     @property
     def is_behind(self) -> bool:
         """Whether there are rows that ``crivello index`` has not looked at yet."""
         rows: int = self.state("index").get("rows", 0)
-        return rows < self.length(tables.NAME)
+        return rows < self.length(Layout.ROWS)
 
     def record(self, row: Row) -> Record:
         """A page as the server sent it."""
-        return self.archive.read(row.file, row.offset, row.length)
+        return self._native.record(row)
 
     def cached(self, url: str) -> CachedPage | None:
         """The stored copy of a page; None where there is none, or where the page asked not to be indexed."""
@@ -177,20 +151,20 @@ class Collection:
         if row is None or not row.length or row.status != 200 or row.noindex:
             return None
         limit = self.settings.crawl.max_bytes
-        body = self.record(row).decoded(limit)
-        parsed = parse(row.url, {"content-type": row.content_type}.get, body, limit)
+        record = self.record(row)
+        parsed = record.parse(limit)
         return CachedPage(
             row.url,
             datetime.fromtimestamp(row.fetched_at, UTC),
-            media_type(row.content_type) or "text/html",
+            row.content_type or "text/html",
             parsed.charset if parsed else None,
-            body,
+            record.decoded(limit),
             row.title,
         )
 
     def have_copies(self, urls: Sequence[str]) -> list[bool]:
         """Whether each page, named by the URL of a search's hit, came from the crawl and so has a copy."""
-        return self.table.contains(urls) if self.has_pages else [False] * len(urls)
+        return self.table.contains(list(urls))
 
     def text(self, page: Row | str) -> str:
         """The text of a page, given as its row or its URL; empty where it has none.
@@ -200,31 +174,41 @@ class Collection:
         row = page if isinstance(page, Row) else self.page(page)
         if row is None:
             raise InvalidArgument(f"{page} is not in {self.folder}", hint="collection.why(url) tells why")
-        if row.text_length:
-            return self.archive.read(row.text_file, row.text_offset, row.text_length).body.decode()
-        record = self.record(row)
-        parsed = parse(record.url, record.headers.get, record.body, self.settings.crawl.max_bytes)
-        return parsed.text if parsed else ""
+        return self._native.text(row, self.settings.crawl.max_bytes)
 
-    def text_and_headings(self, row: Row) -> tuple[str, list[str]]:
-        """The text of a page and its headings, for the index."""
-        if media_type(row.content_type) not in HTML:
-            return self.text(row), []
-        record = self.record(row)
-        parsed = parse(record.url, record.headers.get, record.body, self.settings.crawl.max_bytes)
-        return (parsed.text, parsed.headings) if parsed else ("", [])
+    def documents(
+        self,
+        options: _core.IndexOptions,
+        *,
+        start: int = 0,
+        pages: Sequence[int] | None = None,
+        language: str | None = None,
+        extractor: Callable[[list[Document]], list[Document]] | None = None,
+    ) -> _core.Documents:
+        """The documents of the rows from ``start`` on, or of the pages with these signatures, for ``Index.add_pages``.
+
+        ``extractor`` gets them in batches and gives those to index in their place, with the same URLs.
+        """
+        return self._native.documents(
+            options,
+            self.settings.crawl.max_bytes,
+            start,
+            None if pages is None else list(pages),
+            language,
+            None if extractor is None else lambda batch: extractor([Document(*fields) for fields in batch]),
+        )
 
     @property
     def segments(self) -> list[Segment]:
         """The committed segments of the index, from the oldest to the newest."""
-        return [(name, self.length(f"index/{name}")) for name in self.state("index").get("segments", [])]
+        return [(name, self.length(Layout.segment(name))) for name in self.state("index").get("segments", [])]
 
     def summary(self) -> Summary:
         """How the collection stands, in a few numbers."""
         searcher = self.searcher()
-        updated = datetime.fromtimestamp(self._stamp[1] / 1e9, UTC)
+        updated = datetime.fromtimestamp(self._native.committed_at, UTC)
         still: State = "not indexed" if self.is_behind else "empty"
-        state: State = "crawling" if is_held(self.folder) else "ready" if searcher.documents else still
+        state: State = "crawling" if self.writer else "ready" if searcher.documents else still
         return Summary(
             searcher.documents, self.state("crawl").get("hosts", 0), searcher.terms, updated, state
         )
@@ -240,7 +224,7 @@ class Collection:
             ranks = self._ranks()
             if self._search is None or self._search.snapshot != (self.segments, ranks):
                 self._search = Search(
-                    self.folder / "index", self.segments, ranks, self.settings.search, self.extensions
+                    self.folder / Layout.INDEX, self.segments, ranks, self.settings.search, self.extensions
                 )
             return self._search
 
@@ -447,7 +431,7 @@ class Collection:
         >>> [page.url for page in collection.pages() if page.status == 404]
         >>> collection.pages().to_polars()
         """
-        return Pages(self.name, self.table if self.has_pages else None)
+        return Pages(self.name, self.table)
 
     def page(self, url: str) -> Row | None:
         """What became of one URL, in any spelling; None where the crawl has nothing of it.
@@ -455,8 +439,6 @@ class Collection:
         >>> collection.page("https://www.example.org/").status
         200
         """
-        if not self.has_pages:
-            return None
         row = self.table.get(url)
         if row is None:
             [canonical] = _core.canonical_urls([url])
@@ -535,7 +517,7 @@ class Collection:
         return IndexProgress(stderr_console(), shown=shown)
 
     def _require_writer(self) -> None:
-        if self._lock is None:
+        if not self._native.is_writer:
             raise CollectionError(
                 f"{self.folder} is open for reading only",
                 hint="open it for writing: crivello.open(folder, write=True)",
@@ -553,19 +535,15 @@ def _make(folder: Path, settings: Settings) -> None:
                 f"{folder} exists and is not a collection",
                 hint="name an empty folder, a new one, or one that `crivello crawl` made",
             )
-        for part in manifests.PARTS:
-            (folder / part).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StorageError.of(error, folder) from None
-    if not (folder / SETTINGS).exists():
-        manifests.write_whole(folder / SETTINGS, all_settings.to_toml(settings).encode())
-    manifests.write(folder, Manifest())
+    _core.Collection.create(folder, all_settings.to_toml(settings))
 
 
 def _is_unmade(folder: Path) -> bool:
     """Whether a folder is empty, or a full disk or a crash cut the making of a collection in it short."""
-    ours = {SETTINGS, f"{SETTINGS}.new", f"{manifests.NAME}.new"}
+    ours = {SETTINGS, f"{SETTINGS}.new", f"{Layout.MANIFEST}.new"}
     return folder.is_dir() and all(
-        entry.name in ours or (entry.name in manifests.PARTS and not any(entry.iterdir()))
+        entry.name in ours or (entry.name in Layout.PARTS and not any(entry.iterdir()))
         for entry in folder.iterdir()
     )

@@ -57,9 +57,16 @@ class CollectionError(CrivelloError):
 class NotACollection(CollectionError):
     """There is no collection in the folder."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(message, hint="`crivello crawl URL --into DIR` makes one")
+
 
 class CollectionInUse(CollectionError):
     """Another process is writing to the collection."""
+
+    def __init__(self, message: str) -> None:
+        hint = "wait until it ends, or stop it with Ctrl-C; reading and searching go on meanwhile"
+        super().__init__(message, hint=hint)
 
 
 class StorageError(CrivelloError):

@@ -44,6 +44,22 @@ pub enum Error {
         /// The version that is read.
         supported: u32,
     },
+    /// There is no collection in a folder.
+    #[error("{} is not a collection: it has no {}", folder.display(), missing)]
+    NotACollection {
+        /// The folder.
+        folder: PathBuf,
+        /// The file that a collection has.
+        missing: &'static str,
+    },
+    /// Another process writes to a collection.
+    #[error("{} is in use: {} is writing to it", folder.display(), writing(*process))]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+        /// The process, if it said its number.
+        process: Option<u32>,
+    },
     /// A query does not parse.
     #[error("the query does not parse at character {}: {reason}", position + 1)]
     Query {
@@ -66,6 +82,10 @@ pub enum Error {
 fn said(source: &io::Error) -> String {
     let text = source.to_string();
     text.rsplit_once(" (os error").map_or(text.clone(), |(said, _)| said.to_owned())
+}
+
+fn writing(process: Option<u32>) -> String {
+    process.map_or("another process".to_owned(), |process| format!("process {process}"))
 }
 
 /// The result of everything in the core that can fail.

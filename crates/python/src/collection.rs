@@ -1,40 +1,449 @@
-//! WARC records and content encodings.
+//! Collections: what was committed, rows, records, and documents on their way to the index.
 
-use crivello_core::{Error, collection, encoding};
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, UNIX_EPOCH};
+
+use crivello_core::collection::{
+    self, Document, DocumentOptions, Extractor, Lock, Selection, Snapshot, layout,
+};
+use crivello_core::{Error, Result, Signature};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 
 use crate::enter::enter;
+use crate::index::{IndexBuilder, IndexOptions};
+use crate::parse::ParsedPage;
 
-/// One WARC record as a gzip member.
-#[pyfunction]
-fn warc_record<'py>(
-    py: Python<'py>,
-    kind: &str,
-    fields: Vec<(String, String)>,
-    head: &[u8],
-    body: &[u8],
-) -> PyResult<Bound<'py, PyBytes>> {
-    let member = enter(py, |_| collection::warc_record(kind, &fields, head, body))?;
-    Ok(PyBytes::new(py, &member))
+/// How many rows Python gets at once.
+const BATCH: usize = 1000;
+
+/// The names of a collection's files.
+#[pyclass(module = "crivello._core", frozen)]
+struct Layout;
+
+#[pymethods]
+impl Layout {
+    #[classattr]
+    const SETTINGS: &str = layout::SETTINGS;
+    #[classattr]
+    const MANIFEST: &str = layout::MANIFEST;
+    #[classattr]
+    const FRONTIER: &str = layout::FRONTIER;
+    #[classattr]
+    const INDEX: &str = layout::INDEX;
+    #[classattr]
+    const URLS: &str = layout::URLS;
+    #[classattr]
+    const LSM: &str = layout::LSM;
+    #[classattr]
+    const OWN: &str = layout::OWN_SIEVE;
+    #[classattr]
+    const ROWS: &str = layout::ROWS;
+    #[classattr]
+    const LINKS: &str = layout::LINKS;
+    #[classattr]
+    const ANCHORS: &str = layout::ANCHORS;
+    #[classattr]
+    const DECISIONS: &str = layout::DECISIONS;
+    #[classattr]
+    const PROGRESS: &str = layout::PROGRESS;
+    #[classattr]
+    const PARTS: [&str; 6] = layout::PARTS;
+
+    #[staticmethod]
+    fn archive(number: u32) -> String {
+        layout::archive(number)
+    }
+
+    #[staticmethod]
+    fn graph(number: u64) -> String {
+        layout::graph(number)
+    }
+
+    #[staticmethod]
+    fn ranks(number: u64) -> String {
+        layout::ranks(number)
+    }
+
+    #[staticmethod]
+    fn given_ranks(number: u64) -> String {
+        layout::given_ranks(number)
+    }
+
+    #[staticmethod]
+    fn segment(name: &str) -> String {
+        layout::segment(name)
+    }
+
+    #[staticmethod]
+    fn segment_number(name: &str) -> Option<u64> {
+        layout::segment_number(name)
+    }
 }
 
-/// A body without its content encodings.
-#[pyfunction]
-fn decode_body<'py>(
-    py: Python<'py>,
-    body: &[u8],
-    encodings: &str,
-    limit: usize,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let decoded = enter(py, |_| {
-        encoding::decode(body, encodings, limit).map_err(|reason| Error::Invalid(reason.to_string()))
-    })?;
-    Ok(PyBytes::new(py, &decoded))
+/// The enumeration of outcomes, which Python's `enum` makes of the core's.
+fn outcomes<'py>(py: Python<'py>) -> PyResult<&'py Bound<'py, PyAny>> {
+    static OUTCOMES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let make = || {
+        let members: Vec<(String, &str)> = collection::Outcome::ALL
+            .iter()
+            .map(|outcome| (constant(&format!("{outcome:?}")), outcome.words()))
+            .collect();
+        let options = [("module", "crivello._core")].into_py_dict(py)?;
+        let made = py.import("enum")?.getattr("StrEnum")?.call(("Outcome", members), Some(&options))?;
+        made.setattr("__doc__", "What became of a URL.")?;
+        PyResult::Ok(made.unbind())
+    };
+    Ok(OUTCOMES.get_or_try_init(py, make)?.bind(py))
+}
+
+/// A name in the case of constants: `TooLarge` is `TOO_LARGE`.
+fn constant(name: &str) -> String {
+    let mut made = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !made.is_empty() {
+            made.push('_');
+        }
+        made.extend(letter.to_uppercase());
+    }
+    made
+}
+
+/// A class of a row's fields: texts, texts that may be missing, and numbers.
+macro_rules! row {
+    (texts: $($text:ident)*; maybe: $($maybe:ident)*; numbers: $($number:ident: $type:ty,)*; $($methods:tt)*) => {
+        #[pymethods]
+        impl Row {
+            $(#[getter] fn $text(&self) -> &str { &self.0.$text })*
+            $(#[getter] fn $maybe(&self) -> Option<&str> { self.0.$maybe.as_deref() })*
+            $(#[getter] fn $number(&self) -> $type { self.0.$number })*
+            $($methods)*
+        }
+    };
+}
+
+/// What is known about a URL, and where its record lies in the archive.
+#[pyclass(module = "crivello._core", frozen, eq)]
+#[derive(PartialEq)]
+struct Row(collection::Row);
+
+row! {
+    texts: url title detail;
+    maybe: content_type digest language redirect duplicate_of near_duplicate_of canonical etag last_modified address;
+    numbers: depth: u32, fetched_at: f64, status: Option<u16>, simhash: Option<u64>, noindex: bool, file: u32, offset: u64,
+    length: u64, text_file: u32, text_offset: u64, text_length: u64, attempts: u32, seconds: f32,;
+
+    #[getter]
+    fn outcome<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        outcomes(py)?.call1((self.0.outcome.words(),))
+    }
+
+    #[getter]
+    fn indexable(&self) -> bool {
+        self.0.indexable()
+    }
+
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let row = &self.0;
+        let about = PyDict::new(py);
+        about.set_item("url", &row.url)?;
+        about.set_item("status", row.status)?;
+        about.set_item("depth", row.depth)?;
+        about.set_item("content_type", &row.content_type)?;
+        about.set_item("digest", &row.digest)?;
+        about.set_item("fetched_at", row.fetched())?;
+        about.set_item("outcome", row.outcome.words())?;
+        about.set_item("title", &row.title)?;
+        about.set_item("language", &row.language)?;
+        about.set_item("redirect", &row.redirect)?;
+        about.set_item("duplicate_of", &row.duplicate_of)?;
+        about.set_item("near_duplicate_of", &row.near_duplicate_of)?;
+        about.set_item("canonical", &row.canonical)?;
+        about.set_item("address", &row.address)?;
+        about.set_item("attempts", row.attempts)?;
+        about.set_item("detail", &row.detail)?;
+        Ok(about)
+    }
+
+    fn __hash__(&self) -> u64 {
+        Signature::of(self.0.url.as_bytes()).0
+    }
+
+    fn __repr__(&self) -> String {
+        let status = self.0.status.map_or(String::new(), |status| format!(" {status}"));
+        format!("<Row {}: {}{status}>", self.0.url, self.0.outcome.words())
+    }
+}
+
+/// The rows of one commit.
+#[pyclass(module = "crivello._core", frozen)]
+struct Table(Arc<Snapshot>);
+
+#[pymethods]
+impl Table {
+    fn get(&self, py: Python<'_>, url: &str) -> PyResult<Option<Row>> {
+        self.by_signature(py, Signature::of(url.as_bytes()).0)
+    }
+
+    fn by_signature(&self, py: Python<'_>, signature: u64) -> PyResult<Option<Row>> {
+        Ok(enter(py, |pulse| self.0.rows()?.get(Signature(signature), pulse))?.map(Row))
+    }
+
+    fn contains(&self, py: Python<'_>, urls: Vec<PyBackedStr>) -> PyResult<Vec<bool>> {
+        enter(py, |pulse| {
+            let rows = self.0.rows()?;
+            urls.iter().map(|url| rows.contains(Signature::of(url.as_bytes()), pulse)).collect()
+        })
+    }
+
+    #[pyo3(signature = (start = 0))]
+    fn batches(&self, start: u64) -> RowBatches {
+        RowBatches { snapshot: Arc::clone(&self.0), next: AtomicU64::new(start) }
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        enter(py, |pulse| self.0.rows()?.len(pulse))
+    }
+}
+
+/// The rows from an offset on, in batches, each with the offset where the next one starts.
+#[pyclass(module = "crivello._core", frozen)]
+struct RowBatches {
+    snapshot: Arc<Snapshot>,
+    next: AtomicU64,
+}
+
+#[pymethods]
+impl RowBatches {
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<(Vec<Row>, u64)>> {
+        let rows = enter(py, |_| {
+            let from = self.next.load(Ordering::Relaxed);
+            self.snapshot.rows()?.since(from).take(BATCH).collect::<Result<Vec<_>>>()
+        })?;
+        let Some(&(_, next)) = rows.last() else { return Ok(None) };
+        self.next.store(next, Ordering::Relaxed);
+        Ok(Some((rows.into_iter().map(|(row, _)| Row(row)).collect(), next)))
+    }
+}
+
+/// A record of the archive.
+#[pyclass(module = "crivello._core", frozen)]
+struct Record(collection::Record);
+
+#[pymethods]
+impl Record {
+    #[getter]
+    fn url(&self) -> &str {
+        &self.0.url
+    }
+
+    /// Of fields with one name the first.
+    #[getter]
+    fn headers(&self) -> HashMap<&str, &str> {
+        self.0.headers.iter().rev().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    }
+
+    #[getter]
+    fn body<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.body)
+    }
+
+    fn decoded<'py>(&self, py: Python<'py>, limit: usize) -> PyResult<Bound<'py, PyBytes>> {
+        let decoded = enter(py, |_| self.0.decoded(limit))?;
+        Ok(PyBytes::new(py, &decoded))
+    }
+
+    fn parse(&self, py: Python<'_>, limit: usize) -> PyResult<Option<ParsedPage>> {
+        Ok(enter(py, |_| self.0.parse(limit))?.map(ParsedPage))
+    }
+}
+
+/// A collection that is open.
+#[pyclass(module = "crivello._core", frozen)]
+struct Collection(collection::Collection);
+
+#[pymethods]
+impl Collection {
+    #[new]
+    fn new(py: Python<'_>, folder: PathBuf) -> PyResult<Self> {
+        enter(py, |_| collection::Collection::read(&folder)).map(Collection)
+    }
+
+    #[staticmethod]
+    fn write(py: Python<'_>, folder: PathBuf) -> PyResult<Self> {
+        enter(py, |_| collection::Collection::write(&folder)).map(Collection)
+    }
+
+    #[staticmethod]
+    fn create(py: Python<'_>, folder: PathBuf, settings: &str) -> PyResult<()> {
+        enter(py, |_| collection::Collection::create(&folder, settings))
+    }
+
+    /// Who is writing to the collection in a folder: the process, and since when in seconds since 1970.
+    #[staticmethod]
+    fn holder(folder: PathBuf) -> Option<(Option<u32>, f64)> {
+        let holder = Lock::holder(&folder)?;
+        let since = holder.since.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Some((holder.process, since.as_secs_f64()))
+    }
+
+    fn close(&self) {
+        self.0.close();
+    }
+
+    #[getter]
+    fn is_writer(&self) -> bool {
+        self.0.is_writer()
+    }
+
+    #[getter]
+    fn files(&self) -> BTreeMap<String, u64> {
+        self.0.snapshot().manifest.files.clone()
+    }
+
+    fn length(&self, name: &str) -> u64 {
+        self.0.snapshot().length(name)
+    }
+
+    /// The state of a part, as JSON.
+    fn state(&self, part: &str) -> Option<String> {
+        self.0.snapshot().manifest.state.get(part).map(ToString::to_string)
+    }
+
+    /// When the last commit was, in seconds since 1970.
+    #[getter]
+    fn committed_at(&self) -> f64 {
+        self.0.snapshot().committed_at()
+    }
+
+    /// Commits files with their lengths, and the states of parts as JSON.
+    fn commit(&self, py: Python<'_>, files: HashMap<String, Option<u64>>, state: &str) -> PyResult<()> {
+        enter(py, |_| {
+            let state = serde_json::from_str(state).map_err(|error| Error::Invalid(error.to_string()))?;
+            self.0.commit(&files.into_iter().collect::<Vec<_>>(), state)
+        })
+    }
+
+    fn refresh(&self, py: Python<'_>) -> PyResult<bool> {
+        enter(py, |_| self.0.refresh())
+    }
+
+    #[getter]
+    fn table(&self) -> Table {
+        Table(self.0.snapshot())
+    }
+
+    fn record(&self, py: Python<'_>, row: &Row) -> PyResult<Record> {
+        enter(py, |_| self.0.snapshot().archive.read(row.0.place())).map(Record)
+    }
+
+    /// The text of a page whose body may decode to `limit` bytes.
+    fn text(&self, py: Python<'_>, row: &Row, limit: usize) -> PyResult<String> {
+        enter(py, |_| Ok(self.0.snapshot().zones(&row.0, limit)?.1))
+    }
+
+    /// The documents of the rows from `start` on or, where `pages` are given, of the URLs with these signatures.
+    #[pyo3(signature = (options, max_bytes, start = 0, pages = None, language = None, extractor = None))]
+    #[allow(clippy::too_many_arguments)]
+    fn documents(
+        &self,
+        py: Python<'_>,
+        options: &IndexOptions,
+        max_bytes: usize,
+        start: u64,
+        pages: Option<Vec<u64>>,
+        language: Option<String>,
+        extractor: Option<Py<PyAny>>,
+    ) -> PyResult<Documents> {
+        let selection = match pages {
+            Some(pages) => Selection::Of(pages.into_iter().map(Signature).collect()),
+            None => Selection::Since(start),
+        };
+        let (memory, threads) = options.0.memory_and_threads();
+        let extractor = extractor.map(|extractor| Box::new(PythonExtractor(extractor)) as Box<dyn Extractor>);
+        let options = DocumentOptions { threads, memory, max_bytes, language, extractor };
+        enter(py, |_| collection::Documents::start(self.0.snapshot(), selection, options)).map(Documents)
+    }
+}
+
+/// An extractor that is written in Python: a function from a list of documents to another, all as tuples.
+struct PythonExtractor(Py<PyAny>);
+
+impl Extractor for PythonExtractor {
+    fn extract(&mut self, documents: &mut [Document]) -> Result<()> {
+        let extracted = Python::attach(|py| {
+            let given: Vec<_> = documents.iter().map(fields).collect();
+            self.0.call1(py, (given,))?.extract::<Vec<Fields>>(py)
+        });
+        let failed = |error: PyErr| Error::Invalid(Python::attach(|py| error.value(py).to_string()));
+        for (document, extracted) in documents.iter_mut().zip(extracted.map_err(failed)?) {
+            let (_, title, body, language, headings, anchors, id, kind, day) = extracted;
+            let language = language.unwrap_or_default();
+            let url = std::mem::take(&mut document.url);
+            *document = Document { url, id, title, headings, body, anchors, language, kind, day };
+        }
+        Ok(())
+    }
+}
+
+/// A document as `crivello.index.Document` has it.
+type Fields = (String, String, String, Option<String>, String, String, String, String, u32);
+
+#[allow(clippy::type_complexity)]
+fn fields(document: &Document) -> (&str, &str, &str, Option<&str>, &str, &str, &str, &str, u32) {
+    let Document { url, id, title, headings, body, anchors, language, kind, day } = document;
+    let language = (!language.is_empty()).then_some(language.as_str());
+    (url, title, body, language, headings, anchors, id, kind, *day)
+}
+
+/// Documents on their way from the archive to an index.
+#[pyclass(module = "crivello._core")]
+struct Documents(collection::Documents);
+
+#[pymethods]
+impl Documents {
+    /// Adds the documents that come within so many seconds; whether there may be more.
+    #[pyo3(signature = (builder, seconds = 0.1))]
+    fn feed(
+        &mut self,
+        py: Python<'_>,
+        mut builder: PyRefMut<'_, IndexBuilder>,
+        seconds: f64,
+    ) -> PyResult<bool> {
+        let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let builder = &mut builder.0;
+        enter(py, |pulse| self.0.feed(builder, time, pulse))
+    }
+
+    /// Which share of the rows was read.
+    #[getter]
+    fn fraction(&self) -> f64 {
+        self.0.fraction()
+    }
+
+    /// The offset of the first row that is yet to come.
+    #[getter]
+    fn end(&self) -> u64 {
+        self.0.end()
+    }
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("ACCEPTED_ENCODINGS", encoding::ACCEPTED)?;
-    module.add_function(wrap_pyfunction!(warc_record, module)?)?;
-    module.add_function(wrap_pyfunction!(decode_body, module)?)
+    module.add_class::<Layout>()?;
+    module.add("Outcome", outcomes(module.py())?)?;
+    module.add_class::<Row>()?;
+    module.add_class::<Table>()?;
+    module.add_class::<RowBatches>()?;
+    module.add_class::<Record>()?;
+    module.add_class::<Collection>()?;
+    module.add_class::<Documents>()
 }

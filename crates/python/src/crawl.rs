@@ -235,6 +235,12 @@ fn check_crawl(py: Python<'_>, plan: &[u8]) -> PyResult<()> {
     enter(py, |_| crawl::check(&Plan::from_json(plan)?))
 }
 
+/// Whether the host of any of the first URLs is on a private network; None where no name resolves.
+#[pyfunction]
+fn any_is_private(py: Python<'_>, urls: Vec<String>, hosts_file: Option<PathBuf>) -> PyResult<Option<bool>> {
+    enter(py, |_| crivello_core::fetch::any_is_private(&urls, hosts_file.as_deref()))
+}
+
 /// How many links away from a seed a URL was found, by a file of the sieve; None where that has it not.
 #[pyfunction]
 fn depth_of(py: Python<'_>, path: PathBuf, committed: u64, url: &str) -> PyResult<Option<u32>> {
@@ -255,6 +261,7 @@ fn pages_linking_to(
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(any_is_private, module)?)?;
     module.add_function(wrap_pyfunction!(check_crawl, module)?)?;
     module.add_function(wrap_pyfunction!(depth_of, module)?)?;
     module.add_function(wrap_pyfunction!(pages_linking_to, module)?)?;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crivello_core::disk::log::LogWriter;
 use crivello_core::graph::{self, EdgeList, Settings, Successors};
 use crivello_core::{Result, Signature};
 use pyo3::prelude::*;
@@ -121,17 +122,23 @@ fn rank_edges(
     })
 }
 
-/// The different texts of links to the pages with these signatures, a line each.
+/// Writes a log of links: pages with the pages they link to, all by their signatures; gives its length.
 #[pyfunction]
-fn anchors_of(py: Python<'_>, path: PathBuf, committed: u64, pages: Vec<u64>) -> PyResult<Vec<String>> {
-    let pages: Vec<Signature> = pages.into_iter().map(Signature).collect();
-    enter(py, |pulse| graph::anchors_of(&path, committed, &pages, pulse))
+fn write_links(py: Python<'_>, path: PathBuf, links: Vec<(u64, Vec<u64>)>) -> PyResult<u64> {
+    enter(py, |_| {
+        let mut log = LogWriter::open(&path, graph::LINKS, 0)?;
+        for (page, targets) in &links {
+            let targets: Vec<u8> = targets.iter().flat_map(|target| target.to_le_bytes()).collect();
+            log.append(Signature(*page), &targets)?;
+        }
+        log.sync()
+    })
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Graph>()?;
     module.add_class::<Ranks>()?;
-    module.add_function(wrap_pyfunction!(anchors_of, module)?)?;
+    module.add_function(wrap_pyfunction!(write_links, module)?)?;
     module.add_function(wrap_pyfunction!(write_ranks, module)?)?;
     module.add_function(wrap_pyfunction!(rank_edges, module)?)
 }

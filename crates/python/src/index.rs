@@ -57,7 +57,7 @@ impl IndexOptions {
 
 /// Builds a segment from documents.
 #[pyclass(module = "crivello._core")]
-struct IndexBuilder(index::IndexBuilder);
+pub struct IndexBuilder(pub index::IndexBuilder);
 
 #[pymethods]
 impl IndexBuilder {

@@ -15,7 +15,6 @@ mod filters;
 mod graph;
 mod index;
 mod language;
-mod log;
 mod parse;
 mod robots;
 mod search;
@@ -39,7 +38,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     graph::register(module)?;
     index::register(module)?;
     language::register(module)?;
-    log::register(module)?;
     parse::register(module)?;
     robots::register(module)?;
     search::register(module)?;

@@ -25,7 +25,7 @@ fn parse_text(py: Python<'_>, body: PyBackedBytes, content_type: Option<&str>) -
 
 /// What there is to know about a page.
 #[pyclass(module = "crivello._core", frozen)]
-struct ParsedPage(parse::Page);
+pub struct ParsedPage(pub parse::Page);
 
 #[pymethods]
 impl ParsedPage {

@@ -54,7 +54,6 @@ def status(
     """
     from crivello.collection import Collection
     from crivello.crawl.plot import draw
-    from crivello.lock import is_held
     from crivello.plots import check_format
 
     if plot:
@@ -62,7 +61,7 @@ def status(
     collection = Collection(folder)
     found = collection.status(busiest=0 if follow else top)
     if found is None:
-        begun = "a process has begun, and made no checkpoint yet" if is_held(collection.folder) else ""
+        begun = "a process has begun, and made no checkpoint yet" if collection.writer else ""
         say(f"{folder} has no crawl yet" + (f": {begun}" if begun else ""))
         raise typer.Exit(NOTHING)
     if follow:

@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from types import FrameType
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
 from crivello import _core
 from crivello.collection import Collection
-from crivello.crawl.address import any_is_private, read_hosts_file
 from crivello.crawl.converters import command, load_converters
 from crivello.crawl.priority import load_policy
 from crivello.crawl.progress import ProgressLog
@@ -107,7 +107,13 @@ def starts_on_private(settings: Crawl, seeds: Sequence[str]) -> bool:
     """
     if settings.name_server or settings.proxy:
         return False
-    return any_is_private(seeds, read_hosts_file(settings.hosts_file))
+    private = _core.any_is_private(list(seeds), settings.hosts_file or None)
+    if private is None and seeds:
+        raise CrawlError(
+            f"could not reach {seeds[0]}: the name {urlsplit(seeds[0]).hostname} does not resolve",
+            hint="check the spelling and the network",
+        )
+    return bool(private)
 
 
 class Crawler:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from crivello._core import Layout
 from crivello.errors import CorruptFile, StorageError
 
 if TYPE_CHECKING:
     from crivello.collection import Collection
 
-_PREFIX = "log/decisions-"
 _COPY = 1 << 20
 
 SEED = "seed"
@@ -55,7 +55,9 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def decision_files(collection: Collection) -> list[tuple[Path, int]]:
     """The files of the log with their committed lengths, the oldest first."""
-    names = sorted(name for name, length in collection.files.items() if name.startswith(_PREFIX) and length)
+    names = sorted(
+        name for name, length in collection.files.items() if name.startswith(Layout.DECISIONS) and length
+    )
     return [(collection.folder / name, collection.length(name)) for name in names]
 
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from crivello._core import Layout
 from crivello.errors import StorageError
 
 if TYPE_CHECKING:
     from crivello.collection import Collection
     from crivello.crawl.report import Report
 
-NAME = "log/progress.jsonl"
+NAME = Layout.PROGRESS
 
 
 class ProgressLog:

@@ -9,13 +9,11 @@ from crivello import _core
 if TYPE_CHECKING:
     from crivello.collection import Collection
 
-_FILES = "frontier/"
-
 
 def depth_in_frontier(collection: Collection, url: str) -> int | None:
     """How many links away from a seed a URL was found; None where the sieve does not know it."""
     for name, length in sorted(collection.files.items()):
-        if name.startswith(_FILES) and not name.endswith("/") and length:
+        if name.startswith(f"{_core.Layout.FRONTIER}/") and not name.endswith("/") and length:
             depth = _core.depth_of(collection.folder / name, length, url)
             if depth is not None:
                 return depth

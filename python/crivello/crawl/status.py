@@ -16,7 +16,6 @@ from crivello.crawl.decisions import GIVEN_UP, committed_files
 from crivello.crawl.progress import read_progress
 from crivello.crawl.report import GOOD, Report
 from crivello.crawl.timeline import Timeline
-from crivello.lock import holder
 from crivello.store import Outcome
 
 if TYPE_CHECKING:
@@ -146,14 +145,15 @@ def busiest_hosts(collection: Collection, top: int) -> list[BusyHost]:
 
 
 def _state(collection: Collection, samples: list[dict[str, Any]], report: Report) -> tuple[State, int | None]:
-    held = holder(collection.folder)
-    if held is None:
+    writer = collection.writer
+    if writer is None:
         return ("stopped" if report.waiting else "ended"), None
+    process, since = writer
     latest = samples[-1]["time"] if samples else 0.0
     patience = _LATE_CHECKPOINTS * collection.settings.crawl.checkpoint + _PATIENCE
     # Indexing and serving hold the folder, too, and leave no samples.
-    is_crawling = held.since <= latest and time.time() - latest < patience
-    return ("crawling" if is_crawling else "in use"), held.process
+    is_crawling = since <= latest and time.time() - latest < patience
+    return ("crawling" if is_crawling else "in use"), process
 
 
 def _sizes(collection: Collection) -> dict[str, int]:

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from crivello import _core
+from crivello._core import Layout
 from crivello.crawl.crawler import canonical_seeds
 from crivello.crawl.decisions import GIVEN_UP, ROBOTS, SEED, Decision, decisions_naming
 from crivello.crawl.seen import depth_in_frontier
-from crivello.graph import LINKS
-from crivello.parse import parse
 from crivello.settings import Crawl
 from crivello.store import Outcome, Row
-from crivello.store.archive import file_name
 
 if TYPE_CHECKING:
     from crivello.collection import Collection
@@ -93,7 +91,7 @@ class Story:
         """Where the record of the page lies in the archive."""
         if self.row is None or not self.row.length:
             return None
-        return {"file": file_name(self.row.file), "offset": self.row.offset, "length": self.row.length}
+        return {"file": Layout.archive(self.row.file), "offset": self.row.offset, "length": self.row.length}
 
     def to_dict(self) -> dict[str, Any]:
         """The form of ``crivello why --json``."""
@@ -206,11 +204,11 @@ def _append(urls: list[str], url: str) -> None:
 
 
 def _read_links(collection: Collection, story: Story) -> None:
-    committed = collection.length(LINKS)
+    committed = collection.length(Layout.LINKS)
     if not committed:
         return
     signature = _core.signature(story.url)
-    pages = _core.pages_linking_to(collection.folder / LINKS, committed, signature, LINKS_COUNTED)
+    pages = _core.pages_linking_to(collection.folder / Layout.LINKS, committed, signature, LINKS_COUNTED)
     story.linking_pages = len(pages)
     finder = collection.table.by_signature(pages[0]) if pages else None
     if finder is not None:
@@ -223,8 +221,7 @@ def _anchor(collection: Collection, finder: Row, url: str) -> str:
     """What a link to a URL says on a page."""
     if not finder.length or finder.text_length:
         return ""
-    record = collection.record(finder)
-    page = parse(record.url, record.headers.get, record.body, collection.settings.crawl.max_bytes)
+    page = collection.record(finder).parse(collection.settings.crawl.max_bytes)
     if page is None:
         return ""
     links = clean(page.links, collection.settings.crawl)
@@ -235,7 +232,7 @@ def _outcomes(collection: Collection, row: Row) -> dict[str, str]:
     """What became of the URLs that a row names."""
     named = (row.redirect, row.duplicate_of, row.near_duplicate_of, row.canonical)
     rows = {url: collection.page(url) for url in named if url}
-    return {url: other.outcome.value if other else "not visited" for url, other in rows.items()}
+    return {url: str(other.outcome) if other else "not visited" for url, other in rows.items()}
 
 
 def _index(collection: Collection, row: Row) -> tuple[bool, str]:

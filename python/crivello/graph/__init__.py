@@ -1,5 +1,6 @@
 """The link graph, compressed, and PageRank.
 
+    >>> committed = write_links("graph/links.log", [(signature, [another])])
     >>> built = build_graph("graph/links.log", committed, "graph/links-1.graph")
     >>> graph = Graph("graph/links-1.graph", built.length)
     >>> ranked = rank_graph(graph, "graph/pagerank-1.ranks")
@@ -18,44 +19,29 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from crivello._core import Graph, Ranks, rank_edges
+from crivello._core import Graph, Layout, Ranks, rank_edges, write_links
 
 __all__ = [
-    "LINKS",
     "Built",
     "Graph",
     "Ranked",
     "Ranks",
     "build_graph",
-    "graph_name",
     "rank_edge_list",
     "rank_graph",
     "ranks_in_use",
-    "ranks_name",
+    "write_links",
 ]
-
-LINKS = "graph/links.log"
-"""The log of links in a collection."""
-
-
-def graph_name(number: int) -> str:
-    """The file of a collection's graph."""
-    return f"graph/links-{number}.graph"
-
-
-def ranks_name(number: int) -> str:
-    """The file of the ranks of that graph."""
-    return f"graph/pagerank-{number}.ranks"
 
 
 def given_ranks(state: Mapping[str, Any]) -> str | None:
     """The file of ranks that were given, by what the manifest remembers of the graph; None if none were."""
-    return f"graph/given-{state['gifts']}.ranks" if state.get("given") else None
+    return Layout.given_ranks(state["gifts"]) if state.get("given") else None
 
 
 def ranks_in_use(state: Mapping[str, Any]) -> str | None:
     """The file of ranks that searches read; None if there is none."""
-    return given_ranks(state) or (ranks_name(state["number"]) if "number" in state else None)
+    return given_ranks(state) or (Layout.ranks(state["number"]) if "number" in state else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,21 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crivello import _core
+from crivello._core import Layout
 from crivello._figures import Figures, shown
 from crivello._tables import Tabular
 from crivello.collection import Collection
 from crivello.errors import InvalidArgument
-from crivello.graph import (
-    LINKS,
-    Graph,
-    Ranks,
-    build_graph,
-    given_ranks,
-    graph_name,
-    rank_graph,
-    ranks_in_use,
-    ranks_name,
-)
+from crivello.graph import Graph, Ranks, build_graph, given_ranks, rank_graph, ranks_in_use
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,18 +65,18 @@ def update_ranks(collection: Collection, *, damping: float = 0.85, keep_given: b
     Each time under new names: a crash, or a reader of the last commit, still finds the files of that commit.
     With ``keep_given`` nothing is done where ``give_ranks`` said how pages are ranked.
     """
-    committed = collection.length(LINKS)
+    committed = collection.length(Layout.LINKS)
     old = collection.state("graph")
     if not committed or (keep_given and old.get("given")):
         return Ranking(0, 0, 0.0, 0)
     number = old.get("number", 0) + 1
-    graph_file, ranks_file = graph_name(number), ranks_name(number)
-    built = build_graph(collection.folder / LINKS, committed, collection.folder / graph_file)
+    graph_file, ranks_file = Layout.graph(number), Layout.ranks(number)
+    built = build_graph(collection.folder / Layout.LINKS, committed, collection.folder / graph_file)
     graph = Graph(collection.folder / graph_file, built.length)
     ranked = rank_graph(graph, collection.folder / ranks_file, damping=damping)
     files: dict[str, int | None] = {graph_file: built.length, ranks_file: ranked.length}
     if "number" in old:
-        files |= {graph_name(old["number"]): None, ranks_name(old["number"]): None}
+        files |= {Layout.graph(old["number"]): None, Layout.ranks(old["number"]): None}
     if given := given_ranks(old):
         files[given] = None
     collection.commit(files, graph={"number": number, "damping": damping, "gifts": old.get("gifts", 0)})

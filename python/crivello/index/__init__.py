@@ -14,7 +14,6 @@ even to a reader that saw it long ago.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from crivello._core import IndexBuilder, IndexOptions, join_segments
+from crivello._core import Documents, IndexBuilder, IndexOptions, Layout, join_segments
 from crivello.errors import InvalidArgument
 from crivello.index.background import Joining
 from crivello.index.policy import Segment, choose
@@ -31,7 +30,6 @@ from crivello.settings import Settings, for_core
 __all__ = ["Document", "Index", "Segment", "options_of"]
 
 _BATCH = 512
-_NAME = re.compile(r"segment-(\d{6,})\.seg")
 
 
 class Document(NamedTuple):
@@ -91,6 +89,16 @@ class Index:
             if progress is not None:
                 progress(builder.documents)
         return self._append(builder)
+
+    def add_pages(
+        self, pages: Documents, *, progress: Callable[[int], object] | None = None
+    ) -> tuple[int, list[Segment]]:
+        """Adds pages of a collection as a new segment; returns how many, and the segments to commit."""
+        builder = IndexBuilder(self.folder, self._next(), self._options)
+        while pages.feed(builder):
+            if progress is not None:
+                progress(builder.documents)
+        return builder.documents, self._append(builder)
 
     def delete(self, urls: Iterable[str]) -> list[Segment]:
         """Deletes the documents of these URLs, as a new segment that says so; returns the segments to commit."""
@@ -162,10 +170,10 @@ class Index:
 
 
 def _number(name: str) -> int:
-    match = _NAME.fullmatch(name)
-    if match is None:
+    number = Layout.segment_number(name)
+    if number is None:
         raise InvalidArgument(f"{name!r} is not the name of a segment")
-    return int(match[1])
+    return number
 
 
 def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:

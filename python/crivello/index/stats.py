@@ -6,11 +6,13 @@ from typing import Any
 
 import msgspec
 
-from crivello._core import index_stats
+from crivello._core import Layout, index_stats
 from crivello.collection import Collection
 
 
 def stats(collection: Collection) -> dict[str, Any]:
     """Documents, terms, postings, bytes by section, and bits an integer for every code on a sample of the lists."""
-    found: dict[str, Any] = msgspec.json.decode(index_stats(collection.folder / "index", collection.segments))
+    found: dict[str, Any] = msgspec.json.decode(
+        index_stats(collection.folder / Layout.INDEX, collection.segments)
+    )
     return found

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain
 from typing import Any
 
-from crivello import _core
+from crivello._core import Documents, Layout
 from crivello._figures import Figures, shown
 from crivello.collection import Collection
 from crivello.errors import InvalidArgument
-from crivello.index import Document, Index, batches
-from crivello.index.day import day_of_page
+from crivello.index import Document, Index, batches, options_of
 from crivello.index.extract import extracted
 from crivello.settings import Settings
-from crivello.store import Row
-from crivello.store import table as tables
-
-FOLDER = "index"
-ANCHORS = "graph/anchors.log"
-_PARSERS = 2
-_SLAB = 20_000
 
 Progress = Callable[[int, float], object]
 """Called with how many documents were added, and which share of what there is was read."""
@@ -64,8 +55,9 @@ class Indexer:
         settings = settings or collection.settings
         self._language = settings.index.language
         self._extractor = collection.extensions.get("index.extractor", settings.index.extractor)
+        self._options = options_of(settings)
         self._index = Index(
-            collection.folder / FOLDER,
+            collection.folder / Layout.INDEX,
             collection.segments,
             settings=settings,
             number=collection.state("index").get("number", 0),
@@ -84,28 +76,23 @@ class Indexer:
                     hint="give their file again: crivello index DIR --rebuild --from FILE",
                 )
             self._begin_again()
-        pages = _Pages(self._collection, start)
-        self._index.add(
-            self._prepared(pages),
-            progress=lambda count: on_progress(count, pages.fraction) if on_progress else None,
+        pages = self._pages(start=start)
+        added, _ = self._index.add_pages(
+            pages, progress=lambda count: on_progress(count, pages.fraction) if on_progress else None
         )
         if rebuild or pages.end != start:
             self._commit(rows=pages.end)
-        return pages.count
+        return added
 
     def refresh_anchors(self) -> int:
         """Indexes again the pages that many more links lead to than when they were indexed; returns how many."""
-        committed = self._collection.length(ANCHORS)
+        committed = self._collection.length(Layout.ANCHORS)
         if not committed:
             return 0
         searcher = self._collection.searcher()
-        stale = searcher.stale_anchors(self._collection.folder / ANCHORS, committed)
-        table = self._collection.table
-        for start in range(0, len(stale), _SLAB):
-            rows = [table.by_signature(signature) for signature in stale[start : start + _SLAB]]
-            indexable = [row for row in rows if row is not None and row.indexable]
-            self._index.add(self._prepared(documents_of(self._collection, indexable)))
+        stale = searcher.stale_anchors(self._collection.folder / Layout.ANCHORS, committed)
         if stale:
+            self._index.add_pages(self._pages(pages=stale))
             self._commit()
         return len(stale)
 
@@ -174,6 +161,13 @@ class Indexer:
             len(self._index.segments),
         )
 
+    def _pages(self, *, start: int = 0, pages: Sequence[int] | None = None) -> Documents:
+        """The documents of pages of the collection, prepared."""
+        extractor = None if self._extractor is None else partial(extracted, self._extractor)
+        return self._collection.documents(
+            self._options, start=start, pages=pages, language=self._language, extractor=extractor
+        )
+
     def _prepared(self, documents: Iterable[Document]) -> Iterable[Document]:
         """The documents in the language that the settings say, and as the extractor wants them."""
         if self._language is not None:
@@ -200,8 +194,8 @@ class Indexer:
 
     def _commit(self, rows: int | None = None, given: int | None = None) -> None:
         segments = self._index.segments
-        files: dict[str, int | None] = {f"{FOLDER}/{name}": None for name in self._index.obsolete}
-        files |= {f"{FOLDER}/{name}": length for name, length in segments}
+        files: dict[str, int | None] = {Layout.segment(name): None for name in self._index.obsolete}
+        files |= {Layout.segment(name): length for name, length in segments}
         # The order of the segments says which of two versions of a page is the newer.
         state = {
             "rows": self._rows if rows is None else rows,
@@ -211,72 +205,3 @@ class Indexer:
         }
         self._collection.commit(files, index=state)
         self._index.obsolete.clear()
-
-
-class _Pages:
-    """The documents of a collection from a row on; ``end`` is where the next time starts."""
-
-    def __init__(self, collection: Collection, start: int) -> None:
-        self._collection = collection
-        self._start = start
-        self.end = start
-        self.count = 0
-
-    @property
-    def fraction(self) -> float:
-        """Which share of the rows was read."""
-        whole = self._collection.length(tables.NAME) - self._start
-        return (self.end - self._start) / whole if whole else 1.0
-
-    def __iter__(self) -> Iterator[Document]:
-        if not self._collection.has_pages:
-            return
-        for rows, end in self._slabs():
-            for document in documents_of(self._collection, rows):
-                self.count += 1
-                yield document
-            self.end = end
-
-    def _slabs(self) -> Iterator[tuple[list[Row], int]]:
-        """Rows in lots for which a pass over the anchors is worth it."""
-        slab: list[Row] = []
-        end = self.end
-        for rows, end in self._collection.table.batches(self.end):
-            slab.extend(row for row in rows if row.indexable)
-            if len(slab) >= _SLAB:
-                yield slab, end
-                slab = []
-        yield slab, end
-
-
-def documents_of(collection: Collection, rows: list[Row]) -> Iterator[Document]:
-    """The documents of pages: title, text, headings, what links to them say, media type and day."""
-    anchors = [""] * len(rows)
-    if rows and (committed := collection.length(ANCHORS)):
-        signatures = [_core.signature(row.url) for row in rows]
-        anchors = _core.anchors_of(collection.folder / ANCHORS, committed, signatures)
-    read = partial(_document, collection)
-    with ThreadPoolExecutor(_PARSERS, thread_name_prefix="parse") as parsers:
-        yield from chain.from_iterable(parsers.map(read, rows, anchors))
-
-
-def _document(collection: Collection, row: Row, anchors: str) -> list[Document]:
-    if row.canonical is not None:
-        own = collection.page(row.canonical)
-        if own is not None and own.indexable and own.canonical is None:
-            return []  # it stands there under the address that it calls its own
-    text, headings = collection.text_and_headings(row)
-    if not text and not row.title:
-        return []
-    return [
-        Document(
-            row.url,
-            row.title,
-            text,
-            row.language,
-            "\n".join(headings),
-            anchors,
-            kind=row.content_type or "",
-            day=day_of_page(row.last_modified, row.fetched_at),
-        )
-    ]

@@ -1,7 +1,7 @@
 """The sieve: URLs go in as often as they turn up, and each comes out exactly once, in first-seen order.
 
 ``open_sieve`` opens one of the ``KINDS``, all behind the same contract, ``Sieve``; docs/sieve.md tells
-what each costs. Opening, and ``checkpoint()``, follow the rule of ``crivello.manifest``: what a commit
+what each costs. Opening, and ``checkpoint()``, follow the rule of ``crivello.collection``: what a commit
 names is what comes back after any crash.
 """
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from crivello._core import Layout
 from crivello.errors import InvalidArgument
 from crivello.settings import Crawl
 from crivello.settings.fields import SIEVES
@@ -20,7 +21,7 @@ KINDS: tuple[str, ...] = tuple(SIEVES)
 
 __all__ = ["Checkpoint", "Sieve", "open_sieve"]
 
-QUEUE = "frontier/urls.log"
+QUEUE = Layout.URLS
 _USUAL = Crawl()
 
 

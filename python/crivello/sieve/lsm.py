@@ -25,11 +25,12 @@ from rocksdict import (
     WriteBatch,
 )
 
+from crivello._core import Layout
 from crivello.errors import CorruptFile, StorageError
 from crivello.sieve import Checkpoint
 from crivello.sieve.stored import Entry, StoredSieve
 
-FOLDER = "frontier/lsm/"
+FOLDER = Layout.LSM
 BLOOM_BITS = 10
 
 

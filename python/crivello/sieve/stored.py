@@ -116,7 +116,7 @@ class StoredSieve:
         return len(self._queue)
 
 
-OWN = "frontier/own/"
+OWN = _core.Layout.OWN
 
 
 def open_own(

@@ -1,7 +1,9 @@
-"""Private: where pages are kept: raw in the archive, described in the table."""
+"""Private: where pages are kept: raw in the archive (``Record``), described in the table (``Row``).
 
-from crivello.store.archive import Archive, Record
+Both are native: see ``crates/core/src/collection``.
+"""
+
+from crivello._core import Outcome, Record, Row, Table
 from crivello.store.cached import CachedPage
-from crivello.store.table import Outcome, Row, Table
 
-__all__ = ["Archive", "CachedPage", "Outcome", "Record", "Row", "Table"]
+__all__ = ["CachedPage", "Outcome", "Record", "Row", "Table"]

@@ -17,13 +17,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from crivello.errors import InvalidArgument
-from crivello.parse import HTML, PLAIN
 from crivello.store import CachedPage
 from crivello.web.address import breadcrumb
 from crivello.web.engine import engine_of
 from crivello.web.headers import FRAMING_POLICY, POLICY, STRANGER_POLICY
 from crivello.web.pages import html_page
 
+HTML = frozenset({"text/html", "application/xhtml+xml"})
+PLAIN = "text/plain"
 _MEDIA_TYPE = re.compile(r"[a-z0-9][\w!#$&^.+-]*/[a-z0-9][\w!#$&^.+-]*", re.ASCII)
 _UNKNOWN_TYPE = "application/octet-stream"
 _NOT_IN_A_NAME = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]+')

@@ -1,18 +1,17 @@
 //! The archive: pages as they were sent, in WARC files of a gigabyte, each record a gzip member of its own.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::warc::{warc_date, warc_record};
-use crate::Result;
+use super::layout;
+use super::warc::{Record, read_record, warc_date, warc_record};
 use crate::disk::rolling::{Flushed, RollingFile};
+use crate::{Error, Result};
 
 const FILE_SIZE: u64 = 1_000_000_000;
-
-fn file_name(number: u32) -> String {
-    format!("archive/crivello-{number:05}.warc.gz")
-}
 
 /// Where a record lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +24,33 @@ pub struct Place {
     pub length: u64,
 }
 
+/// Reads records by where they lie. Any number of threads may read at once.
+#[derive(Clone, Debug)]
+pub struct Archive {
+    folder: PathBuf,
+}
+
+impl Archive {
+    /// The archive of the collection in a folder.
+    pub fn new(folder: &Path) -> Archive {
+        Archive { folder: folder.to_path_buf() }
+    }
+
+    /// The record at a place.
+    pub fn read(&self, place: Place) -> Result<Record> {
+        let path = self.folder.join(layout::archive(place.file));
+        let damaged = |reason: &str| Error::corrupt(&path, place.offset, reason);
+        let file = File::open(&path).map_err(Error::io(&path))?;
+        let length = file.metadata().map_err(Error::io(&path))?.len();
+        if place.offset.checked_add(place.length).is_none_or(|end| end > length) {
+            return Err(damaged("a record is cut off"));
+        }
+        let mut member = vec![0; place.length as usize];
+        file.read_exact_at(&mut member, place.offset).map_err(Error::io(&path))?;
+        read_record(&member).map_err(|reason| damaged(&reason))
+    }
+}
+
 /// Appends records to the newest file of an archive.
 pub struct ArchiveWriter {
     software: String,
@@ -34,7 +60,7 @@ pub struct ArchiveWriter {
 impl ArchiveWriter {
     /// Opens the archive with the files that were committed; `software` goes into each file's first record.
     pub fn open(folder: &Path, files: &HashMap<String, u64>, software: &str) -> Result<ArchiveWriter> {
-        let files = RollingFile::open(folder, file_name, FILE_SIZE, files)?;
+        let files = RollingFile::open(folder, layout::archive, FILE_SIZE, files)?;
         Ok(ArchiveWriter { software: software.to_owned(), files })
     }
 
@@ -83,10 +109,18 @@ mod tests {
         let second = archive.append(&record).unwrap();
         archive.flush().unwrap();
         assert_eq!(second.offset, first.offset + first.length);
-        let bytes = std::fs::read(folder.path().join(file_name(1))).unwrap();
+        let bytes = std::fs::read(folder.path().join(layout::archive(1))).unwrap();
         let mut text = String::new();
         MultiGzDecoder::new(&bytes[..]).read_to_string(&mut text).unwrap();
         assert_eq!(text.matches("WARC-Type: warcinfo").count(), 1);
         assert_eq!(text.matches("WARC-Type: conversion").count(), 2);
+        let archive = Archive::new(folder.path());
+        assert_eq!(archive.read(first).unwrap().body, b"one");
+        assert_eq!(archive.read(second).unwrap().body, b"one");
+        for place in [Place { offset: second.offset + 1, ..second }, Place { length: 7, ..first }] {
+            let damage = archive.read(place);
+            assert!(matches!(damage, Err(Error::Corrupt { offset, .. }) if offset == place.offset));
+        }
+        assert!(matches!(archive.read(Place { file: 2, ..first }), Err(Error::Io { .. })));
     }
 }

@@ -1,9 +1,181 @@
-//! A collection: the archive of pages, and a row for each URL.
+//! A collection: one folder with everything about one crawl.
+//!
+//! [`layout`] names its files and the [`manifest`] says how much of each was committed. The [`archive`] has the pages as
+//! they were sent, in records of the [`warc`] format, and the table has a [`row`] for each URL ([`rows`]); [`documents`]
+//! are made of both ([`document`]) and go to the index.
+//!
+//! Readers see what was committed last; there is one writer, which has the [`lock`].
 
 mod archive;
+mod day;
+mod document;
+mod documents;
+pub mod layout;
+mod lock;
+mod manifest;
 mod row;
+mod rows;
+#[cfg(test)]
+mod tests;
 mod warc;
 
-pub use archive::{ArchiveWriter, Place};
-pub use row::{Outcome, ROW_FORMAT, ROWS, Row};
-pub use warc::{warc_date, warc_record};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use serde_json::Value;
+
+pub use archive::{Archive, ArchiveWriter, Place};
+pub use document::{Document, Extractor};
+pub use documents::{DocumentOptions, Documents, Selection};
+pub use lock::{Holder, Lock};
+pub use manifest::{Change, Manifest};
+pub use row::{Outcome, ROW_FORMAT, Row};
+pub use rows::Rows;
+pub use warc::{Record, warc_date, warc_record};
+
+use crate::disk::new_file::NewFile;
+use crate::{Error, Result};
+
+/// A collection that is open, for reading or as its one writer. Any number of threads may use it at once.
+pub struct Collection {
+    folder: PathBuf,
+    lock: Mutex<Option<Lock>>,
+    snapshot: Mutex<Arc<Snapshot>>,
+}
+
+/// A collection as one commit left it.
+pub struct Snapshot {
+    /// The folder.
+    pub folder: PathBuf,
+    /// What was committed.
+    pub manifest: Manifest,
+    /// The pages.
+    pub archive: Archive,
+    stamp: Stamp,
+    rows: OnceLock<Rows>,
+}
+
+/// By which another manifest is told from this one: its inode and when it was written, in nanoseconds since 1970.
+type Stamp = (u64, i128);
+
+impl Collection {
+    /// Opens a collection for reading.
+    pub fn read(folder: &Path) -> Result<Collection> {
+        let snapshot = Mutex::new(Arc::new(Snapshot::read(folder)?));
+        Ok(Collection { folder: folder.to_path_buf(), lock: Mutex::default(), snapshot })
+    }
+
+    /// Opens a collection for writing, after cutting back what no commit names.
+    pub fn write(folder: &Path) -> Result<Collection> {
+        Manifest::read(folder)?;
+        let lock = Lock::take(folder)?;
+        let collection = Collection::read(folder)?;
+        collection.snapshot().manifest.cut_back(folder)?;
+        *locked(&collection.lock) = Some(lock);
+        Ok(collection)
+    }
+
+    /// Makes a collection with these settings in a new or empty folder.
+    pub fn create(folder: &Path, settings: &str) -> Result<()> {
+        for part in layout::PARTS {
+            let path = folder.join(part);
+            fs::create_dir_all(&path).map_err(Error::io(&path))?;
+        }
+        let path = folder.join(layout::SETTINGS);
+        // Settings that are there were written before a full disk or a crash, and may have been changed since.
+        if !path.exists() {
+            let mut file = NewFile::create(&path)?;
+            file.write(settings.as_bytes())?;
+            file.finish()?;
+        }
+        Manifest::default().write(folder)
+    }
+
+    /// Lets go of the folder; a writer lets the next one in.
+    pub fn close(&self) {
+        *locked(&self.lock) = None;
+    }
+
+    /// Whether this is the writer.
+    pub fn is_writer(&self) -> bool {
+        locked(&self.lock).is_some()
+    }
+
+    /// What was committed last, as far as this reader has looked.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&locked(&self.snapshot))
+    }
+
+    /// Looks whether the writer committed something new; tells whether it did.
+    pub fn refresh(&self) -> Result<bool> {
+        let mut snapshot = locked(&self.snapshot);
+        if stamp(&self.folder)? == snapshot.stamp {
+            return Ok(false);
+        }
+        *snapshot = Arc::new(Snapshot::read(&self.folder)?);
+        Ok(true)
+    }
+
+    /// Commits files that are durable already, and states of parts.
+    pub fn commit(&self, files: &[Change], state: BTreeMap<String, Value>) -> Result<()> {
+        let mut snapshot = locked(&self.snapshot);
+        let manifest = snapshot.manifest.after(files, state);
+        manifest.write(&self.folder)?;
+        *snapshot = Arc::new(Snapshot::new(&self.folder, manifest, stamp(&self.folder)?));
+        for (name, _) in files.iter().filter(|(_, length)| length.is_none()) {
+            let path = self.folder.join(name);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io(path)(error)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Snapshot {
+    fn read(folder: &Path) -> Result<Snapshot> {
+        // The stamp is the older of the two if the manifest is replaced in between, so the next look reads it again.
+        let stamp = stamp(folder);
+        let manifest = Manifest::read(folder)?;
+        Ok(Snapshot::new(folder, manifest, stamp?))
+    }
+
+    fn new(folder: &Path, manifest: Manifest, stamp: Stamp) -> Snapshot {
+        let (folder, archive) = (folder.to_path_buf(), Archive::new(folder));
+        Snapshot { folder, manifest, archive, stamp, rows: OnceLock::new() }
+    }
+
+    /// The committed length of a file; 0 if there is none.
+    pub fn length(&self, name: &str) -> u64 {
+        self.manifest.files.get(name).copied().unwrap_or(0)
+    }
+
+    /// The committed rows.
+    pub fn rows(&self) -> Result<&Rows> {
+        if let Some(rows) = self.rows.get() {
+            return Ok(rows);
+        }
+        let rows = Rows::open(&self.folder, self.length(layout::ROWS))?;
+        Ok(self.rows.get_or_init(|| rows))
+    }
+
+    /// When it was committed, in seconds since 1970.
+    pub fn committed_at(&self) -> f64 {
+        self.stamp.1 as f64 / 1e9
+    }
+}
+
+fn stamp(folder: &Path) -> Result<Stamp> {
+    let path = folder.join(layout::MANIFEST);
+    let about = fs::metadata(&path).map_err(Error::io(path))?;
+    Ok((about.ino(), i128::from(about.mtime()) * 1_000_000_000 + i128::from(about.mtime_nsec())))
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,110 +1,83 @@
 //! A row of the table: what became of a URL, and where its record lies in the archive.
 //!
-//! A row is a MessagePack array of the fields below in this order, so fields are only ever added at the end;
-//! `crivello.store.Row` is the same row for Python. About 200 bytes.
+//! A row is a MessagePack array of the fields below in this order, so fields are only ever added at the end.
+//! About 200 bytes.
+
+use std::time::{Duration, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use super::archive::Place;
+use super::warc::warc_date;
 use crate::disk::format::Format;
-
-/// The table's name in a collection.
-pub const ROWS: &str = "table/rows.log";
 
 /// The format of the table.
 pub const ROW_FORMAT: Format = Format { kind: *b"ROWS", version: 2 };
 
-/// What became of a URL.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Outcome {
-    /// The server answered.
-    #[default]
-    #[serde(rename = "fetched")]
-    Fetched,
-    /// The server named another address.
-    #[serde(rename = "redirected")]
-    Redirected,
-    /// The server said that nothing changed since the last time.
-    #[serde(rename = "not modified")]
-    NotModified,
-    /// The host's robots.txt forbids it, or cannot be had.
-    #[serde(rename = "refused by robots.txt")]
-    Robots,
-    /// It looks like one of endlessly many.
-    #[serde(rename = "cut off as a trap")]
-    Trap,
-    /// A limit of the crawl forbids it.
-    #[serde(rename = "over a limit")]
-    Limit,
-    /// A filter keeps the page out.
-    #[serde(rename = "filtered out")]
-    Filtered,
-    /// It is on a private network.
-    #[serde(rename = "private address")]
-    Private,
-    /// The name does not resolve.
-    #[serde(rename = "no such host")]
-    Dns,
-    /// Nobody listens there.
-    #[serde(rename = "connection refused")]
-    Refused,
-    /// No way leads there.
-    #[serde(rename = "unreachable")]
-    Unreachable,
-    /// It took too long.
-    #[serde(rename = "timeout")]
-    Timeout,
-    /// No secure connection came about.
-    #[serde(rename = "TLS failed")]
-    Tls,
-    /// The connection ended before the answer did.
-    #[serde(rename = "connection lost")]
-    Reset,
-    /// The proxy did not do its part.
-    #[serde(rename = "proxy failed")]
-    Proxy,
-    /// The body is longer than allowed.
-    #[serde(rename = "too large")]
-    TooLarge,
-    /// The body decodes to more than allowed.
-    #[serde(rename = "decodes to too much")]
-    Bomb,
-    /// The body is not in the encoding it is said to be in.
-    #[serde(rename = "does not decode")]
-    BadEncoding,
-    /// The answer is not HTTP.
-    #[serde(rename = "not HTTP")]
-    BadResponse,
-    /// The parser failed on it.
-    #[serde(rename = "could not be parsed")]
-    Unparsed,
+macro_rules! outcomes {
+    ($($(#[$about:meta])* $outcome:ident = $words:literal,)*) => {
+        /// What became of a URL.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum Outcome {
+            $($(#[$about])* #[serde(rename = $words)] $outcome,)*
+        }
+
+        impl Outcome {
+            /// Every outcome.
+            pub const ALL: &[Outcome] = &[$(Outcome::$outcome,)*];
+
+            /// The outcome as people and files have it.
+            pub fn words(self) -> &'static str {
+                match self {
+                    $(Outcome::$outcome => $words,)*
+                }
+            }
+        }
+    };
 }
 
-impl Outcome {
-    /// The words for people.
-    pub fn words(self) -> &'static str {
-        match self {
-            Outcome::Fetched => "fetched",
-            Outcome::Redirected => "redirected",
-            Outcome::NotModified => "not modified",
-            Outcome::Robots => "refused by robots.txt",
-            Outcome::Trap => "cut off as a trap",
-            Outcome::Limit => "over a limit",
-            Outcome::Filtered => "filtered out",
-            Outcome::Private => "private address",
-            Outcome::Dns => "no such host",
-            Outcome::Refused => "connection refused",
-            Outcome::Unreachable => "unreachable",
-            Outcome::Timeout => "timeout",
-            Outcome::Tls => "TLS failed",
-            Outcome::Reset => "connection lost",
-            Outcome::Proxy => "proxy failed",
-            Outcome::TooLarge => "too large",
-            Outcome::Bomb => "decodes to too much",
-            Outcome::BadEncoding => "does not decode",
-            Outcome::BadResponse => "not HTTP",
-            Outcome::Unparsed => "could not be parsed",
-        }
-    }
+outcomes! {
+    /// The server answered.
+    #[default]
+    Fetched = "fetched",
+    /// The server named another address.
+    Redirected = "redirected",
+    /// The server said that nothing changed since the last time.
+    NotModified = "not modified",
+    /// The host's robots.txt forbids it, or cannot be had.
+    Robots = "refused by robots.txt",
+    /// It looks like one of endlessly many.
+    Trap = "cut off as a trap",
+    /// A limit of the crawl forbids it.
+    Limit = "over a limit",
+    /// A filter keeps the page out.
+    Filtered = "filtered out",
+    /// It is on a private network.
+    Private = "private address",
+    /// The name does not resolve.
+    Dns = "no such host",
+    /// Nobody listens there.
+    Refused = "connection refused",
+    /// No way leads there.
+    Unreachable = "unreachable",
+    /// It took too long.
+    Timeout = "timeout",
+    /// No secure connection came about.
+    Tls = "TLS failed",
+    /// The connection ended before the answer did.
+    Reset = "connection lost",
+    /// The proxy did not do its part.
+    Proxy = "proxy failed",
+    /// The body is longer than allowed.
+    TooLarge = "too large",
+    /// The body decodes to more than allowed.
+    Bomb = "decodes to too much",
+    /// The body is not in the encoding it is said to be in.
+    BadEncoding = "does not decode",
+    /// The answer is not HTTP.
+    BadResponse = "not HTTP",
+    /// The parser failed on it.
+    Unparsed = "could not be parsed",
 }
 
 /// What is known about a URL.
@@ -168,6 +141,31 @@ pub struct Row {
 }
 
 impl Row {
+    /// Whether the page belongs into the index.
+    pub fn indexable(&self) -> bool {
+        let has_text = self.outcome == Outcome::Fetched && self.status == Some(200) && self.digest.is_some();
+        has_text && !self.noindex && self.duplicate_of.is_none()
+    }
+
+    /// When it was tried, as ISO 8601 has it, to the millisecond.
+    pub fn fetched(&self) -> String {
+        let since = Duration::try_from_secs_f64(self.fetched_at).unwrap_or_default();
+        let mut date = warc_date(UNIX_EPOCH + since);
+        date.truncate("2024-05-01T12:00:00.000".len());
+        date + "+00:00"
+    }
+
+    /// Where the page's record lies in the archive.
+    pub fn place(&self) -> Place {
+        Place { file: self.file, offset: self.offset, length: self.length }
+    }
+
+    /// Where the record with the text of a converted document lies; `None` for other pages.
+    pub fn text_place(&self) -> Option<Place> {
+        let place = Place { file: self.text_file, offset: self.text_offset, length: self.text_length };
+        (place.length > 0).then_some(place)
+    }
+
     /// The row as the table keeps it.
     pub fn encode(&self) -> crate::Result<Vec<u8>> {
         rmp_serde::to_vec(self)
@@ -199,10 +197,9 @@ mod tests {
 
     #[test]
     fn outcomes_are_kept_by_their_words() {
-        for outcome in
-            [Outcome::Fetched, Outcome::Tls, Outcome::BadResponse, Outcome::Unparsed, Outcome::Bomb]
-        {
-            let kept: String = rmp_serde::from_slice(&rmp_serde::to_vec(&outcome).unwrap()).unwrap();
+        assert_eq!(Outcome::ALL.len(), 20);
+        for outcome in Outcome::ALL {
+            let kept: String = rmp_serde::from_slice(&rmp_serde::to_vec(outcome).unwrap()).unwrap();
             assert_eq!(kept, outcome.words());
         }
     }

@@ -37,6 +37,7 @@ mod failure;
 mod message;
 mod names;
 mod origin;
+mod private;
 mod protocol;
 mod proxy;
 mod stream;
@@ -61,6 +62,7 @@ pub use connection::Connection;
 pub use failure::{Class, Failure};
 pub use message::{Request, Response};
 pub use origin::{Origin, Scheme};
+pub use private::any_is_private;
 
 use crate::Error;
 use crate::settings::{seconds, text};

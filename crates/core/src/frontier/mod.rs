@@ -44,14 +44,12 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use crate::Result;
+use crate::collection::layout::HOST_QUEUES;
 use hosts::{Hosts, State};
 use queues::HostQueues;
 use workbench::{Visit, Workbench};
 
 pub use queues::LEVELS;
-
-/// Where the scratch file is in the collection, for the instant in which it has a name.
-const NAME: &str = "frontier/hosts.scratch";
 
 /// Microseconds on a monotonic clock.
 pub type Moment = u64;
@@ -125,7 +123,7 @@ impl Frontier {
     pub fn new(folder: &Path, options: Options) -> Result<Frontier> {
         Ok(Frontier {
             options: Options { max_hosts: options.max_hosts.max(1), ..options },
-            queues: HostQueues::create(&folder.join(NAME))?,
+            queues: HostQueues::create(&folder.join(HOST_QUEUES))?,
             hosts: Hosts::default(),
             workbench: Workbench::default(),
             line: VecDeque::new(),

@@ -22,9 +22,6 @@ use crate::{Error, Pulse, Result, Signature};
 /// The log of anchors.
 pub const ANCHORS: Format = Format { kind: *b"ANCH", version: 1 };
 
-/// The anchors' name in a collection.
-pub const ANCHORS_NAME: &str = "graph/anchors.log";
-
 /// How many pairs of target and text are remembered: half a megabyte.
 const REMEMBERED: usize = 1 << 16;
 /// The longest text of a link that is kept, in bytes.

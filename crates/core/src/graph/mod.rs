@@ -20,7 +20,7 @@ mod referrers;
 use crate::disk::format::Format;
 use crate::{Pulse, Result};
 
-pub use anchors::{ANCHORS_NAME, AnchorLog, anchor_bytes, anchors_of};
+pub use anchors::{AnchorLog, anchor_bytes, anchors_of};
 pub use build::{Built, build};
 pub use compressed::Graph;
 pub use edges::EdgeList;

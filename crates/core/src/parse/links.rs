@@ -13,6 +13,8 @@ pub const MAX_LINKS: usize = 10_000;
 
 /// The links found so far.
 pub struct Links {
+    /// How many are taken.
+    most: usize,
     base: Option<Base>,
     has_own_base: bool,
     urls: Vec<String>,
@@ -26,6 +28,7 @@ impl Links {
     /// The links of a page at `base`.
     pub fn new(base: Option<Url>) -> Links {
         Links {
+            most: MAX_LINKS,
             base: base.map(Base::new),
             has_own_base: false,
             urls: Vec::new(),
@@ -33,6 +36,11 @@ impl Links {
             places: HashMap::default(),
             address: String::new(),
         }
+    }
+
+    /// No links, whatever the page has: for those who want its text alone.
+    pub fn none() -> Links {
+        Links { most: 0, ..Links::new(None) }
     }
 
     /// Resolves what follows against another address. Only the first one that a page gives counts.
@@ -54,7 +62,7 @@ impl Links {
 
     /// Adds a link, and tells its place; nothing if it leads to no page or there are too many.
     pub fn add(&mut self, href: &str) -> Option<usize> {
-        if self.urls.len() == MAX_LINKS {
+        if self.urls.len() == self.most {
             return None;
         }
         let is_page = match &self.base {

@@ -86,7 +86,7 @@ pub fn parse(body: &[u8], url: &str, content_type: Option<&str>) -> Page {
 
 /// Reads an HTML page by `rules`.
 pub fn parse_with(body: &[u8], url: &str, content_type: Option<&str>, rules: &Rules) -> Page {
-    let url = Url::parse(url.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    let url = address(url);
     let (document, charset) = charset::decode(body, content_type, url.as_ref());
     let mut extract = Extract::new(Links::new(url.clone()), rules);
     tokens::read(&document, &mut extract);
@@ -115,6 +115,21 @@ pub fn parse_with(body: &[u8], url: &str, content_type: Option<&str>, rules: &Ru
     }
 }
 
+/// The headings and the text of an HTML page, as [`parse`] finds them, in half the time: without links, language,
+/// digest and SimHash.
+pub fn zones(body: &[u8], url: &str, content_type: Option<&str>) -> (Vec<String>, String) {
+    let (document, _) = charset::decode(body, content_type, address(url).as_ref());
+    let rules = Rules::default();
+    let mut extract = Extract::new(Links::none(), &rules);
+    tokens::read(&document, &mut extract);
+    extract.finish();
+    (extract.headings, extract.text.finish())
+}
+
+fn address(url: &str) -> Option<Url> {
+    Url::parse(url.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
+}
+
 /// Reads a plain text.
 pub fn parse_text(body: &[u8], content_type: Option<&str>) -> Page {
     parse_text_with(body, content_type, &Rules::default())
@@ -124,13 +139,7 @@ pub fn parse_text(body: &[u8], content_type: Option<&str>) -> Page {
 pub fn parse_text_with(body: &[u8], content_type: Option<&str>, rules: &Rules) -> Page {
     let mut directives = Directives::default();
     rules.x_robots_tag.iter().for_each(|value| directives.add_header(value, rules.agent));
-    let (text, charset) = charset::decode(body, content_type, None);
-    let mut flow = Flow::default();
-    for line in text.lines() {
-        flow.push(line);
-        flow.line();
-    }
-    let normalised = flow.finish();
+    let (normalised, charset) = lines(body, content_type);
     let words = Words::of("", &normalised, body);
     Page {
         title: String::new(),
@@ -147,6 +156,21 @@ pub fn parse_text_with(body: &[u8], content_type: Option<&str>, rules: &Rules) -
         simhash: words.simhash,
         text: normalised,
     }
+}
+
+/// The text of a plain text, as [`parse_text`] finds it, without anything else.
+pub fn text(body: &[u8], content_type: Option<&str>) -> String {
+    lines(body, content_type).0
+}
+
+fn lines(body: &[u8], content_type: Option<&str>) -> (String, &'static str) {
+    let (text, charset) = charset::decode(body, content_type, None);
+    let mut flow = Flow::default();
+    for line in text.lines() {
+        flow.push(line);
+        flow.line();
+    }
+    (flow.finish(), charset)
 }
 
 #[cfg(test)]

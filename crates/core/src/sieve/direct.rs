@@ -8,6 +8,7 @@
 use super::files::NumberedFiles;
 use super::queue::{self, Queue};
 use super::{Batch, Checkpoint, Entries, FilterError, Opening, Sieve, Stats};
+use crate::collection::layout::URLS;
 use crate::disk::fault;
 use crate::disk::log::{LogStream, LogWriter};
 use crate::filters::Filter;
@@ -59,7 +60,7 @@ impl<Set: Membership> DirectSieve<Set> {
     /// Opens the sieve as it was committed, with an empty set to fill.
     pub fn open(opening: Opening, mut set: Set, pulse: &Pulse) -> Result<Self> {
         let (queue, writer) = Queue::open(opening)?;
-        let path = opening.folder.join(queue::NAME);
+        let path = opening.folder.join(URLS);
         let mut records = LogStream::open(&path, queue::FORMAT, 0, queue.length())?;
         let (mut signatures, mut seen) = (Vec::with_capacity(TOGETHER), vec![false; TOGETHER]);
         loop {

@@ -9,10 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Checkpoint, Opening, queue::Queue};
+use crate::collection::layout;
 use crate::{Error, Result};
-
-const FOLDER: &str = "frontier";
-const PREFIX: &str = "frontier/sieve-";
 
 /// The numbered files of one sieve.
 pub struct NumberedFiles {
@@ -24,13 +22,13 @@ pub struct NumberedFiles {
 impl NumberedFiles {
     /// The files of a sieve, with those that are committed.
     pub fn new(opening: Opening) -> NumberedFiles {
-        let named = opening.files.keys().filter(|name| name.starts_with(PREFIX)).cloned().collect();
+        let named = opening.files.keys().filter(|name| name.starts_with(layout::SIEVE)).cloned().collect();
         NumberedFiles { folder: opening.folder.to_path_buf(), named }
     }
 
     /// The name of a file in the collection.
     pub fn name(what: &str, number: u64) -> String {
-        format!("{PREFIX}{what}-{number:06}")
+        layout::sieve(what, number)
     }
 
     /// Whether a checkpoint was made, now or before the sieve was opened.
@@ -58,9 +56,9 @@ impl NumberedFiles {
     /// The checkpoint that names these numbered files and the queue, and drops those named before.
     pub fn checkpoint(&mut self, queue: &Queue, live: Vec<(String, u64)>) -> Result<Checkpoint> {
         queue.sync()?;
-        sync_folder(&self.folder.join(FOLDER))?;
+        sync_folder(&self.folder.join(layout::FRONTIER))?;
         let now: HashSet<String> = live.iter().map(|(name, _)| name.clone()).collect();
-        let mut files = vec![(super::queue::NAME.to_owned(), Some(queue.length()))];
+        let mut files = vec![(layout::URLS.to_owned(), Some(queue.length()))];
         files.extend(self.named.difference(&now).map(|name| (name.clone(), None)));
         files.extend(live.into_iter().map(|(name, length)| (name, Some(length))));
         self.named = now;

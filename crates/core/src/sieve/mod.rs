@@ -43,6 +43,7 @@ mod words;
 use std::collections::HashMap;
 use std::path::Path;
 
+use crate::collection::layout::URLS;
 use crate::{Error, Pulse, Result};
 
 pub use batch::{Batch, Entries, Entry, unpack};
@@ -108,7 +109,7 @@ pub struct Opening<'a> {
 impl Opening<'_> {
     /// What the commit remembers under a name; 0 for a new sieve.
     fn remembered(&self, name: &str) -> Result<u64> {
-        if !self.files.contains_key(queue::NAME) {
+        if !self.files.contains_key(URLS) {
             return Ok(0);
         }
         let missing = || Error::Invalid(format!("the sieve's state does not say {name}"));

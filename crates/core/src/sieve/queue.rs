@@ -10,12 +10,10 @@ use std::path::Path;
 
 use super::batch::{Entries, unpack};
 use super::{Opening, State};
+use crate::collection::layout::URLS;
 use crate::disk::format::Format;
 use crate::disk::log::{LogStream, LogWriter};
 use crate::{Error, Result};
-
-/// The queue's name in a collection.
-pub const NAME: &str = "frontier/urls.log";
 
 /// The format of the queue, and of every file of entries.
 pub const FORMAT: Format = Format { kind: *b"URLS", version: 1 };
@@ -33,8 +31,8 @@ pub struct Queue {
 impl Queue {
     /// Opens both ends of the queue.
     pub fn open(opening: Opening) -> Result<(Queue, LogWriter)> {
-        let path = opening.folder.join(NAME);
-        let committed = opening.files.get(NAME).copied().unwrap_or(0);
+        let path = opening.folder.join(URLS);
+        let committed = opening.files.get(URLS).copied().unwrap_or(0);
         let mut writer = LogWriter::open(&path, FORMAT, committed)?;
         let length = writer.flush()?;
         let next = opening.remembered("next")?.max(Format::HEADER as u64);

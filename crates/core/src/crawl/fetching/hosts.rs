@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cookies::Cookies;
 use crate::collection::Outcome;
+use crate::collection::layout::HOSTS;
 use crate::crawl::work::Work;
 use crate::disk::format::Format;
 use crate::disk::log::KeyedLog;
@@ -23,8 +24,6 @@ use crate::fetch::{Connection, Origin};
 use crate::robots::Robots;
 use crate::{Error, Pulse, Result, Signature};
 
-/// The log's name in a collection.
-const NAME: &str = "frontier/hosts.log";
 const FORMAT: Format = Format { kind: *b"HOST", version: 1 };
 /// For how long rules are believed (RFC 9309, 2.4).
 pub const RULES_LAST: f64 = 24.0 * 3600.0;
@@ -112,8 +111,8 @@ pub struct HostMemory {
 impl HostMemory {
     /// Opens the log as it was committed.
     pub fn open(folder: &Path, files: &HashMap<String, u64>, pulse: &Pulse) -> Result<HostMemory> {
-        let committed = files.get(NAME).copied().unwrap_or(0);
-        let log = KeyedLog::write(&folder.join(NAME), FORMAT, committed, pulse)?;
+        let committed = files.get(HOSTS).copied().unwrap_or(0);
+        let log = KeyedLog::write(&folder.join(HOSTS), FORMAT, committed, pulse)?;
         Ok(HostMemory { log, changed: HashMap::new() })
     }
 
@@ -146,14 +145,12 @@ impl HostMemory {
             self.log.append(Signature(host), &encode(&record)?)?;
         }
         let (length, handle) = self.log.flush()?;
-        let handle =
-            handle.ok_or_else(|| Error::Invalid("the log of hosts is open for reading only".to_owned()))?;
-        Ok((NAME.to_owned(), length, handle))
+        Ok((HOSTS.to_owned(), length, handle))
     }
 
     fn get<T: for<'a> Deserialize<'a>>(&mut self, key: Signature) -> Result<Option<T>> {
-        let Some(record) = self.log.get(key, &Pulse::STEADY)? else { return Ok(None) };
-        let damaged = |_| Error::corrupt(NAME, record.offset, "a host does not decode");
+        let Some(record) = self.log.get(key)? else { return Ok(None) };
+        let damaged = |_| Error::corrupt(HOSTS, record.offset, "a host does not decode");
         rmp_serde::from_slice(record.payload).map(Some).map_err(damaged)
     }
 }

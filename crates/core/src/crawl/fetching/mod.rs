@@ -29,11 +29,11 @@ use super::plan::Plan;
 use super::shared::{Shared, SlowHost};
 use super::tag::Tag;
 use super::work::{Event, Fetched, Order, Position, Work};
-use crate::collection::Outcome;
+use crate::collection::{Outcome, layout::URLS};
 use crate::disk::log::LogAccess;
 use crate::fetch::{Client, Failure, Origin};
 use crate::frontier::{self, Frontier, HostKey, Moment};
-use crate::sieve::{queue, unpack};
+use crate::sieve::unpack;
 use crate::url::QueryCounter;
 use crate::{Error, Pulse, Result};
 
@@ -93,7 +93,7 @@ impl Scheduler {
             outside: RefCell::default(),
             memory: RefCell::new(HostMemory::open(&plan.folder, files, pulse)?),
             queries: RefCell::new(QueryCounter::new(plan.crawl.max_queries)),
-            urls: RefCell::new(LogAccess::open(&plan.folder.join(queue::NAME))?),
+            urls: RefCell::new(LogAccess::open(&plan.folder.join(URLS))?),
             resolving: Semaphore::new(RESOLVING),
             waiting: RefCell::default(),
             active: Cell::new(0),
@@ -381,8 +381,7 @@ impl Scheduler {
     pub(in crate::crawl) fn read(&self, offset: u64) -> Result<Work> {
         let mut urls = self.urls.borrow_mut();
         let record = urls.get(offset)?;
-        let (tag, url) =
-            unpack(record.payload).map_err(|reason| Error::corrupt(queue::NAME, offset, reason))?;
+        let (tag, url) = unpack(record.payload).map_err(|reason| Error::corrupt(URLS, offset, reason))?;
         Ok(Work { offset, tag: Tag::unpack(tag), url: url.to_owned(), attempts: 0, counted: false })
     }
 

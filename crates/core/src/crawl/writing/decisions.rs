@@ -9,6 +9,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::collection::layout;
 use crate::disk::rolling::{Flushed, RollingFile};
 use crate::{Error, Result};
 
@@ -53,10 +54,6 @@ pub struct Decision {
     pub other: Option<String>,
 }
 
-fn file_name(number: u32) -> String {
-    format!("log/decisions-{number:05}.jsonl")
-}
-
 /// Appends decisions to the newest file.
 pub struct DecisionLog {
     files: RollingFile,
@@ -66,7 +63,10 @@ pub struct DecisionLog {
 impl DecisionLog {
     /// Goes on with the files that were committed.
     pub fn open(folder: &Path, files: &HashMap<String, u64>) -> Result<DecisionLog> {
-        Ok(DecisionLog { files: RollingFile::open(folder, file_name, FILE_SIZE, files)?, line: Vec::new() })
+        Ok(DecisionLog {
+            files: RollingFile::open(folder, layout::decisions, FILE_SIZE, files)?,
+            line: Vec::new(),
+        })
     }
 
     /// Appends a decision.

@@ -26,13 +26,11 @@ use super::writing::decisions::{Decision, DecisionLog};
 use super::writing::duplicates::{Copy, Originals};
 use super::writing::policy::Policy;
 use super::writing::sieve::UrlSieve;
-use crate::collection::{ArchiveWriter, Outcome, ROW_FORMAT, ROWS, Row};
+use crate::collection::{ArchiveWriter, Outcome, ROW_FORMAT, Row, layout};
 use crate::disk::log::{KeyedLog, LogWriter};
-use crate::graph::{ANCHORS_NAME, AnchorLog, LINKS};
+use crate::graph::{AnchorLog, LINKS};
 use crate::{Error, Pulse, Result, Signature};
 
-/// The links' name in a collection.
-const LINKS_NAME: &str = "graph/links.log";
 /// How many URLs are taken from the sieve at once.
 const BATCH: usize = 1024;
 /// So many batches are handed over before the thread looks at what has come.
@@ -96,12 +94,14 @@ impl Writer {
     ) -> Result<Writer> {
         let folder = plan.folder.as_path();
         let committed = |name: &str| files.get(name).copied().unwrap_or(0);
-        let mut table = KeyedLog::write(&folder.join(ROWS), ROW_FORMAT, committed(ROWS), pulse)?;
+        let mut table =
+            KeyedLog::write(&folder.join(layout::ROWS), ROW_FORMAT, committed(layout::ROWS), pulse)?;
         let mut originals = Originals::new(plan.crawl.near_distance);
         let mut hosts = HashSet::new();
         for record in table.records(0)? {
             let record = record?;
-            let damaged = || Error::corrupt(folder.join(ROWS), record.offset, "a row does not decode");
+            let damaged =
+                || Error::corrupt(folder.join(layout::ROWS), record.offset, "a row does not decode");
             let row = Row::decode(record.payload).ok_or_else(damaged)?;
             if row.status.is_some() {
                 hosts.insert(Signature::of(origin(&row.url).as_bytes()).0);
@@ -116,8 +116,8 @@ impl Writer {
             policy,
             archive: ArchiveWriter::open(folder, files, &plan.software)?,
             table,
-            links: LogWriter::open(&folder.join(LINKS_NAME), LINKS, committed(LINKS_NAME))?,
-            anchors: AnchorLog::open(&folder.join(ANCHORS_NAME), committed(ANCHORS_NAME))?,
+            links: LogWriter::open(&folder.join(layout::LINKS), LINKS, committed(layout::LINKS))?,
+            anchors: AnchorLog::open(&folder.join(layout::ANCHORS), committed(layout::ANCHORS))?,
             decisions: DecisionLog::open(folder, files)?,
             originals,
             hosts,
@@ -291,7 +291,7 @@ impl Writer {
     }
 
     fn url_of(&mut self, page: Signature) -> Result<Option<String>> {
-        let record = self.table.get(page, &Pulse::STEADY)?;
+        let record = self.table.get(page)?;
         Ok(record.and_then(|record| Row::decode(record.payload)).map(|row| row.url))
     }
 
@@ -330,14 +330,10 @@ impl Writer {
 
     /// Hands entries over, but those that had their row before a crash.
     fn order(&mut self, entries: &crate::sieve::Entries) -> Result<()> {
-        let signatures: Vec<Signature> =
-            entries.iter().map(|entry| Signature::of(entry.url.as_bytes())).collect();
-        let done = self.table.contains(&signatures, &Pulse::STEADY)?;
         let visits: Vec<(u64, u64, u8)> = entries
             .iter()
-            .zip(done)
-            .filter(|(_, done)| !done)
-            .map(|(entry, _)| {
+            .filter(|entry| !self.table.contains(Signature::of(entry.url.as_bytes())))
+            .map(|entry| {
                 let host = Signature::of(origin(entry.url).as_bytes()).0;
                 (entry.offset, host, Tag::unpack(entry.tag).level)
             })
@@ -361,11 +357,11 @@ impl Writer {
             commit.handles.push(handle);
         }
         let (length, handle) = self.table.flush()?;
-        commit.files.push((ROWS.to_owned(), Some(length)));
-        commit.handles.extend(handle);
-        commit.files.push((LINKS_NAME.to_owned(), Some(self.links.flush()?)));
+        commit.files.push((layout::ROWS.to_owned(), Some(length)));
+        commit.handles.push(handle);
+        commit.files.push((layout::LINKS.to_owned(), Some(self.links.flush()?)));
         commit.handles.push(self.links.handle()?);
-        commit.files.push((ANCHORS_NAME.to_owned(), Some(self.anchors.flush()?)));
+        commit.files.push((layout::ANCHORS.to_owned(), Some(self.anchors.flush()?)));
         commit.handles.push(self.anchors.handle()?);
         let sieve = self.sieve.checkpoint()?;
         commit.files.extend(sieve.files);

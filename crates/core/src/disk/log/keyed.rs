@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::path::Path;
+use std::sync::{Mutex, OnceLock};
 
 use super::{LogReader, LogWriter, Record};
 use crate::disk::format::Format;
@@ -32,65 +33,100 @@ impl Hasher for SignatureHasher {
 
 type Newest = HashMap<Signature, u64, BuildHasherDefault<SignatureHasher>>;
 
-/// A log that finds the newest record of each key; one that was opened for reading takes no records.
+/// The offset of the newest record of each key.
+fn newest(reader: &LogReader, pulse: &Pulse) -> Result<Newest> {
+    let mut newest = Newest::default();
+    reader.scan(0, pulse, |record| {
+        newest.insert(record.key, record.offset);
+        Ok(())
+    })?;
+    Ok(newest)
+}
+
+/// The committed part of a log, with the newest record of each key. Any number of threads may read it at once.
+pub struct KeyedReader {
+    reader: LogReader,
+    newest: OnceLock<Newest>,
+    /// Held by the thread that builds the index of the keys, so that no other builds it as well.
+    building: Mutex<()>,
+}
+
+impl KeyedReader {
+    /// Opens the first `committed` bytes of a log.
+    pub fn open(path: &Path, format: Format, committed: u64) -> Result<KeyedReader> {
+        let reader = LogReader::open(path, format, committed)?;
+        Ok(KeyedReader { reader, newest: OnceLock::new(), building: Mutex::default() })
+    }
+
+    /// The newest record of a key.
+    pub fn get(&self, key: Signature, pulse: &Pulse) -> Result<Option<Record<'_>>> {
+        self.newest(pulse)?.get(&key).map(|offset| self.reader.get(*offset)).transpose()
+    }
+
+    /// Whether there is a record of a key.
+    pub fn contains(&self, key: Signature, pulse: &Pulse) -> Result<bool> {
+        Ok(self.newest(pulse)?.contains_key(&key))
+    }
+
+    /// How many different keys there are.
+    pub fn keys(&self, pulse: &Pulse) -> Result<usize> {
+        Ok(self.newest(pulse)?.len())
+    }
+
+    /// The records from `offset` (0: the first) on.
+    pub fn records(&self, offset: u64) -> impl Iterator<Item = Result<Record<'_>>> {
+        self.reader.records(offset)
+    }
+
+    fn newest(&self, pulse: &Pulse) -> Result<&Newest> {
+        if let Some(newest) = self.newest.get() {
+            return Ok(newest);
+        }
+        let _building = self.building.lock();
+        if let Some(newest) = self.newest.get() {
+            return Ok(newest);
+        }
+        let newest = newest(&self.reader, pulse)?;
+        Ok(self.newest.get_or_init(|| newest))
+    }
+}
+
+/// A log that is written to, and finds the newest record of each key.
 pub struct KeyedLog {
     format: Format,
-    writer: Option<LogWriter>,
+    writer: LogWriter,
     reader: LogReader,
-    newest: Option<Newest>,
+    newest: Newest,
 }
 
 impl KeyedLog {
-    /// Opens the first `committed` bytes for reading.
-    pub fn read(path: &Path, format: Format, committed: u64) -> Result<KeyedLog> {
-        let reader = LogReader::open(path, format, committed)?;
-        Ok(KeyedLog { format, writer: None, reader, newest: None })
-    }
-
-    /// Opens for writing too, and cuts back to `committed` bytes (0: a new log).
+    /// Opens a log and cuts it back to `committed` bytes (0: a new log).
     pub fn write(path: &Path, format: Format, committed: u64, pulse: &Pulse) -> Result<KeyedLog> {
         let mut writer = LogWriter::open(path, format, committed)?;
-        let length = writer.flush()?;
-        let mut log = KeyedLog { writer: Some(writer), ..KeyedLog::read(path, format, length)? };
-        log.newest(pulse)?;
-        Ok(log)
-    }
-
-    fn newest(&mut self, pulse: &Pulse) -> Result<&mut Newest> {
-        if self.newest.is_none() {
-            let mut newest = Newest::default();
-            self.reader.scan(0, pulse, |record| {
-                newest.insert(record.key, record.offset);
-                Ok(())
-            })?;
-            self.newest = Some(newest);
-        }
-        Ok(self.newest.get_or_insert_default())
+        let reader = LogReader::open(path, format, writer.flush()?)?;
+        let newest = newest(&reader, pulse)?;
+        Ok(KeyedLog { format, writer, reader, newest })
     }
 
     /// Appends a record.
     pub fn append(&mut self, key: Signature, payload: &[u8]) -> Result<()> {
-        let writer = self.writer.as_mut();
-        let writer =
-            writer.ok_or_else(|| crate::Error::Invalid("the log is open for reading only".to_owned()))?;
-        let offset = writer.append(key, payload)?;
-        self.newest.get_or_insert_default().insert(key, offset);
+        let offset = self.writer.append(key, payload)?;
+        self.newest.insert(key, offset);
         Ok(())
     }
 
     /// The newest record of a key.
-    pub fn get(&mut self, key: Signature, pulse: &Pulse) -> Result<Option<Record<'_>>> {
-        let Some(&offset) = self.newest(pulse)?.get(&key) else { return Ok(None) };
+    pub fn get(&mut self, key: Signature) -> Result<Option<Record<'_>>> {
+        let Some(&offset) = self.newest.get(&key) else { return Ok(None) };
         if offset >= self.reader.len() {
             self.catch_up()?;
         }
         self.reader.get(offset).map(Some)
     }
 
-    /// Whether there is a record of each key.
-    pub fn contains(&mut self, keys: &[Signature], pulse: &Pulse) -> Result<Vec<bool>> {
-        let newest = self.newest(pulse)?;
-        Ok(keys.iter().map(|key| newest.contains_key(key)).collect())
+    /// Whether there is a record of a key.
+    pub fn contains(&self, key: Signature) -> bool {
+        self.newest.contains_key(&key)
     }
 
     /// The records from `offset` on, with all that was appended.
@@ -99,29 +135,16 @@ impl KeyedLog {
         Ok(self.reader.records(offset))
     }
 
-    /// Makes everything durable; returns the length to commit.
-    pub fn sync(&mut self) -> Result<u64> {
-        self.writer.as_mut().map_or(Ok(self.reader.len()), LogWriter::sync)
-    }
-
     /// Hands everything to the operating system; gives the length to commit, and a handle by which to make
     /// the log durable while it is written to.
-    pub fn flush(&mut self) -> Result<(u64, Option<File>)> {
-        let Some(writer) = &mut self.writer else { return Ok((self.reader.len(), None)) };
-        Ok((writer.flush()?, Some(writer.handle()?)))
-    }
-
-    /// How many different keys there are.
-    pub fn keys(&mut self, pulse: &Pulse) -> Result<usize> {
-        Ok(self.newest(pulse)?.len())
+    pub fn flush(&mut self) -> Result<(u64, File)> {
+        Ok((self.writer.flush()?, self.writer.handle()?))
     }
 
     fn catch_up(&mut self) -> Result<()> {
-        if let Some(writer) = &mut self.writer
-            && writer.len() > self.reader.len()
-        {
-            let length = writer.flush()?;
-            self.reader = LogReader::open(writer.path(), self.format, length)?;
+        if self.writer.len() > self.reader.len() {
+            let length = self.writer.flush()?;
+            self.reader = LogReader::open(self.writer.path(), self.format, length)?;
         }
         Ok(())
     }
@@ -145,14 +168,21 @@ mod tests {
                 log.append(Signature(key), &[value]).unwrap();
                 model.insert(key, value);
                 if reopen {
-                    let committed = log.sync().unwrap();
+                    let (committed, _) = log.flush().unwrap();
+                    let reader = KeyedReader::open(&path, FORMAT, committed).unwrap();
+                    for key in 0..20 {
+                        let found = reader.get(Signature(key), &Pulse::STEADY).unwrap().map(|record| record.payload[0]);
+                        prop_assert_eq!(found, model.get(&key).copied());
+                        prop_assert_eq!(reader.contains(Signature(key), &Pulse::STEADY).unwrap(), found.is_some());
+                    }
+                    prop_assert_eq!(reader.keys(&Pulse::STEADY).unwrap(), model.len());
                     log = KeyedLog::write(&path, FORMAT, committed, &Pulse::STEADY).unwrap();
                 }
                 for key in 0..20 {
-                    let found = log.get(Signature(key), &Pulse::STEADY).unwrap().map(|record| record.payload[0]);
+                    let found = log.get(Signature(key)).unwrap().map(|record| record.payload[0]);
                     prop_assert_eq!(found, model.get(&key).copied());
+                    prop_assert_eq!(log.contains(Signature(key)), found.is_some());
                 }
-                prop_assert_eq!(log.keys(&Pulse::STEADY).unwrap(), model.len());
             }
         }
     }

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use crate::disk::format::Format;
 use crate::{Error, Pulse, Result, Signature};
 
-pub use keyed::KeyedLog;
+pub use keyed::{KeyedLog, KeyedReader};
 pub use random::LogAccess;
 pub use stream::LogStream;
 

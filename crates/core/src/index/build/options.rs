@@ -28,6 +28,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// The memory budget and the number of threads, for whoever prepares the documents.
+    pub fn memory_and_threads(&self) -> (usize, usize) {
+        (self.memory, self.threads)
+    }
+
     /// Reads the section from JSON.
     pub fn from_json(json: &[u8]) -> Result<Options> {
         let options: Options = section("[index]", json)?;

@@ -1,0 +1,139 @@
+//! From a row to a document of the index: the page's zones out of its record, and its facts out of its row.
+
+use super::Snapshot;
+use super::day::day_of_page;
+use super::row::Row;
+use super::warc::Record;
+use crate::index::NewDocument;
+use crate::parse::{self, Page};
+use crate::{Error, Pulse, Result, Signature};
+
+/// A document to index. Its URL is its identity.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Document {
+    /// Its URL.
+    pub url: String,
+    /// What its owner calls it; may be empty.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its headings, a line each.
+    pub headings: String,
+    /// Its text.
+    pub body: String,
+    /// The text of links to it, a line each.
+    pub anchors: String,
+    /// The tag of its language; empty where nobody knows.
+    pub language: String,
+    /// Its media type; empty where nobody knows.
+    pub kind: String,
+    /// When it was written, in days since 1970-01-01; 0 where nobody knows.
+    pub day: u32,
+}
+
+impl Document {
+    /// The document as the index takes it.
+    pub fn as_new(&self) -> NewDocument<'_> {
+        NewDocument {
+            url: &self.url,
+            id: &self.id,
+            title: &self.title,
+            headings: &self.headings,
+            body: &self.body,
+            anchors: &self.anchors,
+            language: &self.language,
+            kind: &self.kind,
+            day: self.day,
+        }
+    }
+}
+
+/// Somebody who looks at documents, in the order in which they are indexed, and may change anything but their URLs.
+pub trait Extractor: Send + Sync {
+    /// Looks at the next documents.
+    fn extract(&mut self, documents: &mut [Document]) -> Result<()>;
+}
+
+/// How the text of a response is found.
+enum Reading {
+    Html,
+    Text,
+    Unread,
+}
+
+impl Reading {
+    fn of(record: &Record) -> Reading {
+        let content_type = record.header("content-type").unwrap_or_default();
+        match content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
+            "" | "text/html" | "application/xhtml+xml" => Reading::Html,
+            "text/plain" => Reading::Text,
+            _ => Reading::Unread,
+        }
+    }
+}
+
+impl Record {
+    /// All that the parser finds in a response; `None` for a type that is not text. A body that decodes to more
+    /// than `limit` bytes is an error.
+    pub fn parse(&self, limit: usize) -> Result<Option<Page>> {
+        let content_type = self.header("content-type");
+        Ok(match Reading::of(self) {
+            Reading::Html => Some(parse::parse(&self.decoded(limit)?, &self.url, content_type)),
+            Reading::Text => Some(parse::parse_text(&self.decoded(limit)?, content_type)),
+            Reading::Unread => None,
+        })
+    }
+
+    /// The headings and the text of a response.
+    fn zones(&self, limit: usize) -> Result<(Vec<String>, String)> {
+        let content_type = self.header("content-type");
+        Ok(match Reading::of(self) {
+            Reading::Html => parse::zones(&self.decoded(limit)?, &self.url, content_type),
+            Reading::Text => (Vec::new(), parse::text(&self.decoded(limit)?, content_type)),
+            Reading::Unread => Default::default(),
+        })
+    }
+}
+
+impl Snapshot {
+    /// The headings and the text of a page, both empty if it has none; `limit` is what its body may decode to.
+    pub fn zones(&self, row: &Row, limit: usize) -> Result<(Vec<String>, String)> {
+        let Some(converted) = row.text_place() else {
+            return self.archive.read(row.place())?.zones(limit);
+        };
+        let text = String::from_utf8(self.archive.read(converted)?.body);
+        let path = self.folder.join(super::layout::archive(converted.file));
+        let damaged = |_| Error::corrupt(path, converted.offset, "the text of a document is not UTF-8");
+        Ok((Vec::new(), text.map_err(damaged)?))
+    }
+
+    /// Whether a page belongs into the index under its own URL. One that calls another address its own does not if
+    /// that is in the index itself.
+    pub(super) fn stands_for_itself(&self, row: &Row, pulse: &Pulse) -> Result<bool> {
+        if !row.indexable() {
+            return Ok(false);
+        }
+        let Some(canonical) = &row.canonical else { return Ok(true) };
+        let own = self.rows()?.get(Signature::of(canonical.as_bytes()), pulse)?;
+        Ok(!own.is_some_and(|own| own.indexable() && own.canonical.is_none()))
+    }
+
+    /// The document of a page, with the texts of the links to it; `None` if it has neither text nor title.
+    pub(super) fn document(&self, row: Row, anchors: String, limit: usize) -> Result<Option<Document>> {
+        let (headings, body) = self.zones(&row, limit)?;
+        if body.is_empty() && row.title.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Document {
+            day: day_of_page(row.last_modified.as_deref(), row.fetched_at),
+            url: row.url,
+            id: String::new(),
+            title: row.title,
+            headings: headings.join("\n"),
+            body,
+            anchors,
+            language: row.language.unwrap_or_default(),
+            kind: row.content_type.unwrap_or_default(),
+        }))
+    }
+}

@@ -1,0 +1,74 @@
+//! One writer at a time: an advisory lock on a file of the collection, which ends with the process that holds it.
+
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::SystemTime;
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::layout;
+use crate::{Error, Result};
+
+/// The right to write to a collection, until it is dropped.
+pub struct Lock(#[allow(dead_code)] File);
+
+/// Who is writing to a collection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Holder {
+    /// The number of the process, if it said so.
+    pub process: Option<u32>,
+    /// When it began.
+    pub since: SystemTime,
+}
+
+impl Lock {
+    /// Takes the lock, if nobody has it.
+    pub fn take(folder: &Path) -> Result<Lock> {
+        let path = folder.join(layout::LOCK);
+        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let mut file = opened.map_err(Error::io(&path))?;
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Err(Error::InUse { folder: folder.to_path_buf(), process: owner(&mut file) });
+        }
+        let written = file.set_len(0);
+        let number = format!("{}\n", std::process::id());
+        written.and_then(|()| file.write_all_at(number.as_bytes(), 0)).map_err(Error::io(&path))?;
+        Ok(Lock(file))
+    }
+
+    /// Who has the lock of a collection; `None` if nobody has.
+    pub fn holder(folder: &Path) -> Option<Holder> {
+        let mut file = File::open(folder.join(layout::LOCK)).ok()?;
+        if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
+            return None;
+        }
+        let since = file.metadata().and_then(|about| about.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+        Some(Holder { process: owner(&mut file), since })
+    }
+}
+
+fn owner(file: &mut File) -> Option<u32> {
+    let mut text = String::new();
+    file.take(20).read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_held_by_one_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Lock::holder(folder.path()), None);
+        let lock = Lock::take(folder.path()).unwrap();
+        let own = Some(std::process::id());
+        assert!(matches!(Lock::take(folder.path()), Err(Error::InUse { process, .. }) if process == own));
+        assert_eq!(Lock::holder(folder.path()).unwrap().process, own);
+        drop(lock);
+        assert_eq!(Lock::holder(folder.path()), None);
+        Lock::take(folder.path()).unwrap();
+    }
+}
