@@ -1,6 +1,6 @@
 """Builds one index in a process of its own and prints what it took as JSON; for bench/index.py.
 
-python -m bench._index_build ours|tantivy|tantivy-terms FOLDER [NAME=VALUE ...]
+python -m bench._index_build ours|tantivy|tantivy-terms|archive|lines FOLDER [NAME=VALUE ...]
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any
 
 from bench._pages import documents, kept
 from crivello import settings
-from crivello.index import Document, Index
+from crivello.collection import Collection
+from crivello.index import Document, Index, options_of
 from crivello.index.jsonl import JsonLines
 
 ZONES = ("title", "headings", "body", "url")
@@ -25,12 +26,15 @@ def main() -> None:
     kind, folder, *named = sys.argv[1:]
     options: dict[str, Any] = dict(name.split("=", 1) for name in named)
     add = float(options.pop("add", 0))
-    streamed = options.pop("streamed", "")
+    streamed, source = options.pop("streamed", ""), options.pop("source", "")
     prefer = options.pop("codes", None)
     loaded = settings.load(flags={"index": options, "index.codes": {"prefer": prefer}})
     Path(folder).mkdir(parents=True, exist_ok=True)
     if streamed:
         print(json.dumps(_streamed(folder, loaded)))
+        return
+    if kind in ("archive", "lines"):
+        print(json.dumps(_crawled(kind, source, folder, loaded)))
         return
     pages = documents()
     if kind == "ours":
@@ -70,6 +74,19 @@ def _streamed(folder: str, loaded: settings.Settings) -> dict[str, Any]:
     with _Peak() as peak:
         Index(folder, settings=loaded).add(pages)
     return {"peak": peak.grown}
+
+
+def _crawled(kind: str, source: str, folder: str, loaded: settings.Settings) -> dict[str, Any]:
+    """An index of a crawl, from its archive or from its text in JSON lines."""
+    index = Index(folder, settings=loaded)
+    with _Peak() as peak:
+        started = time.perf_counter()
+        if kind == "archive":
+            index.add_pages(Collection(source).documents(options_of(loaded)))
+        else:
+            index.add(JsonLines(source))
+        seconds = time.perf_counter() - started
+    return {"seconds": seconds, "peak": peak.grown}
 
 
 def _ours(pages: list[Document], folder: str, loaded: settings.Settings, add: float) -> dict[str, Any]:

@@ -2,18 +2,23 @@
 
 ``CRIVELLO_BENCH_SITES`` names the folder; where it is not set, it is that of a real web on loopback
 (``REALWEB_HOME``, or ``realweb`` in the temporary folder). The pages are parsed once and kept as JSON lines beside it.
+
+A crawl is measured on real sites: ``CRIVELLO_BENCH_CRAWL`` names a collection, or else ``CRIVELLO_BENCH_SEEDS`` (as for
+``bench.crawl``) are crawled once and kept beside it.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import TextIO
 
-from crivello import _core
+from crivello import Collection, _core
+from crivello._core import Layout
 from crivello.index import Document
 from crivello.index.jsonl import JsonLines
 
@@ -44,6 +49,35 @@ def kept() -> Path:
     return kept
 
 
+def crawled() -> Path:
+    """A collection with pages that were crawled."""
+    given = os.environ.get("CRIVELLO_BENCH_CRAWL")
+    if given:
+        return Path(given)
+    from bench.crawl import CRIVELLO, SEEDS
+
+    folder = sites().parent / "crawl"
+    if not Path(folder, Layout.MANIFEST).exists():
+        command = [str(CRIVELLO), "crawl", *SEEDS, "--into", str(folder), "--delay", "0", "--allow-private"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+def write_crawled(crawl: Path, file: Path) -> int:
+    """Writes the text of a crawl's pages, but for what links say, as JSON lines; returns how many there are."""
+    collection = Collection(crawl)
+    written = 0
+    with file.open("w") as lines:
+        for row in collection.pages():
+            page = (
+                collection.record(row).parse(collection.settings.crawl.max_bytes) if row.indexable else None
+            )
+            if page is not None and (page.text or page.title):
+                _write(lines, row.url, page)
+                written += 1
+    return written
+
+
 def _write_site(site: Path, lines: TextIO) -> None:
     root = site / "usr/share" if (site / "usr/share").is_dir() else site
     for file in sorted(root.rglob("*.html")):
@@ -52,11 +86,15 @@ def _write_site(site: Path, lines: TextIO) -> None:
         url = f"http://{site.name}.test:8080/{file.relative_to(root)}"
         page = _core.parse_html(file.read_bytes(), url, "text/html; charset=utf-8")
         if page.text:
-            fields = {
-                "url": url,
-                "title": page.title,
-                "headings": page.headings,
-                "body": page.text,
-                "language": page.language,
-            }
-            print(json.dumps(fields, ensure_ascii=False), file=lines)
+            _write(lines, url, page)
+
+
+def _write(lines: TextIO, url: str, page: _core.ParsedPage) -> None:
+    fields = {
+        "url": url,
+        "title": page.title,
+        "headings": page.headings,
+        "body": page.text,
+        "language": page.language,
+    }
+    print(json.dumps(fields, ensure_ascii=False), file=lines)

@@ -4,6 +4,8 @@ The pages are those of ``bench._pages``. Both index title, headings, text and UR
 the text; sizes are without what is stored. tantivy analyses with its ``en_stem``, which has no identifiers as wholes
 and so fewer terms; beside it stands tantivy given the very terms that our index has. Every index is built in a process
 of its own, with 512 MiB; memory is measured while pages are read one after the other.
+
+A crawl is indexed from its archive, parsing included, beside the same text from JSON lines, each on two threads.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from typing import Any
 import msgspec
 
 from bench import Measurement
+from bench._pages import crawled, write_crawled
 from crivello._core import index_stats
 
 MEMORY = 512 * 2**20
@@ -49,6 +52,22 @@ def _measure(folder: Path) -> Iterator[Measurement]:
         runs = [build(kind, f"{name}{number}", *options) for number in range(3)]
         return min(runs, key=lambda run: float(run["seconds"]))
 
+    crawl, lines = crawled(), folder / "crawl.jsonl"
+    write_crawled(crawl, lines)
+    archive = fastest("archive", "archive", "threads=2", f"source={crawl}")
+    text = fastest("lines", "lines", "threads=2", f"source={lines}")
+    yield Measurement(
+        "a crawl from its archive", archive["seconds"], "JSON lines", text["seconds"], "s", 1.3, True
+    )
+    yield Measurement(
+        "memory, from the archive",
+        archive["peak"] / 2**20,
+        "JSON lines",
+        text["peak"] / 2**20,
+        "MiB",
+        None,
+        True,
+    )
     ours = fastest("ours", "one", "threads=1", "add=0.01")
     theirs = fastest("tantivy", "tantivy")
     two = fastest("ours", "two", "threads=2")

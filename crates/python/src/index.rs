@@ -45,7 +45,7 @@ fn name_and_length(file: SegmentFile) -> NameAndLength {
 /// The section `[index]` of the settings, read once.
 #[pyclass(module = "crivello._core", frozen)]
 #[derive(Clone, Copy)]
-pub struct IndexOptions(index::Options);
+pub struct IndexOptions(pub index::Options);
 
 #[pymethods]
 impl IndexOptions {
