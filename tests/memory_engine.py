@@ -83,7 +83,8 @@ class MemoryEngine:
             suggestion += "".join(f" {query[one.start : one.end]}" for one in filters)
         if suggestion and correct:
             meant = self.search(suggestion, top=top, offset=offset, facets=facets)
-            return replace(meant, query=query, corrected=suggestion)
+            if meant.matches:
+                return replace(meant, query=query, corrected=suggestion)
         copies = Counter(page.text for page in found)
         first: dict[str, Page] = {}
         for page in found:
@@ -151,7 +152,9 @@ class MemoryEngine:
         """The words with those that no page has replaced by the nearest that one has."""
         known = sorted({word.lower() for page in self.pages for word in re.findall(r"\w+", page.text)})
         words = [word for one in wanted for word in one.lower().split()]
-        nearest = [([word] if word in known else difflib.get_close_matches(word, known, 1)) for word in words]
+        nearest = [
+            ([word] if word in known else difflib.get_close_matches(word, known, 1, 0.7)) for word in words
+        ]
         other = [word for words in nearest for word in words]
         return " ".join(other) if other != words and len(other) == len(words) else None
 

@@ -117,17 +117,31 @@ def test_near_duplicates_are_folded(tmp_path: Path) -> None:
     assert len(unfolded) == unfolded.matches == 5 and not any(hit.similar for hit in unfolded)
 
 
-def test_sites_are_mixed(tmp_path: Path) -> None:
-    pages = [page(number, url=f"https://one.example/{number}") for number in range(12)]
-    pages += [page(number, url=f"https://{number}.example/") for number in range(12, 18)]
-    search = opened(tmp_path, Index(tmp_path).add(pages), per_site=2)
-    sites = [hit.site for hit in search.search("onyx", top=18)]
-    assert len(sites) == len(pages) and sites[:8].count("one.example") == 2
-    held_back = search.search("onyx", top=18)
-    assert sum(hit.more_from_site > 0 for hit in held_back) >= 1
-    alone = search.search("onyx site:one.example", top=18)
-    scores = [hit.score for hit in alone]
-    assert len(alone) == 12 and scores == sorted(scores, reverse=True)
+def test_sites_are_mixed_where_they_are_nearly_as_good(tmp_path: Path) -> None:
+    def pages(site: str, numbers: range, words: int) -> list[Document]:
+        filler = " ".join(f"word{number}" for number in range(words))
+        return [Document(f"https://{site}/{number}", "", f"onyx {number} {filler}") for number in numbers]
+
+    near = [*pages("two.example", range(20, 23), 12), *pages("three.example", range(30, 31), 12)]
+    far = pages("four.example", range(40, 41), 300)
+    search = opened(
+        tmp_path, Index(tmp_path).add([*pages("one.example", range(12), 8), *near, *far]), per_site=2
+    )
+    results = search.search("onyx", top=17)
+    sites = [hit.site.split(".")[0] for hit in results]
+    assert sites[:10] == ["one", "one", "two", "two", "three", "one", "one", "one", "one", "one"]
+    assert len(results) == 17 and sites[-1] == "four" and results[9].more_from_site == 5
+    best = results[5].score
+    assert all(0.8 * best <= hit.score < best for hit in results[2:5]) and results[16].score < 0.8 * best
+
+    for query in (
+        "onyx site:one.example",
+        "onyx -site:three.example -site:four.example",
+        "onyx -site:three.example",
+    ):
+        unmixed = search.search(query, top=17)
+        scores = [hit.score for hit in unmixed]
+        assert scores == sorted(scores, reverse=True) and not any(hit.more_from_site for hit in unmixed)
 
 
 @pytest.mark.parametrize("settings", [{}, {"collapse": 3, "per_site": 2}])
