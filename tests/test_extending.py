@@ -423,6 +423,18 @@ def test_an_order_of_hits_and_one_call_for_all_pages(indexed: Path) -> None:
     assert len(calls) == 1 and calls[0][:2] == ("lava", 10) and "lava" in calls[0][2]
 
 
+def test_a_reranker_gets_the_better_spelling_that_was_searched(indexed: Path) -> None:
+    queries = []
+
+    class Noting:
+        def rerank(self, query: str, hits: Any) -> Any:
+            queries.append(query)
+            return hits
+
+    found = searching(indexed).use(rerank=Noting).search("laava")
+    assert found.corrected == "lava" and queries == ["lava"]
+
+
 @pytest.mark.parametrize(
     ("setting", "name"),
     [

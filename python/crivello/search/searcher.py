@@ -159,7 +159,8 @@ class Search:
             other = self._ranking(suggestion, settings, options, wanted, facets)
             if other.matches:
                 ranking, text, corrected, suggestion = other, suggestion, suggestion, None
-        best = self._rerank(reranker, asked, ranking, settings.rerank_depth) if reranker else []
+        meant = corrected or asked
+        best = self._rerank(reranker, meant, ranking, settings.rerank_depth) if reranker else []
         places = best[offset : offset + top]
         places += self._shown(ranking, max(offset, len(best)), offset + top, passages)
         hits = [hit for _, hit in places]
@@ -179,7 +180,7 @@ class Search:
             partial=ranking.partial,
             suggestion=suggestion,
             corrected=corrected,
-            facets=_facets(corrected or asked, ranking) if facets else None,
+            facets=_facets(meant, ranking) if facets else None,
             rewritten=text if corrected is None and text != asked else None,
         )
 
