@@ -458,7 +458,7 @@ class Search(msgspec.Struct, kw_only=True, frozen=True):
         int,
         _is(
             _SHOWN,
-            "at most so many of ten results are of one site, while others have any; 0: no limit",
+            "at most so many of ten results are of one site, while others have any nearly as good; 0: no limit",
             ge=0,
             le=10,
         ),

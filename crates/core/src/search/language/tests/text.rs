@@ -176,7 +176,7 @@ fn clauses(query: &Query) -> Vec<String> {
         match query {
             Query::And(parts) => parts.iter().for_each(|part| gather(part, found)),
             Query::Group { required, optional, excluded } if !excluded.is_empty() => {
-                found.extend(excluded.iter().map(|part| negation(part)));
+                found.extend(excluded.iter().map(negation));
                 if !(required.is_empty() && optional.is_empty()) {
                     let (required, optional) = (required.clone(), optional.clone());
                     gather(&Query::Group { required, optional, excluded: Vec::new() }, found);
