@@ -1,9 +1,9 @@
-//! What every code makes of lists as an index has them, and dsi-bitstream of the same numbers, turn by turn:
-//! `cargo bench --bench codes` prints a line of JSON for each code and kind of list. The time is that of
-//! the processor, so that what else runs on the machine matters little.
+//! The cost of every code on lists like those of an index, beside dsi-bitstream on the same numbers, in
+//! alternation: `cargo bench --bench codes` prints a line of JSON for each code and kind of list. The time is
+//! CPU time, so that other load on the machine matters little.
 //!
-//! The numbers are drawn: gaps between documents are geometric with a mean of their list's own and bursts in which
-//! they are much smaller, counts less one and gaps between positions have heavy tails.
+//! The numbers are synthetic: gaps between documents are geometric with a different mean for each list and
+//! bursts in which they are much smaller; counts minus one and gaps between positions have heavy tails.
 
 use std::hint::black_box;
 
@@ -13,7 +13,7 @@ use dsi_bitstream::prelude::{
     MemWordWriterVec, OmegaRead, OmegaWrite, ZetaRead, ZetaWrite,
 };
 
-/// Of which the fastest counts.
+/// The fastest of this many runs counts.
 const TURNS: usize = 25;
 const LISTS: usize = 2000;
 
@@ -41,10 +41,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What a code makes of some lists, a number.
+/// The cost of a code on some lists, per number.
 struct Cost {
     bits: f64,
-    /// Nanoseconds to write, to read, and for the peer to read.
+    /// Nanoseconds to encode, to decode, and for the peer to decode.
     encode: f64,
     decode: f64,
     peer: Option<f64>,
@@ -92,7 +92,7 @@ fn measure(code: Code, lists: &[Vec<u32>]) -> Result<Cost, Box<dyn std::error::E
     Ok(Cost { bits, encode: encode * each, decode: decode * each, peer: words.map(|_| peer * each) })
 }
 
-/// The numbers as dsi-bitstream writes them, one list after the other, where it has the code.
+/// The numbers encoded by dsi-bitstream, one list after the other; `None` if it does not have the code.
 fn by_peer(code: Code, lists: &[Vec<u32>]) -> Result<Option<Vec<u32>>, Box<dyn std::error::Error>> {
     let mut writer = BufBitWriter::<LE, _>::new(MemWordWriterVec::new(Vec::<u64>::new()));
     for number in lists.iter().flatten() {
@@ -108,7 +108,7 @@ fn by_peer(code: Code, lists: &[Vec<u32>]) -> Result<Option<Vec<u32>>, Box<dyn s
     }
     writer.flush()?;
     let mut words = writer.into_inner()?.into_inner();
-    // Room to look ahead.
+    // Padding for look-ahead.
     words.push(0);
     Ok(Some(words.into_iter().flat_map(|word| [word as u32, (word >> 32) as u32]).collect()))
 }
@@ -121,7 +121,7 @@ fn read_by_peer(
 ) -> Result<(), Box<dyn std::error::Error>> {
     numbers.clear();
     numbers.resize(n, 0);
-    // The code is chosen once a list, as it is with ours.
+    // The code is dispatched once per list, as in ours.
     match code {
         Code::Gamma => fill(numbers, || reader.read_gamma())?,
         Code::Delta => fill(numbers, || reader.read_delta())?,
@@ -140,10 +140,10 @@ fn fill<E>(numbers: &mut [u32], mut read: impl FnMut() -> Result<u64, E>) -> Res
     Ok(())
 }
 
-/// How long this thread has run.
+/// The CPU time of this thread.
 fn seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the clock writes to a place that is ours.
+    // SAFETY: the call writes to a local variable.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
@@ -154,7 +154,7 @@ type Draw = fn(&mut Random, f64) -> u32;
 struct Random(u64);
 
 impl Random {
-    /// Evenly from (0, 1).
+    /// Uniform in (0, 1).
     fn even(&mut self) -> f64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

@@ -1,5 +1,5 @@
-//! What the frontier costs: `cargo bench --bench frontier` pushes ten million URLs of two hundred thousand hosts, pops
-//! them all again, and prints the rates and the memory.
+//! The cost of the frontier: `cargo bench --bench frontier` pushes ten million URLs of two hundred thousand
+//! hosts, pops them all, and prints the rates and the memory.
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr};
@@ -10,7 +10,7 @@ use crivello_core::frontier::{Frontier, HostKey, Options};
 
 const URLS: u64 = 10_000_000;
 const HOSTS: u32 = 200_000;
-/// One URL in so many is of the largest host.
+/// One URL in this many is of the largest host.
 const LARGEST: u64 = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A host by its rank, as Zipf's law has it: the logarithm of the rank is uniform.
+/// A host by its rank, with a Zipf distribution: the logarithm of the rank is uniform.
 fn host(random: u64) -> u32 {
     if random.is_multiple_of(LARGEST) {
         return 0;
@@ -69,7 +69,7 @@ fn key(host: u32) -> HostKey {
     HostKey(Signature::of(&host.to_le_bytes()).0)
 }
 
-/// Seconds on the clock, and of the processor: on a busy machine the second tell more.
+/// Wall-clock and CPU seconds: on a busy machine the second are more reliable.
 struct Watch(Instant, f64);
 
 impl Watch {
@@ -84,14 +84,14 @@ impl Watch {
     }
 }
 
-/// User and system time, which Linux tells in hundredths of a second; zero elsewhere.
+/// User and system time, which Linux reports in hundredths of a second; zero elsewhere.
 fn processor_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
     fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// Mebibytes of memory, as Linux tells them; zero elsewhere.
+/// Resident memory in MiB, as Linux reports it; zero elsewhere.
 fn resident() -> f64 {
     let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = pages.split_whitespace().nth(1).and_then(|pages| pages.parse::<f64>().ok());

@@ -1,6 +1,6 @@
-//! How fast pages are parsed and archived on one core: `CRIVELLO_PAGES=folder cargo bench --bench
-//! pages` reads every `.html` file under the folder into memory, then times each step over all of them. The
-//! time is that of the processor, so that what else runs on the machine matters little.
+//! How fast pages are parsed and archived on one core: `CRIVELLO_PAGES=folder cargo bench --bench pages`
+//! reads every `.html` file under the folder into memory, then times each step over all of them. The time is
+//! CPU time, so that other load on the machine matters little.
 
 use std::env;
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crivello_core::collection::warc_record;
 use crivello_core::parse;
 
-/// Of which the fastest counts.
+/// The fastest of this many runs counts.
 const RUNS: usize = 5;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -43,7 +43,7 @@ fn timed(step: &str, bytes: usize, run: impl Fn() -> usize) {
     println!("{step}: {:.1} MB/s, {:.1} MB out", bytes as f64 / 1e6 / best, written as f64 / 1e6);
 }
 
-/// How long this process has run, as Linux tells it; zero elsewhere.
+/// The CPU time of this process, as Linux reports it; zero elsewhere.
 fn seconds() -> f64 {
     let told = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     told.split(' ').next().and_then(|nanoseconds| nanoseconds.parse().ok()).map_or(0.0, |all: f64| all / 1e9)

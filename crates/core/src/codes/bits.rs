@@ -1,17 +1,17 @@
-//! Streams of bits, the first bit of a byte being its lowest, as dsi-bitstream's little-endian order has it.
+//! Bit streams, the first bit of a byte being its lowest, as in dsi-bitstream's little-endian order.
 //!
-//! The writer gathers bits in a buffer of 64 and appends eight bytes at a time. The reader looks at the
-//! stream through a window: the next bits, at the bottom of a 64-bit word. A window costs a load and a
-//! shift, and at least [`WINDOW`] of its bits are of the stream, so that nearly every word is decoded
-//! within one. Past the end of the bytes there are zeros; whoever skips past it is told at [`BitReader::end`].
+//! The writer buffers 64 bits and appends eight bytes at a time. The reader looks at the stream through a
+//! window: the next bits, in the low bits of a 64-bit word. A window costs a load and a shift, and at least
+//! [`WINDOW`] of its bits are valid, so that nearly every codeword is decoded within one. Past the end of the
+//! bytes the stream reads as zeros; skipping past the end is detected by [`BitReader::end`].
 //!
-//! Why the lowest first: counting zeros from below is a fast instruction on every x86-64, from above only on
-//! those of which a portable build may not ask it, and no byte swap is needed.
+//! Why lowest bit first: counting trailing zeros is a fast instruction on every x86-64, counting leading
+//! zeros only on CPUs that a portable build may not require, and no byte swap is needed.
 
-/// How many bits of a window are of the stream, whatever the position.
+/// How many bits of a window are valid, whatever the position.
 pub const WINDOW: u32 = 57;
 
-/// Where the pieces of words go: to bytes, or to paper.
+/// A sink for bits: bytes, or text.
 pub trait Bits {
     /// Appends the lowest `width` bits of `value`, of which the higher ones are zero.
     fn write(&mut self, value: u64, width: u32);
@@ -30,18 +30,18 @@ pub trait Bits {
 /// Appends bits to bytes.
 pub struct BitWriter<'a> {
     bytes: &'a mut Vec<u8>,
-    /// The bits that are not in `bytes` yet, at the bottom.
+    /// The bits that are not in `bytes` yet, in the low bits.
     buffer: u64,
     filled: u32,
 }
 
 impl<'a> BitWriter<'a> {
-    /// A stream that begins at the end of `bytes`.
+    /// A stream that is appended to `bytes`.
     pub fn new(bytes: &'a mut Vec<u8>) -> Self {
         BitWriter { bytes, buffer: 0, filled: 0 }
     }
 
-    /// Fills the last byte with zeros.
+    /// Flushes, padding the last byte with zeros.
     pub fn finish(self) {
         let whole = self.buffer.to_le_bytes();
         self.bytes.extend_from_slice(&whole[..self.filled.div_ceil(8) as usize]);
@@ -77,7 +77,7 @@ impl<'a> BitReader<'a> {
         BitReader { bytes, at: 0 }
     }
 
-    /// The next bits, at the bottom; at least [`WINDOW`] of them.
+    /// The next bits, in the low bits; at least [`WINDOW`] are valid.
     #[inline(always)]
     pub fn window(&self) -> u64 {
         window(self.bytes, self.at)
@@ -89,7 +89,7 @@ impl<'a> BitReader<'a> {
         (self.bytes, self.at)
     }
 
-    /// Leaves bits behind, which need not be there: see [`Self::end`].
+    /// Skips bits, possibly past the end: see [`Self::end`].
     #[inline(always)]
     pub fn skip(&mut self, bits: usize) {
         self.at += bits;
@@ -100,7 +100,7 @@ impl<'a> BitReader<'a> {
         (self.bytes.len() * 8).saturating_sub(self.at)
     }
 
-    /// Takes `width` bits, at most 64.
+    /// Reads `width` bits, at most 64.
     #[inline]
     pub fn read(&mut self, width: u32) -> Option<u64> {
         if width > WINDOW {
@@ -112,7 +112,7 @@ impl<'a> BitReader<'a> {
         self.within().then_some(value)
     }
 
-    /// Takes zeros and the one after them; how many zeros there were.
+    /// Reads a unary code: the number of zeros before the next one.
     #[inline]
     pub fn read_unary(&mut self) -> Option<u64> {
         let mut zeros = 0;
@@ -130,7 +130,7 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// The bytes after the last one that was begun; `None` where more was read than there is.
+    /// The bytes after the last one that was started; `None` if the stream was read past its end.
     pub fn end(&self) -> Option<&'a [u8]> {
         self.bytes.get(self.at.div_ceil(8)..)
     }
@@ -147,7 +147,7 @@ pub fn lowest(value: u64, width: u32) -> u64 {
     value & ((1 << width) - 1)
 }
 
-/// The bits of `bytes` from bit `at` on, at the bottom.
+/// The bits of `bytes` from bit `at` on, in the low bits.
 #[inline(always)]
 pub fn window(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at >> 3..).unwrap_or_default();

@@ -1,12 +1,13 @@
-//! Blocks of 128 or 256 numbers, each with the width of its largest.
+//! Bit-packed blocks of 128 or 256 numbers, each with the width of its largest (frame of reference with
+//! SIMD).
 //!
 //! ```text
 //! block   u8 width w, then 16 w (32 w) bytes: 128 (256) numbers of w bits, interleaved in four (eight) lanes
-//! rest    one more block of 128 where the others have 256 and enough is left, then a short list
+//! rest    one more block of 128 if the others have 256 and enough is left, then a short list
 //! ```
 //!
-//! A block costs w + 1/16 (1/32) bits a number and decodes four (eight) numbers an instruction, about 0.2 ns
-//! each (Lemire and Boytsov, *Decoding billions of integers per second through vectorization*, 2015; crate
+//! A block costs w + 1/16 (1/32) bits per number and decodes four (eight) numbers per instruction, about 0.2
+//! ns each (Lemire and Boytsov, *Decoding billions of integers per second through vectorization*, 2015; crate
 //! `bitpacking`).
 
 use std::marker::PhantomData;
@@ -19,19 +20,19 @@ use crate::Result;
 /// The widest number.
 const WIDEST: u8 = 32;
 
-/// A way to write whole blocks.
+/// A way to write full blocks.
 pub trait Block {
-    /// How many numbers a block has.
+    /// Numbers per block.
     const LENGTH: usize;
     /// How many bytes `block` takes.
     fn bytes(block: &[u32]) -> usize;
     /// Appends a block.
     fn write(block: &[u32], bytes: &mut Vec<u8>);
-    /// Takes a block off the front of `bytes`.
+    /// Decodes a block off the front of `bytes`.
     fn read(bytes: &mut &[u8], block: &mut [u32]) -> Option<()>;
 }
 
-/// A block of one width, by a packer.
+/// A block of one width, packed by `P`.
 pub struct Plain<P>(PhantomData<P>);
 
 impl<P: BitPacker> Block for Plain<P> {
@@ -62,7 +63,7 @@ pub fn pack<P: BitPacker>(block: &[u32], width: u8, bytes: &mut Vec<u8>) {
     P::new().compress(block, &mut bytes[start..], width);
 }
 
-/// Takes a block of numbers below 2^width off the front of `bytes`.
+/// Decodes a block of numbers below 2^width off the front of `bytes`.
 #[inline]
 pub fn unpack<P: BitPacker>(bytes: &mut &[u8], width: u8, block: &mut [u32]) -> Option<()> {
     if width > WIDEST {
@@ -79,13 +80,14 @@ pub type Plain128 = Plain<BitPacker4x>;
 /// Plain blocks of 256.
 pub type Plain256 = Plain<BitPacker8x>;
 
-/// Where the whole blocks of kind `B` end in a list of `n` numbers, and where those of kind `S` after them.
+/// Where the full blocks of kind `B` end in a list of `n` numbers, and where those of kind `S` after them
+/// end.
 fn ends<B: Block, S: Block>(n: usize) -> (usize, usize) {
     let first = n / B::LENGTH * B::LENGTH;
     (first, first + (n - first) / S::LENGTH * S::LENGTH)
 }
 
-/// How many bytes `numbers` take in blocks of kind `B`, what is left in smaller ones of kind `S`.
+/// How many bytes `numbers` take in blocks of kind `B`, the rest in smaller ones of kind `S`.
 pub fn bytes<B: Block, S: Block>(numbers: &[u32]) -> usize {
     let (first, second) = ends::<B, S>(numbers.len());
     numbers[..first].chunks_exact(B::LENGTH).map(B::bytes).sum::<usize>()
@@ -93,7 +95,7 @@ pub fn bytes<B: Block, S: Block>(numbers: &[u32]) -> usize {
         + short::bytes(&numbers[second..])
 }
 
-/// Appends `numbers` in blocks of kind `B`, what is left in smaller ones of kind `S`.
+/// Appends `numbers` in blocks of kind `B`, the rest in smaller ones of kind `S`.
 pub fn write<B: Block, S: Block>(numbers: &[u32], bytes: &mut Vec<u8>) -> Result<()> {
     let (first, second) = ends::<B, S>(numbers.len());
     numbers[..first].chunks_exact(B::LENGTH).for_each(|block| B::write(block, bytes));
@@ -101,10 +103,10 @@ pub fn write<B: Block, S: Block>(numbers: &[u32], bytes: &mut Vec<u8>) -> Result
     short::write(&numbers[second..], bytes)
 }
 
-/// Takes `n` numbers off the front of `bytes` into `numbers`, whose content they replace.
+/// Decodes `n` numbers off the front of `bytes` into `numbers`, replacing its contents.
 pub fn read<B: Block, S: Block>(bytes: &mut &[u8], n: usize, numbers: &mut Vec<u32>) -> Option<()> {
     numbers.clear();
-    // A block takes at least a byte, so a nonsensical `n` does not become an allocation.
+    // A block takes at least a byte, so a corrupt `n` cannot cause a huge allocation.
     if n.div_ceil(B::LENGTH) > bytes.len() {
         return None;
     }

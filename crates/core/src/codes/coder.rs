@@ -1,8 +1,8 @@
 //! Lists of 32-bit numbers in any code of the family.
 //!
-//! A list is self-contained but for its length, which the reader knows, and ends on a byte; an empty one takes
-//! none. A damaged list gives other numbers or nothing, never a panic, and makes room for no more than a
-//! kilobyte a byte.
+//! A list is self-contained except for its length, which the reader must know, and is padded to a byte; an
+//! empty list takes no bytes. A corrupt list decodes to other numbers or to `None`, never a panic, and
+//! allocates at most a kilobyte per byte.
 
 use super::ans::Models;
 use super::blocks::{self, Plain128, Plain256};
@@ -12,13 +12,13 @@ use super::pfor::{Patched128, Patched256};
 use super::streamed::Streamed;
 use crate::{Error, Result};
 
-/// A code made ready for lists.
+/// A code, ready to encode and decode lists.
 pub struct Coder {
     code: Code,
     kind: Kind,
 }
 
-/// The parts that codes are made of.
+/// The implementations of the codes.
 enum Kind {
     Streamed(Streamed),
     Models(Box<Models>),
@@ -46,12 +46,12 @@ impl Kind {
 }
 
 impl Coder {
-    /// A code; one with models has those for lists of any kind.
+    /// A coder; a code with models gets the default ones.
     pub fn new(code: Code) -> Result<Coder> {
         Coder::with(code, Models::untrained)
     }
 
-    /// A code whose models, where it has any, are fitted to a sample of the lists.
+    /// A coder whose models, if it has any, are trained on a sample of the lists.
     pub fn train(code: Code, sample: &[Vec<u32>]) -> Result<Coder> {
         Coder::with(code, || Models::train(sample))
     }
@@ -62,7 +62,7 @@ impl Coder {
         Ok(Coder { code, kind })
     }
 
-    /// Which code it is.
+    /// The code.
     pub fn code(&self) -> Code {
         self.code
     }
@@ -83,8 +83,8 @@ impl Coder {
         written.inspect_err(|_| bytes.truncate(start))
     }
 
-    /// Takes `n` numbers off the front of `bytes` into `numbers`, whose content they replace; `None` where the
-    /// bytes do not hold them.
+    /// Decodes `n` numbers off the front of `bytes` into `numbers`, replacing its contents; `None` if the
+    /// bytes do not decode.
     pub fn read(&self, bytes: &mut &[u8], n: usize, numbers: &mut Vec<u32>) -> Option<()> {
         match &self.kind {
             Kind::Streamed(streamed) => streamed.read(bytes, n, numbers),
@@ -98,7 +98,7 @@ impl Coder {
         }
     }
 
-    /// Exactly how many bits [`Self::write`] would append, a multiple of 8.
+    /// The exact number of bits that [`Self::write`] would append, a multiple of 8.
     pub fn bits(&self, numbers: &[u32]) -> Result<u64> {
         let bytes = match &self.kind {
             Kind::Streamed(streamed) => return Ok(streamed.length(numbers)?.next_multiple_of(8)),
@@ -117,7 +117,7 @@ impl Coder {
         Ok(bytes as u64 * 8)
     }
 
-    /// The models, to be kept beside the lists; empty where there are none.
+    /// The serialised models, to be stored beside the lists; empty if there are none.
     pub fn to_bytes(&self) -> Vec<u8> {
         match &self.kind {
             Kind::Models(models) => models.to_bytes(),
@@ -125,7 +125,7 @@ impl Coder {
         }
     }
 
-    /// The coder that gave `bytes`; `None` where they are damaged.
+    /// The coder with serialised models; `None` if they are corrupt.
     pub fn from_bytes(code: Code, bytes: &[u8]) -> Option<Coder> {
         if code == Code::Ans {
             let models = Models::from_bytes(bytes)?;

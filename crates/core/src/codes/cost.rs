@@ -1,9 +1,9 @@
-//! What decoding costs: a fixed table, so that whoever chooses a code by it chooses the same on every machine.
+//! The cost of decoding: a fixed table, so that the choice of a code is the same on every machine.
 //!
-//! `cargo bench --bench codes` made it, on a core of an EPYC: nanoseconds of one thread's processor time a number, the
-//! fastest of 50 turns over 2,000 lists each of gaps between documents, counts and gaps between positions, beside those
-//! of `simd128`, and the mean of the three kinds. In lists of less than 256 numbers the codes of 256 are those of 128,
-//! so both have one cost.
+//! Measured by `cargo bench --bench codes` on one core of an EPYC: nanoseconds of CPU time per number, the
+//! fastest of 50 runs over 2,000 lists each of gaps between documents, counts and gaps between positions,
+//! relative to `simd128`, and averaged over the three kinds. In lists of fewer than 256 numbers the
+//! 256-number codes are those of 128, so both have the same cost.
 
 use super::Code;
 
@@ -11,7 +11,7 @@ use super::Code;
 const SIMD128: f64 = 0.2;
 
 impl Code {
-    /// About how many nanoseconds it takes to decode a number of a list.
+    /// The approximate time to decode a number of a list, in nanoseconds.
     pub fn nanoseconds(self) -> f64 {
         let relative = match self {
             Code::Simd128 | Code::Simd256 => 1.0,

@@ -1,6 +1,7 @@
-//! Elias and Fano's representation of a monotone sequence, given by its gaps.
+//! The Elias–Fano representation of a monotone sequence, given by its gaps.
 //!
-//! The sums x₀ ≤ x₁ ≤ … of the n numbers, the last of which is u, are cut at l = ⌊log₂(u/n)⌋ bits (0 where u < n):
+//! The prefix sums x₀ ≤ x₁ ≤ … of the n numbers, the last of which is u, are split at l = ⌊log₂(u/n)⌋ bits (0
+//! if u < n):
 //!
 //! ```text
 //! 6 bits   l
@@ -8,8 +9,9 @@
 //! the rest the high bits of each sum less those of the one before, in unary: at most n + u/2^l bits
 //! ```
 //!
-//! A number takes at most 2 + log₂(u/n) bits, half a bit from the least that any representation of a
-//! sequence drawn evenly can do with, whatever the numbers are. Sums have 64 bits; a list whose sum has more is refused.
+//! A number takes at most 2 + log₂(u/n) bits, within half a bit of the lower bound for any representation of
+//! a uniformly drawn sequence, whatever the numbers are. Sums have 64 bits; a list with a larger sum is
+//! refused.
 //!
 //! Sources: Peter Elias, "Efficient storage and retrieval by content and address of static files", 1974; Robert
 //! Fano, "On the number of bits required to implement an associative memory", 1971.
@@ -20,7 +22,7 @@ use crate::{Error, Result};
 
 const WIDTH_OF_LOW: u32 = 6;
 
-/// The last of the sums.
+/// The last prefix sum.
 fn universe<T: Natural>(numbers: &[T]) -> Result<u64> {
     numbers.iter().try_fold(0u64, |sum, number| sum.checked_add(number.widened())).ok_or_else(|| {
         Error::Invalid("elias-fano holds lists whose sum is below 2^64, and this one's is more".into())
@@ -62,7 +64,7 @@ pub fn write<T: Natural>(numbers: &[T], bits: &mut BitWriter) -> Result<()> {
     Ok(())
 }
 
-/// Takes `n` numbers into `numbers`, whose content they replace.
+/// Decodes `n` numbers into `numbers`, replacing its contents.
 pub fn read<T: Natural>(bits: &mut BitReader, n: usize, numbers: &mut Vec<T>) -> Option<()> {
     numbers.clear();
     if n == 0 {
@@ -70,7 +72,7 @@ pub fn read<T: Natural>(bits: &mut BitReader, n: usize, numbers: &mut Vec<T>) ->
     }
     let low = bits.read(WIDTH_OF_LOW)? as u32;
     let (bytes, start) = bits.position();
-    // A number takes at least a bit, so a nonsensical `n` does not become an allocation.
+    // A number takes at least a bit, so a corrupt `n` cannot cause a huge allocation.
     let all_low = n.checked_mul(low as usize + 1).filter(|all| *all <= bits.left())? - n;
     bits.skip(all_low);
     numbers.reserve(n);

@@ -1,15 +1,16 @@
-//! PFOR-DELTA as the notes have it: blocks of one small width, with an escape where a number does not fit.
+//! PFOR-DELTA as in the notes: blocks of one small width, with an escape value for numbers that do not fit.
 //!
 //! ```text
-//! block        u8 width b, u8 width a of the exceptions (0 where there are none)
+//! block        u8 width b, u8 width a of the exceptions (0 if there are none)
 //! numbers      128 (256) numbers of b bits, interleaved in lanes; 2^b − 1 stands for an exception
 //! exceptions   the exceptions in order, a bits each
 //! rest         as that of the plain blocks
 //! ```
 //!
-//! The width b is the least that holds nine tenths of the numbers, the escape not among them; an exception takes a bits
-//! in full, as many as the largest needs. Two vectors in the same order are read together: where the first has the
-//! escape, the next of the second is taken. [`pfor`](super::pfor) is what became of it.
+//! The width b is the least that holds nine tenths of the numbers, not counting the escape value; an
+//! exception is written in full, in a bits, as many as the largest needs. The two vectors are read together:
+//! at each escape in the first, the next exception of the second is taken. [`pfor`](super::pfor) is its
+//! successor.
 //!
 //! Source: Zukowski, Héman, Nes and Boncz, "Super-scalar RAM-CPU cache compression", 2006.
 
@@ -39,14 +40,14 @@ fn plan(block: &[u32]) -> (u8, u8) {
     let widest = block.iter().map(|number| width_of(*number)).max().unwrap_or(0);
     let fitting = |width: u8| block.iter().filter(|number| **number < escape(width)).count();
     let nine_tenths = (block.len() * 9).div_ceil(10);
-    // Where hardly any number fits with less, all have the full width and there is no escape.
+    // If hardly any number fits in fewer bits, all have the full width and there is no escape.
     match (1..widest).find(|width| fitting(*width) >= nine_tenths) {
         Some(width) => (width, widest),
         None => (widest, 0),
     }
 }
 
-/// What stands for an exception among numbers of a width.
+/// The escape value of a width.
 fn escape(width: u8) -> u32 {
     ((1u64 << width) - 1) as u32
 }

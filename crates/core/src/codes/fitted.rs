@@ -1,10 +1,10 @@
-//! The Golomb and Rice codes that fit a list.
+//! Golomb and Rice codes with a parameter fitted to each list.
 //!
-//! Numbers that follow a geometric distribution of ratio p, P(n) = p (1−p)^n, are coded best of all by the Golomb
-//! code of modulus ⌈−log(2−p) / log(1−p)⌉ (Gallager and Van Voorhis, "Optimal source codes for geometrically
-//! distributed integer alphabets", 1975); their mean m is (1−p)/p, so p = 1/(m+1). Rice's parameter is
-//! found by trying the three around the logarithm of the mean. Either stands before the list, the modulus less
-//! one in δ, the parameter in γ.
+//! For a geometric distribution with ratio p, P(n) = p (1−p)^n, the optimal code is the Golomb code of
+//! modulus ⌈−log(2−p) / log(1−p)⌉ (Gallager and Van Voorhis, "Optimal source codes for geometrically
+//! distributed integer alphabets", 1975); its mean m is (1−p)/p, so p = 1/(m+1). The Rice parameter is found
+//! by trying the three values around the logarithm of the mean. Either is written before the list, the
+//! modulus minus one in δ, the parameter in γ.
 
 use super::bits::{BitReader, BitWriter};
 use super::lists::{self, Natural};
@@ -18,18 +18,18 @@ pub fn golomb_modulus(p: f64) -> Result<u64> {
             "the ratio of a geometric distribution is above 0 and at most 1, and this one is {p}"
         )));
     }
-    // log1p is exact for a p so small that 1 − p is 1.
+    // log1p is exact even for a p so small that 1 − p rounds to 1.
     Ok((-libm::log(2.0 - p) / libm::log1p(-p)).ceil().max(1.0) as u64)
 }
 
-/// The modulus for a list that is not empty.
+/// The modulus for a nonempty list.
 pub fn modulus<T: Natural>(numbers: &[T]) -> u64 {
     let best = golomb_modulus(1.0 / (mean(numbers) + 1.0)).unwrap_or(1);
-    // However far a number is from the mean, its word must not be absurdly long.
+    // However far a number is from the mean, its codeword must not be absurdly long.
     best.max(largest(numbers) / (LONGEST / 2))
 }
 
-/// The parameter for a list that is not empty.
+/// The parameter for a nonempty list.
 pub fn parameter<T: Natural>(numbers: &[T]) -> u32 {
     let around = ((mean(numbers) + 1.0) as u64).ilog2();
     let least = (largest(numbers) / (LONGEST / 2)).checked_ilog2().map_or(0, |log| log + 1);
@@ -52,7 +52,7 @@ fn largest<T: Natural>(numbers: &[T]) -> u64 {
 pub enum Fitted {
     /// Golomb's, by the mean.
     Golomb,
-    /// Rice's, by trying.
+    /// Rice's, by trial.
     Rice,
 }
 
@@ -94,7 +94,7 @@ impl Fitted {
         }
     }
 
-    /// Takes `n` numbers into `numbers`, whose content they replace.
+    /// Decodes `n` numbers into `numbers`, replacing its contents.
     pub fn read<T: Natural>(self, bits: &mut BitReader, n: usize, numbers: &mut Vec<T>) -> Option<()> {
         numbers.clear();
         if n == 0 {

@@ -1,4 +1,4 @@
-//! Lists of naturals as words one after the other.
+//! Lists of naturals as concatenated codewords.
 
 use super::bits::{BitReader, BitWriter, WINDOW, window};
 use super::table::{MOST, Table, Tabled};
@@ -9,7 +9,7 @@ use crate::{Error, Result};
 pub trait Natural: Copy + Default {
     /// As 64 bits.
     fn widened(self) -> u64;
-    /// From 64 bits; `None` where it does not fit.
+    /// From 64 bits; `None` if it does not fit.
     fn narrowed(number: u64) -> Option<Self>;
     /// From eight bits.
     fn small(number: u8) -> Self;
@@ -49,12 +49,12 @@ impl Natural for u64 {
     }
 }
 
-/// How many bits the words of `numbers` take together.
+/// How many bits the codewords of `numbers` take in total.
 pub fn length<W: Words, T: Natural>(words: W, numbers: &[T]) -> Result<u64> {
     numbers.iter().try_fold(0, |sum, number| Ok(sum + length_of(words, number.widened())?))
 }
 
-/// How many bits the word of `number` takes.
+/// How many bits the codeword of `number` takes.
 #[inline]
 fn length_of<W: Words>(words: W, number: u64) -> Result<u64> {
     words.length(number).ok_or_else(|| {
@@ -62,7 +62,7 @@ fn length_of<W: Words>(words: W, number: u64) -> Result<u64> {
     })
 }
 
-/// Appends the words of `numbers`.
+/// Appends the codewords of `numbers`.
 pub fn write<W: Words, T: Natural>(words: W, numbers: &[T], bits: &mut BitWriter) -> Result<()> {
     for number in numbers {
         let number = number.widened();
@@ -72,7 +72,7 @@ pub fn write<W: Words, T: Natural>(words: W, numbers: &[T], bits: &mut BitWriter
     Ok(())
 }
 
-/// Takes `n` words into `numbers`, whose content they replace.
+/// Decodes `n` codewords into `numbers`, replacing its contents.
 #[inline]
 pub fn read<W: Tabled, T: Natural>(
     words: W,
@@ -81,7 +81,7 @@ pub fn read<W: Tabled, T: Natural>(
     numbers: &mut Vec<T>,
 ) -> Option<()> {
     numbers.clear();
-    // A word takes at least a bit, so a nonsensical `n` does not become an allocation.
+    // A codeword takes at least a bit, so a corrupt `n` cannot cause a huge allocation.
     if n > bits.left() {
         return None;
     }
@@ -89,14 +89,14 @@ pub fn read<W: Tabled, T: Natural>(
     fill(words, bits, numbers)
 }
 
-/// Takes as many words as there are `places`.
+/// Decodes as many codewords as there are `places`.
 #[inline]
 pub fn fill<W: Tabled, T: Natural>(words: W, bits: &mut BitReader, places: &mut [T]) -> Option<()> {
     let (bytes, start) = bits.position();
     let mut run = Run { words, bytes, at: start };
     let mut rest = places;
     let table = if rest.len() > MOST { words.table() } else { None };
-    // How long the words are is guessed from the first one, then known from those before.
+    // The codeword length is estimated from the first codeword, then from the preceding ones.
     let mut average = words.peek(bits.window()).1 as usize;
     while !rest.is_empty() {
         let before = run.at;
@@ -116,14 +116,15 @@ pub fn fill<W: Tabled, T: Natural>(words: W, bits: &mut BitReader, places: &mut 
     bits.end().map(|_| ())
 }
 
-/// How many numbers are read one way before the other is considered.
+/// How many numbers are decoded one way before the choice is reconsidered.
 const GROUP: usize = 32;
-/// From so many bits a word on, two at a time are read by hand instead of three: more rarely fit a window.
+/// From this mean codeword length on, two codewords per window are decoded without a table, not three: more
+/// rarely fit.
 const FIRST_OF_PAIRS: usize = 18;
-/// From so many bits a word on, one at a time.
+/// From this mean codeword length on, one codeword per window.
 const FIRST_OF_SINGLES: usize = 26;
 
-/// A place in a run of words; passed by value, so that the position is in a register.
+/// A position in a sequence of codewords; passed by value, so that it stays in a register.
 struct Run<'a, W> {
     words: W,
     bytes: &'a [u8],
@@ -131,7 +132,7 @@ struct Run<'a, W> {
 }
 
 impl<W: Words> Run<'_, W> {
-    /// Reads [`GROUP`] numbers or a few more or less, as many as fit; how many.
+    /// Decodes about [`GROUP`] numbers by table, as many as fit; returns how many.
     #[inline(always)]
     fn by_table<T: Natural>(&mut self, table: &Table, places: &mut [T]) -> Option<usize> {
         let mut at = self.at;
@@ -158,7 +159,8 @@ impl<W: Words> Run<'_, W> {
         Some(read)
     }
 
-    /// Reads `TOGETHER` numbers a window, or one where their words do not fit; how many, which is all.
+    /// Decodes `TOGETHER` numbers per window, or one if their codewords do not fit; returns how many, which
+    /// is all.
     #[inline(always)]
     fn by_hand<const TOGETHER: usize, T: Natural>(&mut self, places: &mut [T]) -> Option<usize> {
         let mut at = self.at;

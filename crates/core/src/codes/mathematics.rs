@@ -1,9 +1,9 @@
-//! What can be said of a code without writing anything: lengths, words on paper, Kraft's sum, intended distributions.
+//! Properties of codes: codeword lengths, codewords as text, the Kraft sum, intended distributions.
 //!
-//! An instantaneous code has no word that begins another, and then ∑ 2^−|w| ≤ 1 over its words w (Kraft and
-//! McMillan), with equality where it is complete. So its lengths are a distribution, the intended one:
-//! P(n) = 2^−|w(n)|, for which the code is optimal. The other way round, any lengths whose sum is at most
-//! one belong to an instantaneous code: [`canonical`] gives its words.
+//! In an instantaneous (prefix-free) code no codeword is a prefix of another, and then ∑ 2^−|w| ≤ 1 over its
+//! codewords w (Kraft and McMillan), with equality if it is complete. So its lengths define a distribution,
+//! the intended one: P(n) = 2^−|w(n)|, for which the code is optimal. Conversely, any lengths whose sum is at
+//! most one are those of an instantaneous code: [`canonical`] returns its codewords.
 
 use std::collections::HashMap;
 
@@ -16,9 +16,9 @@ use super::streamed::Single;
 use super::words::blocks;
 use crate::{Error, Pulse, Result};
 
-/// How many numbers are looked at between two beats.
+/// How many numbers are processed between two beats of the pulse.
 const BETWEEN_BEATS: u64 = 1 << 16;
-/// How many characters the words of a canonical code may have together.
+/// The maximum total length of the codewords of a canonical code, in characters.
 const MOST_CHARACTERS: u64 = 1 << 26;
 
 fn single(code: Code) -> Result<Single> {
@@ -29,7 +29,7 @@ fn single(code: Code) -> Result<Single> {
     })
 }
 
-/// How long the word of each number is.
+/// The codeword length of each number.
 pub fn lengths(code: Code, numbers: &[u64]) -> Result<Vec<u64>> {
     let words = single(code)?;
     let length = |number: &u64| {
@@ -43,9 +43,9 @@ pub fn lengths(code: Code, numbers: &[u64]) -> Result<Vec<u64>> {
     numbers.iter().map(length).collect()
 }
 
-/// The intended probability of each number; zero where it has no word or one that is never written.
+/// The intended probability of each number; zero if it has no codeword or one that is never written.
 ///
-/// Where the code is incomplete, 2^−length is divided by Kraft's sum, so that the probabilities add up to one.
+/// If the code is incomplete, 2^−length is divided by the Kraft sum, so that the probabilities add up to one.
 pub fn intended(code: Code, numbers: &[u64]) -> Result<Vec<f64>> {
     let words = single(code)?;
     let all = total(code);
@@ -54,8 +54,8 @@ pub fn intended(code: Code, numbers: &[u64]) -> Result<Vec<f64>> {
     Ok(numbers.iter().map(probability).collect())
 }
 
-/// Kraft's sum over all naturals: one where the code is complete. Blocks of b bits lack 2^−b of it, for a
-/// number never begins with a block of zeros.
+/// The Kraft sum over all naturals: one if the code is complete. Codes with blocks of b bits lack 2^−b of it,
+/// since a number never begins with a block of zeros.
 fn total(code: Code) -> f64 {
     match code {
         Code::Nibble | Code::NibblePrefix => 1.0 - 1.0 / 16.0,
@@ -64,7 +64,7 @@ fn total(code: Code) -> f64 {
     }
 }
 
-/// Kraft's sum over the numbers below `upto`.
+/// The Kraft sum over the numbers below `upto`.
 pub fn kraft(code: Code, upto: u64, pulse: &Pulse) -> Result<f64> {
     let words = single(code)?;
     let mut sum = 0.0;
@@ -74,14 +74,14 @@ pub fn kraft(code: Code, upto: u64, pulse: &Pulse) -> Result<f64> {
         }
         match words.length(number) {
             Some(length) => sum += (-(length as f64)).exp2(),
-            // Lengths never fall, so that those after it are too long as well.
+            // Lengths never decrease, so all later codewords are too long as well.
             None => break,
         }
     }
     Ok(sum)
 }
 
-/// The words of the numbers below `upto`, as they are written on paper: pieces with their highest bit first.
+/// The codewords of the numbers below `upto` as text: each field with its highest bit first.
 pub fn words(code: Code, upto: u64, pulse: &Pulse) -> Result<Vec<String>> {
     let mut made = Vec::new();
     let mut characters = 0;
@@ -95,7 +95,7 @@ pub fn words(code: Code, upto: u64, pulse: &Pulse) -> Result<Vec<String>> {
     Ok(made)
 }
 
-/// The word of a number on paper.
+/// The codeword of a number as text.
 pub fn word(code: Code, number: u64) -> Result<String> {
     let words = single(code)?;
     lengths(code, &[number])?;
@@ -140,10 +140,10 @@ fn within(characters: u64) -> Result<()> {
     Ok(())
 }
 
-/// The canonical code of some lengths: in the order of length, then of place, each word is the next free one.
+/// The canonical code with some lengths: by length, then by index, each codeword is the next free one.
 ///
-/// The words' intervals fill \[0, 1) from the left without a gap; the proof of Kraft's theorem in the notes is this
-/// loop. An error where the lengths do not satisfy the inequality.
+/// The intervals of the codewords fill \[0, 1) from the left without a gap; the proof of Kraft's theorem in
+/// the notes is this loop. An error if the lengths do not satisfy the inequality.
 pub fn canonical(lengths: &[u64]) -> Result<Vec<String>> {
     within(lengths.iter().fold(0u64, |sum, length| sum.saturating_add(*length)))?;
     let mut order: Vec<usize> = (0..lengths.len()).collect();
@@ -152,7 +152,7 @@ pub fn canonical(lengths: &[u64]) -> Result<Vec<String>> {
     let mut word: Vec<u8> = Vec::new();
     for (rank, place) in order.into_iter().enumerate() {
         if rank > 0 {
-            // The next word of the same length: a carry past the first bit is the end of the interval.
+            // The next codeword of the same length: a carry past the first bit is the end of the interval.
             let kept = word.iter().rposition(|bit| *bit == b'0').ok_or_else(|| {
                 Error::Invalid(
                     "no instantaneous code has these lengths: the sum of 2^-length is more than 1".into(),
@@ -167,12 +167,14 @@ pub fn canonical(lengths: &[u64]) -> Result<Vec<String>> {
     Ok(made)
 }
 
-/// The best modulus of Golomb's code for a geometric distribution of ratio `p`: ⌈−log(2−p) / log(1−p)⌉.
+/// The optimal modulus of the Golomb code for a geometric distribution with ratio `p`: ⌈−log(2−p) /
+/// log(1−p)⌉.
 pub fn golomb_modulus(p: f64) -> Result<u64> {
     fitted::golomb_modulus(p)
 }
 
-/// The empirical entropy of `numbers`, in bits a number: what no code that looks at one at a time can beat.
+/// The empirical entropy of `numbers`, in bits per number: a lower bound for any code that encodes them one
+/// at a time.
 pub fn entropy(numbers: &[u64], pulse: &Pulse) -> Result<f64> {
     let mut counts: HashMap<u64, u64, FxBuildHasher> = HashMap::default();
     for some in numbers.chunks(BETWEEN_BEATS as usize) {
@@ -181,7 +183,7 @@ pub fn entropy(numbers: &[u64], pulse: &Pulse) -> Result<f64> {
     }
     let all = numbers.len() as f64;
     let mut counts: Vec<u64> = counts.into_values().collect();
-    // Summed in an order that does not depend on the table.
+    // Summed in an order that does not depend on the hash table.
     counts.sort_unstable();
     Ok(counts
         .into_iter()
@@ -243,7 +245,7 @@ mod tests {
             let expected: Vec<u64> = made.iter().map(|word| word.len() as u64).collect();
             assert_eq!(lengths(code, &(0..600).collect::<Vec<u64>>()).unwrap(), expected, "{name}");
             made.sort();
-            // A word that begins others is just before the first of them.
+            // In sorted order, a codeword that is a prefix of others comes just before the first of them.
             assert!(made.windows(2).all(|pair| !pair[1].starts_with(&pair[0])), "{name}");
         }
     }

@@ -1,4 +1,4 @@
-//! What a code makes of some numbers, for `crivello lab codes`: how many bytes, and how long it takes.
+//! Measurements of a code on given numbers, for `crivello lab codes`: encoded size and time.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -6,21 +6,21 @@ use std::time::{Duration, Instant};
 use super::{Code, streams};
 use crate::{Pulse, Result};
 
-/// How often each way is gone at most, and for how long.
+/// The maximum number of runs in each direction, and their total time.
 const RUNS: usize = 9;
 const ENOUGH: Duration = Duration::from_millis(150);
 
-/// What a code makes of some numbers.
+/// The cost of a code on some numbers.
 pub struct Measure {
-    /// How long they are.
+    /// The encoded size.
     pub bytes: u64,
-    /// What writing them took, in seconds; the shortest of some runs.
+    /// The time to encode, in seconds; the shortest of several runs.
     pub encoding: f64,
-    /// What reading them took, in seconds; the shortest of some runs.
+    /// The time to decode, in seconds; the shortest of several runs.
     pub decoding: f64,
 }
 
-/// Writes and reads `numbers` as [`streams`] do, some times.
+/// Encodes and decodes `numbers` as [`streams`] do, several times.
 pub fn measure(code: Code, numbers: &[u64], pulse: &Pulse) -> Result<Measure> {
     let mut bytes = Vec::new();
     let encoding = shortest(|| {

@@ -1,10 +1,15 @@
-//! How integers become bytes.
+//! Integer codes.
 //!
-//! One family: [`Code`] names its members and [`Coder`] reads and writes lists in any of them. Underneath are
-//! the [`words`] of single numbers in a stream of [`bits`], the [`table`]s that decode several at once, and the
-//! codes of whole lists: [`blocks`] of one width, [`pfor`] with exceptions, [`mod@escape`] with escapes, [`ans`], [`elias_fano`].
-//! [`streams`] are long lists of 64-bit numbers for people, and [`mathematics`] is what can be said of a code
-//! without writing. [`variable_byte`] serves those who keep a lone number among other bytes.
+//! One family: [`Code`] names its members and [`Coder`] encodes and decodes lists in any of them. Underneath
+//! are the codewords of single numbers ([`words`]) in a stream of [`bits`], the [`table`]s that decode
+//! several at a time, and the codes of whole lists: [`blocks`] of one width, [`pfor`] with exceptions,
+//! [`mod@escape`] with escapes, [`ans`], [`elias_fano`]. [`streams`] are long lists of 64-bit numbers for
+//! users, and [`mathematics`] has the theory: lengths, Kraft sums, distributions. [`variable_byte`] is for
+//! single numbers among other bytes.
+//!
+//! The codes are our own because the decoders of existing crates (dsi-bitstream, sux, webgraph) do not check
+//! damaged bytes, and a file format of ours must survive damage; dsi-bitstream is the peer in tests and
+//! benches. Only the SIMD bit packing is a crate, `bitpacking`.
 
 mod ans;
 pub(crate) mod bits;

@@ -19,9 +19,9 @@ pub enum Code {
     Zeta(u8),
     /// `omega`: Elias's ω.
     Omega,
-    /// `golomb:13`: Golomb's code of a modulus; `golomb`: of the one that is best for a list's mean.
+    /// `golomb:13`: the Golomb code of a modulus; `golomb`: of the optimal one for a list's mean.
     Golomb(Option<u64>),
-    /// `rice:4`: Rice's code of a parameter below 64; `rice`: of the one that is best for a list.
+    /// `rice:4`: the Rice code of a parameter below 64; `rice`: of the optimal one for a list.
     Rice(Option<u8>),
     /// `minimal:1000`: minimal binary code of the numbers below a bound, at least 2.
     Minimal(u64),
@@ -29,25 +29,25 @@ pub enum Code {
     Nibble,
     /// `byte`: blocks of eight bits, each with a continuation bit.
     Byte,
-    /// `nibble-prefix`: blocks of four bits, whose number stands before them.
+    /// `nibble-prefix`: blocks of four bits, preceded by their number.
     NibblePrefix,
-    /// `byte-prefix`: blocks of eight bits, whose number stands before them.
+    /// `byte-prefix`: blocks of eight bits, preceded by their number.
     BytePrefix,
     /// `pfor128`: blocks of 128 numbers of one width, and exceptions.
     Pfor128,
     /// `pfor256`: blocks of 256 numbers of one width, and exceptions.
     Pfor256,
-    /// `escape128`: the same as the notes have it, with escapes in place of the exceptions.
+    /// `escape128`: PFOR-DELTA as in the notes, with escapes in place of the exceptions.
     Escape128,
-    /// `escape256`: that with blocks of 256 numbers.
+    /// `escape256`: the same with blocks of 256 numbers.
     Escape256,
     /// `ans`: asymmetric numeral systems with static models.
     Ans,
-    /// `elias-fano`: the sums of the numbers as a monotone sequence.
+    /// `elias-fano`: the prefix sums of the numbers as a monotone sequence.
     EliasFano,
-    /// `simd128`: blocks of 128 numbers of the width of the largest.
+    /// `simd128`: blocks of 128 numbers, bit-packed with the width of the largest.
     Simd128,
-    /// `simd256`: blocks of 256 numbers of the width of the largest.
+    /// `simd256`: blocks of 256 numbers, bit-packed with the width of the largest.
     Simd256,
 }
 
@@ -82,7 +82,7 @@ const WITH_PARAMETER: [(&str, &str); 4] = [
 ];
 
 impl Code {
-    /// The codes that hold any list.
+    /// The codes that can encode any list.
     pub fn all() -> Vec<Code> {
         let words = WORDS.iter().map(|(_, code, _)| *code).filter(|code| *code != Code::Unary);
         let (before, after): (Vec<Code>, Vec<Code>) =
@@ -96,7 +96,7 @@ impl Code {
         words.chain(WITH_PARAMETER).map(|(name, description)| (name, description.to_owned())).collect()
     }
 
-    /// Whether the parameter is one that the code can have.
+    /// Checks the parameter.
     pub(super) fn check(self) -> Result<Code> {
         let wrong = match self {
             Code::Zeta(0 | 64..) => "the parameter of zeta is from 1 to 63",

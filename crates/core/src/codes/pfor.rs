@@ -1,20 +1,20 @@
-//! PFOR-DELTA: blocks of one small width, and the few numbers that it does not hold apart.
+//! PFOR-DELTA: blocks of one small width, with the few larger numbers patched in as exceptions.
 //!
 //! ```text
-//! block        u8 width b, plus 64 where there are exceptions; then
+//! block        u8 width b, plus 64 if there are exceptions; then
 //! exceptions   u8 how many (e), u8 width of their high parts (h)
 //! low parts    128 (256) numbers of b bits, interleaved in lanes
 //! exceptions   e places, a byte each, then e high parts of h bits each
 //! rest         as that of the plain blocks
 //! ```
 //!
-//! The low b bits of every number, also of an exception, stand in its place; an exception's other bits are
-//! put above them afterwards. So decoding is an unrolled loop for each b and then e additions, without a
-//! branch that depends on the numbers. The notes put an escape (2^b − 1) in the exception's place and the
-//! whole number in the second vector: that saves the byte of the place and costs b bits an exception, one
-//! value of every width, and a test for each of the numbers. They choose b so that nine tenths of the numbers
-//! fit; here it is the one that makes the block smallest, which a histogram of the widths tells at once and
-//! which is never larger.
+//! The low b bits of every number, including an exception, are stored in its place; the other bits of an
+//! exception are added afterwards. So decoding is an unrolled loop for each b and then e additions, without a
+//! branch that depends on the numbers. The notes store an escape (2^b − 1) in the exception's place and the
+//! whole number in the second vector: that saves the byte of the place but costs b bits per exception, one
+//! value of every width, and a test for each number. They choose b so that nine tenths of the numbers fit;
+//! here it is the one that minimises the block, found in one pass over a histogram of the widths, and never
+//! worse.
 //!
 //! Sources: Zukowski, Héman, Nes and Boncz, "Super-scalar RAM-CPU cache compression", 2006; Yan, Ding and Suel,
 //! "Inverted index compression and query processing with optimized document ordering", 2009 (the choice of b and
@@ -47,7 +47,7 @@ struct Plan {
     bytes: usize,
 }
 
-/// The plan that takes the fewest bytes, and of those the one with the fewest exceptions.
+/// The plan with the fewest bytes, and among those the one with the fewest exceptions.
 fn plan(block: &[u32]) -> Plan {
     let mut of_width = [0; 33];
     for number in block {

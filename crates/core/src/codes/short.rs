@@ -1,6 +1,6 @@
-//! Lists too short for a block: what is left over of one, and most lists of an index.
+//! Lists too short for a block: the remainder of longer lists, and most lists of an index.
 //!
-//! A lone number is in variable byte code. Otherwise the first four bits say how the others are written:
+//! A single number is in variable byte code. Otherwise the first four bits say how the others are written:
 //!
 //! ```text
 //! 0 to 12   the width of each number
@@ -9,8 +9,8 @@
 //! 15        variable byte code
 //! ```
 //!
-//! and whichever takes the least is taken, so that a list costs at most half a byte more than the best of
-//! them, and zeros half a byte together.
+//! and the shortest is chosen, so that a list costs at most half a byte more than the best of them, and a
+//! list of zeros takes half a byte.
 
 use super::bits::{BitReader, BitWriter, Bits, lowest, window};
 use super::lists;
@@ -75,7 +75,7 @@ pub fn write(numbers: &[u32], bytes: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Takes as many numbers off the front of `bytes` as there are `places`.
+/// Decodes as many numbers off the front of `bytes` as there are `places`.
 pub fn read(bytes: &mut &[u8], places: &mut [u32]) -> Option<()> {
     let mut bits = BitReader::new(bytes);
     if places.len() == 1 {
@@ -94,7 +94,7 @@ pub fn read(bytes: &mut &[u8], places: &mut [u32]) -> Option<()> {
     Some(())
 }
 
-/// Takes numbers of one width, at most 32.
+/// Decodes numbers of one width, at most 32.
 pub fn unpack(bits: &mut BitReader, width: u32, places: &mut [u32]) -> Option<()> {
     let all = places.len().checked_mul(width as usize)?;
     if width > 32 || all > bits.left() {

@@ -1,4 +1,4 @@
-//! The codes whose lists are one stream of bits, for numbers of 32 or 64 bits.
+//! The codes whose lists are a single bit stream, for numbers of 32 or 64 bits.
 
 use super::bits::{BitReader, BitWriter, Bits};
 use super::elias_fano;
@@ -10,21 +10,22 @@ use super::words::{
 };
 use crate::Result;
 
-/// In what a list of one number is, where the code is fitted to its list: a parameter would be as long as the number.
+/// The code of single-number lists if the code is fitted to its list: a parameter would be as long as the
+/// number.
 const LONE: Blocks = Blocks(8);
 
-/// A code whose lists are one stream of bits, with what follows from its parameter.
+/// A code whose lists are a single bit stream, with the constants derived from its parameter.
 #[derive(Clone, Copy)]
 pub enum Streamed {
-    /// A word for each number.
+    /// A codeword for each number.
     Words(Single),
-    /// Words of a code that is chosen for each list.
+    /// Codewords of a code that is chosen for each list.
     Fitted(Fitted),
-    /// Elias and Fano's sums.
+    /// Elias–Fano, of the prefix sums.
     EliasFano,
 }
 
-/// A code with a word for every single number.
+/// A code with a codeword for every single number.
 #[derive(Clone, Copy)]
 pub enum Single {
     /// Unary.
@@ -47,13 +48,13 @@ pub enum Single {
     Nibble,
     /// Blocks of eight bits.
     Byte,
-    /// Blocks of four bits after their number.
+    /// Blocks of four bits, preceded by their number.
     NibblePrefix,
-    /// Blocks of eight bits after their number.
+    /// Blocks of eight bits, preceded by their number.
     BytePrefix,
 }
 
-/// Evaluates `$work` for the words of a [`Single`]: once for each type, so that its loops know it.
+/// Evaluates `$work` for the codewords of a [`Single`]: once per type, so that its loops are monomorphised.
 macro_rules! each {
     ($single:expr, $words:ident => $work:expr) => {
         match $single {
@@ -79,7 +80,7 @@ macro_rules! each {
 }
 
 impl Single {
-    /// The words of a code, where it has one for every single number. The code's parameter has been checked.
+    /// The codewords of a code, if it has one for every single number. Its parameter has been checked.
     pub fn of(code: Code) -> Option<Single> {
         Some(match code {
             Code::Unary => Single::Unary,
@@ -98,19 +99,19 @@ impl Single {
         })
     }
 
-    /// How long the word of `number` is; `None` where there is none, or one that is absurdly long.
+    /// The codeword length of `number`; `None` if it has no codeword, or one that is absurdly long.
     pub fn length(self, number: u64) -> Option<u64> {
         each!(self, words => words.length(number))
     }
 
-    /// Appends the word of `number`, which has one.
+    /// Appends the codeword of `number`, which must have one.
     pub fn write(self, number: u64, bits: &mut impl Bits) {
         each!(self, words => words.write(number, bits));
     }
 }
 
 impl Streamed {
-    /// The code, where its lists are streams of bits. Its parameter has been checked.
+    /// The code, if its lists are bit streams. Its parameter has been checked.
     pub fn of(code: Code) -> Option<Streamed> {
         match code {
             Code::Golomb(None) => Some(Streamed::Fitted(Fitted::Golomb)),
@@ -130,7 +131,7 @@ impl Streamed {
         }
     }
 
-    /// Appends `numbers`; where there is an error, `bytes` may have some of them.
+    /// Appends `numbers`; after an error, `bytes` may contain some of them.
     pub fn write<T: Natural>(self, numbers: &[T], bytes: &mut Vec<u8>) -> Result<()> {
         let mut bits = BitWriter::new(bytes);
         match self {
@@ -143,7 +144,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// Takes `n` numbers off the front of `bytes` into `numbers`, whose content they replace.
+    /// Decodes `n` numbers off the front of `bytes` into `numbers`, replacing its contents.
     pub fn read<T: Natural>(self, bytes: &mut &[u8], n: usize, numbers: &mut Vec<T>) -> Option<()> {
         let mut bits = BitReader::new(bytes);
         match self {

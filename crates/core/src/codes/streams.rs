@@ -1,15 +1,15 @@
-//! One long list of 64-bit numbers in any code, for people who want to see what a code does with their data.
+//! One long list of 64-bit numbers in any code, for users who want to see what a code does with their data.
 //!
-//! A code of bits writes them as it writes a list. The codes of 32-bit numbers (blocks, PFOR-DELTA, ANS) write
-//! lists of [`PIECE`] numbers:
+//! A bit-oriented code writes them as it writes a list. The codes of 32-bit numbers (blocks, PFOR-DELTA, ANS)
+//! write lists of [`PIECE`] numbers:
 //!
 //! ```text
-//! u8       1 where some number has more than 32 bits, plus 2 where models follow
-//! models   how many bytes, in variable byte code, and the models
-//! lists    for every piece the low halves of its numbers, then, where there are any, the high halves
+//! u8       1 if some number has more than 32 bits, plus 2 if models follow
+//! models   their length in bytes, in variable byte code, and the models
+//! lists    for every piece the low halves of its numbers, then, if there are any, the high halves
 //! ```
 //!
-//! The models of ANS are fitted to the numbers themselves where that makes the whole shorter.
+//! The models of ANS are trained on the numbers themselves if that makes the result shorter.
 
 use super::coder::Coder;
 use super::name::Code;
@@ -17,14 +17,14 @@ use super::streamed::Streamed;
 use super::variable_byte;
 use crate::{Error, Pulse, Result};
 
-/// How many numbers make a list.
+/// Numbers per list.
 const PIECE: usize = 1024;
-/// How many lists models are fitted to, at most.
+/// The maximum number of lists that models are trained on.
 const SAMPLE: usize = 2048;
 const HIGH_HALVES: u8 = 1;
 const MODELS: u8 = 2;
 
-/// `numbers` as bytes.
+/// Encodes `numbers`.
 pub fn encode(code: Code, numbers: &[u64], pulse: &Pulse) -> Result<Vec<u8>> {
     let code = code.check()?;
     let mut bytes = Vec::new();
@@ -71,7 +71,7 @@ fn halves(piece: &[u64], shift: u32) -> Vec<u32> {
     piece.iter().map(|number| (number >> shift) as u32).collect()
 }
 
-/// The `n` numbers that [`encode`] wrote.
+/// Decodes the `n` numbers that [`encode`] wrote.
 pub fn decode(code: Code, bytes: &[u8], n: usize, pulse: &Pulse) -> Result<Vec<u64>> {
     let code = code.check()?;
     let mut numbers = Vec::new();

@@ -1,24 +1,24 @@
-//! Several words at a look-up.
+//! Table-driven decoding of several codewords per lookup.
 //!
-//! A table has an entry for every beginning of [`PREFIX`] bits: which numbers the whole words in it are, at
-//! most [`MOST`] of them, and how many bits these take. Where not even the first word is whole, the word is
-//! decoded by hand. An entry is eight bytes (the lowest: how many numbers, and above them how many bits; then
-//! the numbers, a byte each), so that a table takes 16 KiB, half of the fastest cache, and all numbers of an
-//! entry are stored at once.
+//! A table has an entry for every prefix of [`PREFIX`] bits: the numbers of the complete codewords in it, at
+//! most [`MOST`], and how many bits these take. If not even the first codeword is complete, it is decoded
+//! without the table. An entry is eight bytes (the lowest: how many numbers, and above them how many bits;
+//! then the numbers, one byte each), so that a table takes 16 KiB, half of the L1 cache, and all numbers of
+//! an entry are stored with one write.
 
 use std::sync::OnceLock;
 
 use super::bits::BitReader;
 use super::words::{Delta, FixedZeta, Gamma, Omega, Unary, Words, Zeta};
 
-/// How many bits are looked up.
+/// The number of bits looked up.
 pub const PREFIX: u32 = 11;
-/// How many numbers an entry has at most.
+/// The maximum of numbers per entry.
 pub const MOST: usize = 7;
 /// The largest parameter of ζ that has a table.
 const ZETAS: usize = 8;
 
-/// The words that begin with the bits of an entry's place.
+/// For every prefix, the codewords it starts with.
 pub struct Table(Box<[u64; 1 << PREFIX]>);
 
 impl Table {
@@ -41,7 +41,7 @@ impl Table {
         Table(entries)
     }
 
-    /// What the first bits of `window` hold: the numbers, and how many they are and how many bits they take.
+    /// The entry of the first bits of `window`: the numbers, how many they are, and how many bits they take.
     #[inline(always)]
     pub fn look(&self, window: u64) -> ([u8; MOST], usize, u32) {
         let entry = self.0[window as usize % self.0.len()];
@@ -50,9 +50,9 @@ impl Table {
     }
 }
 
-/// A code that may have a table, made when it is first asked for.
+/// A code that may have a table, built on first use.
 pub trait Tabled: Words {
-    /// Words that are no longer on average, in bits, are decoded faster by the table than by hand.
+    /// Up to this mean length in bits, codewords are decoded faster by the table than without it.
     const SHORT: usize = 6;
 
     /// The table of the code.

@@ -1,8 +1,9 @@
-//! Variable byte code: seven bits of the number a byte, the lowest first; the top bit says that more follow.
+//! Variable byte code (varint): seven bits of the number per byte, the lowest first; the top bit says that
+//! more follow.
 //!
 //! A number x takes ⌊log₂ x⌋ / 7 + 1 bytes (1 for zero): one below 128, two below 16,384, ten at most.
-//! It is the universal code to take where numbers are alone and bytes matter less than a simple decoder
-//! (Witten, Moffat and Bell, *Managing Gigabytes*, 1999).
+//! It is the code to choose for isolated numbers, if a simple decoder matters more than bytes (Witten, Moffat
+//! and Bell, *Managing Gigabytes*, 1999).
 
 /// Appends `number` to `bytes`.
 #[inline]
@@ -14,7 +15,7 @@ pub fn write(mut number: u64, bytes: &mut Vec<u8>) {
     bytes.push(number as u8);
 }
 
-/// Takes a number off the front of `bytes`; `None` where they end too early or hold more than 64 bits.
+/// Decodes a number off the front of `bytes`; `None` if they end too early or hold more than 64 bits.
 #[inline]
 pub fn read(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
@@ -33,13 +34,13 @@ pub fn read(bytes: &mut &[u8]) -> Option<u64> {
     }
 }
 
-/// Takes a number that must fit 32 bits off the front of `bytes`.
+/// Decodes a number that must fit in 32 bits off the front of `bytes`.
 #[inline]
 pub fn read_u32(bytes: &mut &[u8]) -> Option<u32> {
     read(bytes).and_then(|number| u32::try_from(number).ok())
 }
 
-/// Takes a length and that many bytes off the front of `bytes`.
+/// Decodes a length and reads that many bytes off the front of `bytes`.
 #[inline]
 pub fn read_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = usize::try_from(read(bytes)?).ok()?;

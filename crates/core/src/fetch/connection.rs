@@ -1,4 +1,4 @@
-//! One connection to one origin: requests go over it one after the other, each within its limits.
+//! One connection to one origin: sequential requests, each within its limits.
 
 use std::cell::RefCell;
 use std::net::IpAddr;
@@ -25,14 +25,14 @@ const ACCEPTED_TYPES: HeaderValue =
     HeaderValue::from_static("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
 const ACCEPTED_ENCODINGS: HeaderValue = HeaderValue::from_static(crate::encoding::ACCEPTED);
 
-/// How a request names what it asks for.
+/// The form of the request target.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// By the path alone: HTTP/1.1.
+    /// The path alone: HTTP/1.1.
     Path,
-    /// By the whole URL: HTTP/2.
+    /// The whole URL: HTTP/2.
     Url,
-    /// By the whole URL, to a proxy that fetches it.
+    /// The whole URL, to a proxy that fetches it.
     Proxied,
 }
 
@@ -43,7 +43,7 @@ pub struct Connection {
     address: IpAddr,
     form: Form,
     headers: HeaderMap,
-    /// Nothing after a failure; in a cell because whether it is open takes a look at the socket.
+    /// `None` after a failure; in a `RefCell` because checking whether it is open polls the socket.
     protocol: RefCell<Option<Protocol>>,
     answered: bool,
 }
@@ -84,7 +84,7 @@ impl Connection {
         })
     }
 
-    /// The address at the other end: the server's, or the proxy's.
+    /// The peer address: the server's, or the proxy's.
     pub fn address(&self) -> IpAddr {
         self.address
     }
@@ -95,7 +95,8 @@ impl Connection {
         self.protocol.borrow_mut().as_mut().is_some_and(Protocol::is_open)
     }
 
-    /// Sends one request and reads the whole response, or as much as is enough. Redirects are answers like others.
+    /// Sends one request and reads the whole response, or as much as requested. Redirects are returned, not
+    /// followed.
     pub async fn get(&mut self, request: &Request<'_>) -> Result<Response, Failure> {
         let message = self.message(request)?;
         let Some(mut protocol) = self.protocol.get_mut().take() else {
@@ -146,7 +147,7 @@ impl Connection {
         let (body, truncated) = timeout_at(total, self.body(protocol, body, first_bytes))
             .await
             .map_err(|_| Failure::late(Class::Timeout, "the body did not end", limits.total_timeout))??;
-        // Settles the connection: what follows a body that is over is seen at once.
+        // Polls the connection, so that data after the end of a body is noticed immediately.
         protocol.is_open();
         Ok(Response {
             status: head.status.as_u16(),
@@ -164,7 +165,7 @@ impl Connection {
         })
     }
 
-    /// The body, and whether there is more of it than was wanted.
+    /// The body, and whether it is longer than requested.
     async fn body(
         &self,
         protocol: &mut Protocol,
@@ -205,7 +206,7 @@ impl Connection {
         *message.uri_mut() = uri.ok_or_else(|| unsendable(request.url))?;
         *message.headers_mut() = self.headers.clone();
         let mut add = |name: HeaderName, value: Option<&str>| {
-            // A validator or a cookie that cannot be sent is as good as none.
+            // A validator or cookie that is not a valid header value is omitted.
             if let Some(Ok(value)) = value.map(|value| HeaderValue::from_bytes(value.as_bytes())) {
                 message.headers_mut().insert(name, value);
             }

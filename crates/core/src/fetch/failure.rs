@@ -1,4 +1,4 @@
-//! What can become of a request that got no response: a class for the counts and the rule, a reason for people.
+//! Why a request got no response: a class for counters and the retry rule, a reason for people.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -6,32 +6,32 @@ use std::time::Duration;
 
 use tokio_rustls::rustls;
 
-/// The kinds of failure; the table in [`crate::fetch`] says which are worth another try.
+/// The classes of failure; the table in [`crate::fetch`] says which may be retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
     /// The name does not exist, or has no address.
     Dns,
-    /// No name server gave an answer, good or bad.
+    /// No name server answered, or it failed.
     NameServer,
-    /// The address is not on the public internet, and that is not allowed.
+    /// The address is not on the public internet, and private addresses are not allowed.
     Private,
-    /// Nothing listens there.
+    /// The connection was refused.
     Refused,
-    /// There is no way to the address.
+    /// There is no route to the address.
     Unreachable,
-    /// No connection within its time.
+    /// No connection within the time limit.
     ConnectTimeout,
-    /// No head, or not the whole body, within its time.
+    /// No response head, or an incomplete body, within the time limit.
     Timeout,
-    /// The certificate is not trusted, or no encryption was agreed on.
+    /// The certificate is not trusted, or the TLS handshake failed.
     Tls,
     /// The connection ended before the response did.
     Reset,
-    /// The body is longer than allowed.
+    /// The body exceeds the size limit.
     TooLarge,
-    /// What came is not HTTP, or breaks its rules.
+    /// The response is not valid HTTP.
     BadResponse,
-    /// The proxy cannot be reached, or will not do it.
+    /// The proxy is unreachable, or refuses.
     Proxy,
 }
 
@@ -52,7 +52,7 @@ impl Class {
         Class::Proxy,
     ];
 
-    /// Its name for people.
+    /// Its user-facing name.
     pub fn as_str(self) -> &'static str {
         match self {
             Class::Dns => "no such host",
@@ -97,10 +97,10 @@ impl fmt::Display for Class {
 pub struct Failure {
     /// The kind of failure.
     pub class: Class,
-    /// A part of a sentence for people: "the name a.example does not exist".
+    /// A clause for people: "the name a.example does not exist".
     pub reason: String,
-    /// Whether a connection that had answered before was found closed, with not a byte of a response: the
-    /// server ended it between two requests, and a new connection may be tried at once.
+    /// Whether a connection that had answered before was found closed, without a byte of a response: the
+    /// server closed it between two requests, and the request may be retried on a new connection immediately.
     pub stale: bool,
 }
 
@@ -113,7 +113,7 @@ impl Failure {
         Failure::new(class, format!("{what} within {} s", limit.as_secs_f64()))
     }
 
-    /// What went wrong while a connection was made.
+    /// The failure of opening a connection.
     pub(super) fn connecting(error: &io::Error) -> Failure {
         if inner::<rustls::Error>(error).is_some() {
             return Failure::new(Class::Tls, format!("no encrypted connection: {}", said(error)));
@@ -127,13 +127,14 @@ impl Failure {
         Failure::new(class, format!("no connection: {}", said(error)))
     }
 
-    /// What went wrong between the request and the end of the body.
+    /// The failure of an exchange, between the request and the end of the body.
     pub(super) fn exchanging(error: &hyper::Error) -> Failure {
         if error.is_parse() {
             return Failure::new(Class::BadResponse, format!("the response is not HTTP: {}", cause(error)));
         }
         if let Some(broken) = inner::<h2::Error>(error) {
-            // The library itself complains where the peer breaks the protocol; all else is the peer's word.
+            // An error raised by the library means that the peer broke the protocol; all others were sent by
+            // the peer.
             let class = if broken.is_library() { Class::BadResponse } else { Class::Reset };
             return Failure::new(class, format!("the HTTP/2 exchange ended: {broken}"));
         }
@@ -153,7 +154,7 @@ impl Failure {
     }
 }
 
-/// The first error of a type in the chain of causes, also inside an I/O error that only carries it.
+/// The first error of a type in the chain of causes, including one wrapped in an I/O error.
 fn inner<'a, E: std::error::Error + 'static>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a E> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -168,7 +169,7 @@ fn inner<'a, E: std::error::Error + 'static>(error: &'a (dyn std::error::Error +
     None
 }
 
-/// The innermost error, which is the plainest.
+/// The root cause, which is the most readable.
 fn cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut last = error;
     while let Some(next) = last.source() {
@@ -177,7 +178,7 @@ fn cause(error: &(dyn std::error::Error + 'static)) -> String {
     last.to_string()
 }
 
-/// What the system said, without the number of the error.
+/// The message of the system, without the error number.
 fn said(error: &io::Error) -> String {
     let text = error.to_string();
     let end = text.find(" (os error").unwrap_or(text.len());

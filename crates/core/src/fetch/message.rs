@@ -1,4 +1,4 @@
-//! What is asked for, and what is answered.
+//! Requests and responses.
 
 use std::time::Duration;
 
@@ -13,33 +13,34 @@ pub struct Request<'a> {
     pub last_modified: Option<&'a str>,
     /// The value of `Cookie`.
     pub cookie: Option<&'a str>,
-    /// How much of the body is enough: reading stops there, without an error, and no other limit of size holds.
+    /// How many bytes of the body are enough: reading stops there, without an error, and no other size limit
+    /// applies.
     pub first_bytes: Option<usize>,
 }
 
-/// What a server answered.
+/// A response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
-    /// The number of the status.
+    /// The status code.
     pub status: u16,
-    /// The words after the number; the usual ones where the protocol sends none.
+    /// The reason phrase; the standard one if the protocol sends none.
     pub reason: String,
     /// `HTTP/1.0`, `HTTP/1.1` or `HTTP/2`.
     pub version: &'static str,
-    /// Names in lower case, values as they were sent.
+    /// Header names in lower case, values as received.
     pub headers: Vec<(String, Vec<u8>)>,
-    /// The body without its transfer coding (chunks), but with its content coding (gzip …).
+    /// The body without its transfer coding (chunked), but with its content coding (gzip …).
     pub body: Vec<u8>,
-    /// Whether there is more of the body than the first bytes that were asked for.
+    /// Whether the body is longer than the first bytes that were requested.
     pub truncated: bool,
-    /// From sending the request to the whole head.
+    /// From sending the request to the complete head.
     pub first_byte: Duration,
     /// From sending the request to the end of the body.
     pub took: Duration,
 }
 
 impl Response {
-    /// The first header of a name (in any case), if it is text.
+    /// The first header with a name (case-insensitive), if it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         let (_, value) = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?;
         std::str::from_utf8(value).ok()

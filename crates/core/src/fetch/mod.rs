@@ -1,17 +1,18 @@
-//! Fetching over HTTP: a request goes out over a kept connection, a response or a named failure comes back, within
-//! every limit.
+//! Fetching over HTTP: a request over a persistent connection returns a response or a classified failure,
+//! within all limits.
 //!
-//! [`Client::resolve`] gives the one address of a host, [`Client::connect`] a connection to that very address, and
-//! [`Connection::get`] a response. Nothing is resolved twice between the check of an address and its use, no
-//! redirect is followed and nothing is tried twice: those are decisions of the caller. No call takes longer than its
-//! time limit. All of it runs in one thread, on a current-thread runtime of tokio inside a `LocalSet`.
+//! [`Client::resolve`] returns the pinned address of a host, [`Client::connect`] a connection to exactly that
+//! address, and [`Connection::get`] a response. Nothing is resolved again between the check of an address and
+//! its use (no DNS rebinding), no redirect is followed and nothing is retried: those decisions are the
+//! caller's. No call exceeds its time limit. All of it runs in one thread, on a current-thread tokio runtime
+//! inside a `LocalSet`.
 //!
-//! A visit to a host is one connection: HTTP/1.1 kept alive, or HTTP/2 where the server agrees to it by TLS.
-//! Where a [proxy](Options::proxy) is set, every connection goes to it, and `resolve` gives the proxy's own
-//! address for every host: whose address a host has is then the proxy's business, so politeness by address has no
-//! meaning, and a private address can be refused only where it stands in the URL itself.
+//! A visit to a host uses one connection: HTTP/1.1 with keep-alive, or HTTP/2 if negotiated by TLS (ALPN). If
+//! a [proxy](Options::proxy) is set, every connection goes to it, and `resolve` returns the proxy's own
+//! address for every host: resolving hosts is then up to the proxy, so politeness per address has no meaning,
+//! and a private address can be refused only if it is in the URL itself.
 //!
-//! What can go wrong, and whether the same request may succeed later ([`Class::again`]):
+//! The classes of failure, and whether the same request may succeed later ([`Class::again`]):
 //!
 //! | class | when | again |
 //! | --- | --- | --- |
@@ -28,8 +29,8 @@
 //! | `BadResponse` | not HTTP, invalid headers or chunks, a head over 64 KiB or 200 headers | no |
 //! | `Proxy` | the proxy is away, refuses, or wants other credentials | yes |
 //!
-//! A request over a kept connection takes about
-//! 25 µs of one core, measured over the loopback interface with the system calls (`tests/speed.rs`).
+//! A request over a persistent connection takes about 25 µs of one core, measured over the loopback interface
+//! including system calls (`tests/speed.rs`).
 
 mod address;
 mod connection;
@@ -72,7 +73,7 @@ use protocol::Protocol;
 use proxy::Proxy;
 use stream::{Stream, Transport};
 
-/// No time limit is longer: further than this, clocks may not count.
+/// The maximum of all time limits: beyond this, clock arithmetic may overflow.
 const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// How to fetch, named as in the section `[crawl]` of the settings.
@@ -109,7 +110,7 @@ pub struct Options {
     pub(crate) verify_tls: bool,
 }
 
-/// What all connections share.
+/// State shared by all connections.
 struct Shared {
     options: Options,
     user_agent: HeaderValue,
@@ -117,14 +118,14 @@ struct Shared {
     proxy: Option<Proxy>,
 }
 
-/// Makes connections, for all visits of a runtime.
+/// Opens connections, for all visits of a runtime.
 pub struct Client {
     shared: Rc<Shared>,
     names: Names,
     tls: TlsConnector,
 }
 
-/// What of the options has to be understood before anything is sent.
+/// The parsed and validated parts of the options.
 struct Checked {
     user_agent: HeaderValue,
     accept_language: Option<HeaderValue>,
@@ -176,7 +177,7 @@ impl Client {
         Ok(Client { shared: Rc::new(Shared { options, user_agent, accept_language, proxy }), names, tls })
     }
 
-    /// The address that a host is pinned to: from memory where it is known, checked, IPv4 before IPv6.
+    /// The address that a host is pinned to: from the cache if known, checked, IPv4 before IPv6.
     pub async fn resolve(&self, host: &str) -> Result<IpAddr, Failure> {
         self.check_literal(host)?;
         match &self.shared.proxy {
@@ -223,7 +224,7 @@ impl Client {
         Connection::new(Rc::clone(&self.shared), origin, address, form, protocol)
     }
 
-    /// The bytes to the origin, through the proxy's tunnel where there has to be one.
+    /// The TCP stream to the origin, through a tunnel of the proxy if needed.
     async fn reach(&self, origin: &Origin, address: IpAddr) -> Result<TcpStream, Failure> {
         let connect = async |port: u16| {
             let stream = TcpStream::connect((address, port)).await?;
@@ -242,7 +243,7 @@ impl Client {
         Ok(stream)
     }
 
-    /// Whatever resolves the names, an address in the URL itself can be judged here.
+    /// An IP address in the URL itself is checked here, whoever resolves the names.
     fn check_literal(&self, host: &str) -> Result<(), Failure> {
         match address::literal(host) {
             Some(address) if !self.shared.options.allow_private && !is_public(address) => {

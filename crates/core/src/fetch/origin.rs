@@ -1,20 +1,20 @@
-//! Where a URL is fetched from: scheme, host and port.
+//! The origin of a URL: scheme, host and port.
 
 use std::fmt;
 
 use crate::url::Url;
 
-/// How a server is spoken to.
+/// The scheme of an HTTP URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scheme {
-    /// In clear text.
+    /// Clear text.
     Http,
     /// Encrypted.
     Https,
 }
 
 impl Scheme {
-    /// The port where a URL names none.
+    /// The port of URLs without one.
     pub fn default_port(self) -> u16 {
         match self {
             Scheme::Http => 80,
@@ -31,20 +31,20 @@ impl Scheme {
     }
 }
 
-/// A server as a URL names it. Its text form is the beginning of every canonical URL on it:
-/// `https://host:port`, without a default port.
+/// The origin of a URL. Its text form is the prefix of every canonical URL on it: `https://host:port`,
+/// without a default port.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Origin {
-    /// In clear text or encrypted.
+    /// Clear text or encrypted.
     pub scheme: Scheme,
-    /// The name or the address, as in the URL: an IPv6 address is in brackets.
+    /// The host name or IP address, as in the URL: an IPv6 address is in brackets.
     pub host: String,
-    /// The port, also where it is the default.
+    /// The port, even if it is the default.
     pub port: u16,
 }
 
 impl Origin {
-    /// The origin of a canonical URL; nothing if it is not the address of a page.
+    /// The origin of a canonical URL; `None` if it is not an HTTP URL.
     pub fn of(url: &str) -> Option<Origin> {
         let url = Url::parse(url).ok()?;
         let scheme = match url.scheme() {
@@ -56,7 +56,7 @@ impl Origin {
         Some(Origin { scheme, host: url.host_str()?.to_owned(), port })
     }
 
-    /// `host:port`, without a default port: the `Host` of a request.
+    /// `host:port`, without a default port: the `Host` header.
     pub fn authority(&self) -> String {
         if self.port == self.scheme.default_port() {
             self.host.clone()

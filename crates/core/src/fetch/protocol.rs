@@ -1,8 +1,8 @@
-//! HTTP/1.1 or HTTP/2 on an open stream, run by whoever waits for a response.
+//! HTTP/1.1 or HTTP/2 on an open stream, driven by the task that waits for a response.
 //!
-//! hyper splits a connection into a handle that sends requests and a future that moves the bytes. For HTTP/1.1 the
-//! task that waits for a response polls that future itself: no second task, no wake-ups between two, and what is
-//! dropped is closed. HTTP/2 needs tasks of its own; they end with the connection.
+//! hyper splits a connection into a handle that sends requests and a future that moves the bytes. For
+//! HTTP/1.1 the task that waits for a response polls that future itself: no second task, no wake-ups between
+//! two, and dropping it closes the connection. HTTP/2 needs its own tasks; they end with the connection.
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
@@ -18,11 +18,11 @@ use tokio::task::JoinSet;
 
 use super::stream::Stream;
 
-/// The most bytes in the head of a response.
+/// The maximum size of a response head in bytes.
 const LONGEST_HEAD: usize = 1 << 16;
-/// The most headers in the head of a response.
+/// The maximum number of response headers.
 const MOST_HEADERS: usize = 200;
-/// How much of a body a server may send by HTTP/2 before we have taken it.
+/// The HTTP/2 flow-control window: how much of a body a server may send before we have consumed it.
 const WINDOW: u32 = 1 << 20;
 
 type Body = Empty<Bytes>;
@@ -36,10 +36,10 @@ pub enum Protocol {
         sender: http1::SendRequest<Body>,
         /// Moves the bytes, until the connection is closed.
         driver: Option<Driver>,
-        /// How many bytes came so far.
+        /// How many bytes have been received.
         received: Rc<Cell<u64>>,
     },
-    /// Many at once; here, one after the other.
+    /// Multiplexed; here used sequentially.
     Http2 {
         /// Takes the requests.
         sender: http2::SendRequest<Body>,
@@ -62,7 +62,7 @@ impl Protocol {
         Ok(Protocol::Http1 { sender, driver: Some(Box::pin(driver)), received })
     }
 
-    /// HTTP/2 on a stream; the settings are exchanged.
+    /// HTTP/2 on a stream; the settings have been exchanged.
     pub async fn http2(stream: Stream) -> hyper::Result<Protocol> {
         let tasks = Tasks::default();
         let (sender, driver) = http2::Builder::new(tasks.spawner())
@@ -72,7 +72,7 @@ impl Protocol {
             .handshake(TokioIo::new(stream))
             .await?;
         hyper::rt::Executor::execute(&tasks.spawner(), async {
-            // The error goes to whoever waits for a response.
+            // The error is reported to the task that waits for a response.
             let _ = driver.await;
         });
         Ok(Protocol::Http2 { sender, _tasks: tasks })
@@ -93,7 +93,7 @@ impl Protocol {
         }
     }
 
-    /// The next part of a body, or nothing at its end.
+    /// The next frame of a body, or `None` at its end.
     pub async fn frame(&mut self, body: &mut Incoming) -> Option<hyper::Result<Frame<Bytes>>> {
         match self {
             Protocol::Http1 { driver, .. } => drive(driver, body.frame()).await,
@@ -101,7 +101,7 @@ impl Protocol {
         }
     }
 
-    /// How many bytes came so far, where that tells whether a response began.
+    /// How many bytes have been received, for telling whether a response began.
     pub fn received(&self) -> u64 {
         match self {
             Protocol::Http1 { received, .. } => received.get(),
@@ -109,11 +109,11 @@ impl Protocol {
         }
     }
 
-    /// Whether another request can be sent, as far as the system has told us.
+    /// Whether another request can be sent, as far as the system has reported.
     pub fn is_open(&mut self) -> bool {
         match self {
             Protocol::Http1 { sender, driver, .. } => {
-                // Nobody is woken: the next request polls the driver again in any case.
+                // No wake-up is needed: the next request polls the driver again in any case.
                 poll_driver(driver, &mut Context::from_waker(Waker::noop()));
                 driver.is_some() && sender.is_ready()
             }
@@ -130,7 +130,7 @@ fn poll_driver(driver: &mut Option<Driver>, context: &mut Context<'_>) {
     }
 }
 
-/// Waits for a future that depends on the driver.
+/// Awaits a future that depends on the driver.
 async fn drive<F: Future>(driver: &mut Option<Driver>, future: F) -> F::Output {
     let mut future = pin!(future);
     poll_fn(|context| {
@@ -140,7 +140,7 @@ async fn drive<F: Future>(driver: &mut Option<Driver>, future: F) -> F::Output {
     .await
 }
 
-/// The tasks of a connection, which end with it.
+/// The tasks of a connection; they end with it.
 #[derive(Default)]
 pub struct Tasks(Rc<RefCell<JoinSet<()>>>);
 
@@ -156,7 +156,7 @@ impl Tasks {
 
 impl Drop for Tasks {
     fn drop(&mut self) {
-        // A task has a spawner, and a spawner has the tasks: only this takes them apart.
+        // A task holds a spawner, and a spawner holds the tasks: aborting breaks the cycle.
         self.0.borrow_mut().abort_all();
     }
 }

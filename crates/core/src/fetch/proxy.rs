@@ -1,4 +1,4 @@
-//! The way through a proxy: whole URLs for http, a tunnel (CONNECT, RFC 9110, 9.3.6) for https.
+//! Proxying: absolute URLs for http, a tunnel (CONNECT, RFC 9110, 9.3.6) for https.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -11,10 +11,10 @@ use super::origin::Origin;
 use crate::url::Url;
 use crate::{Error, Result};
 
-/// The longest head of an answer to CONNECT.
+/// The maximum size of the response head to CONNECT.
 const LONGEST_HEAD: usize = 1 << 13;
 
-/// A proxy, and who we are to it.
+/// A proxy, and our credentials for it.
 pub struct Proxy {
     /// Its name or address.
     pub host: String,
@@ -27,7 +27,7 @@ pub struct Proxy {
 impl Proxy {
     /// A proxy from `http://[user:password@]host:port`.
     pub fn parse(text: &str) -> Result<Proxy> {
-        // The text may have a password in it, so the error does not repeat it.
+        // The text may contain a password, so the error does not repeat it.
         let wrong = || Error::Invalid("a proxy is written http://[user:password@]host:port".to_owned());
         let url = Url::parse(text).ok().filter(|url| url.scheme() == "http").ok_or_else(wrong)?;
         let host = url.host_str().ok_or_else(wrong)?.to_owned();
@@ -47,7 +47,7 @@ impl Proxy {
         Ok(Proxy { host, port, credentials })
     }
 
-    /// Makes a fresh connection to the proxy one to the origin.
+    /// Turns a fresh connection to the proxy into a tunnel to the origin.
     pub async fn tunnel(&self, stream: &mut TcpStream, origin: &Origin) -> std::result::Result<(), Failure> {
         let target = format!("{}:{}", origin.host, origin.port);
         let mut request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n").into_bytes();
@@ -76,7 +76,7 @@ impl Proxy {
     }
 }
 
-/// A part of a URL with its escapes undone.
+/// Percent-decodes a part of a URL.
 fn unescaped(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -1,4 +1,4 @@
-//! The bytes of a connection, in clear text or encrypted, counted as they come.
+//! The byte stream of a connection, clear text or encrypted, with a count of received bytes.
 
 use std::cell::Cell;
 use std::io::{self, ErrorKind, IoSlice};
@@ -12,14 +12,15 @@ use tokio_rustls::client::TlsStream;
 
 /// A connection to a server or a proxy.
 pub enum Transport {
-    /// As it is.
+    /// Clear text.
     Plain(TcpStream),
     /// Encrypted.
     Encrypted(Box<TlsStream<TcpStream>>),
 }
 
-/// A [`Transport`] that counts what it receives. Many servers end an encrypted connection without TLS's goodbye;
-/// here that is an end like any other, and the framing of HTTP tells whether something is missing.
+/// A [`Transport`] that counts what it receives. Many servers end an encrypted connection without a TLS
+/// `close_notify`; here that is an ordinary end of stream, and HTTP framing shows whether something is
+/// missing.
 pub struct Stream {
     transport: Transport,
     received: Rc<Cell<u64>>,

@@ -1,4 +1,4 @@
-//! How connections are encrypted: TLS 1.2 and 1.3, trust as the system has it.
+//! TLS configuration: TLS 1.2 and 1.3, with the trust roots of the system.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use tokio_rustls::rustls::{self, ClientConfig, DigitallySignedStruct, RootCertSt
 
 use crate::{Error, Result};
 
-/// The settings of every encrypted connection: whom to trust (anyone, where there are no roots), and whether to
-/// offer HTTP/2.
+/// The configuration of every encrypted connection: whom to trust (any certificate, if there are no roots),
+/// and whether to offer HTTP/2.
 pub fn config(roots: Option<RootCertStore>, http2: bool) -> Result<Arc<ClientConfig>> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -28,7 +28,7 @@ pub fn config(roots: Option<RootCertStore>, http2: bool) -> Result<Arc<ClientCon
     Ok(Arc::new(config))
 }
 
-/// The authorities that the system trusts; those that Mozilla trusts where the system has none.
+/// The root certificates of the system, or Mozilla's if the system has none.
 pub fn roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -38,7 +38,7 @@ pub fn roots() -> RootCertStore {
     roots
 }
 
-/// Trusts whoever answers, where the user asked for that.
+/// Accepts any certificate, if the user asked for that.
 #[derive(Debug)]
 struct Anyone(Arc<CryptoProvider>);
 

@@ -1,13 +1,14 @@
-//! The scratch file of the host queues: blocks of 64 bytes, used again when they are free, behind a bounded
+//! The scratch file of the host queues: blocks of 64 bytes, recycled through a free list, behind a bounded
 //! write-back cache.
 //!
 //! A block is the number of the next one (4 bytes) and ten offsets of 6 bytes, so offsets go up to 2^48. The
-//! free blocks are a list through those numbers, so they take no memory.
+//! free blocks are linked through those numbers, so the free list takes no memory.
 //!
-//! The file is derived from the log of the URLs and made anew by every run: it has no name (it is gone when
-//! the process is, however that ends), no checksums and no sync. It is read and written by position rather
-//! than mapped, so that the resident memory is the cache alone: eight-way associative, replaced by second
-//! chance within a set; 68.5 bytes a block, taken as it fills. A hit costs no system call, a miss one or two.
+//! The file is derived from the log of the URLs and rebuilt by every run: it has no name (it disappears with
+//! the process, however that ends), no checksums and no sync. It is read and written by position rather than
+//! mapped, so that the resident memory is the cache alone: eight-way set-associative, with second-chance
+//! replacement within a set; 68.5 bytes per block, allocated as it fills. A hit costs no system call, a miss
+//! one or two.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -20,10 +21,10 @@ const NEXT: usize = 4;
 const WIDTH: usize = 6;
 const WAYS: usize = 8;
 
-/// How many offsets a block has.
+/// Offsets per block.
 pub const PER_BLOCK: u8 = ((SIZE - NEXT) / WIDTH) as u8;
 
-/// Offsets are below this.
+/// The largest offset.
 pub const LARGEST_OFFSET: u64 = (1 << (8 * WIDTH)) - 1;
 
 /// A block in memory.
@@ -42,7 +43,7 @@ impl Block {
         self.0[..NEXT].copy_from_slice(&block.to_le_bytes());
     }
 
-    /// The offset at a place.
+    /// The offset at an index.
     pub fn offset(&self, place: u8) -> u64 {
         let start = NEXT + usize::from(place) * WIDTH;
         let mut bytes = [0; 8];
@@ -50,19 +51,19 @@ impl Block {
         u64::from_le_bytes(bytes)
     }
 
-    /// Sets the offset at a place.
+    /// Sets the offset at an index.
     pub fn set_offset(&mut self, place: u8, offset: u64) {
         let start = NEXT + usize::from(place) * WIDTH;
         self.0[start..start + WIDTH].copy_from_slice(&offset.to_le_bytes()[..WIDTH]);
     }
 }
 
-/// What is known of the eight blocks of a set, a bit each.
+/// The state of the eight blocks of a set, one bit each.
 #[derive(Clone, Copy, Default)]
 struct Flags {
     used: u8,
     dirty: u8,
-    /// Where the search for a block to replace goes on.
+    /// The clock hand: where the search for a victim continues.
     hand: u8,
 }
 
@@ -70,19 +71,19 @@ struct Flags {
 pub struct Blocks {
     path: PathBuf,
     file: File,
-    /// How many blocks the file has had; they are numbered from 1.
+    /// How many blocks the file has ever had; they are numbered from 1.
     pub(super) made: u32,
     /// The first free block, or 0.
     free: u32,
-    /// The blocks in the cache, by their numbers; 0 is a free place.
+    /// The numbers of the cached blocks; 0 is a free slot.
     numbers: Vec<[u32; WAYS]>,
     flags: Vec<Flags>,
     contents: Vec<[[u8; SIZE]; WAYS]>,
 }
 
 impl Blocks {
-    /// Makes the file and takes its name away at once; `cache` is how many blocks are kept in memory, rounded
-    /// up to a power of two.
+    /// Creates the file and unlinks it immediately; `cache` is how many blocks are kept in memory, rounded up
+    /// to a power of two.
     pub fn create(path: &Path, cache: usize) -> Result<Blocks> {
         let file = File::options().read(true).write(true).create(true).truncate(true).open(path);
         let file = file.map_err(Error::io(path))?;
@@ -99,7 +100,7 @@ impl Blocks {
         })
     }
 
-    /// A block to write to, with whatever was in it before.
+    /// Allocates a block; its contents are undefined.
     pub fn allocate(&mut self) -> Result<u32> {
         if self.free != 0 {
             let block = self.free;
@@ -116,7 +117,7 @@ impl Blocks {
         Ok(block)
     }
 
-    /// Gives a block back.
+    /// Frees a block.
     pub fn release(&mut self, block: u32) -> Result<()> {
         let free = self.free;
         self.write(block, |content| content.set_next(free))?;
@@ -124,13 +125,13 @@ impl Blocks {
         Ok(())
     }
 
-    /// What is in a block.
+    /// Reads a block.
     pub fn read(&mut self, block: u32) -> Result<Block> {
         let (set, way) = self.load(block)?;
         Ok(Block(self.contents[set][way]))
     }
 
-    /// Changes a block.
+    /// Modifies a block.
     pub fn write<T>(&mut self, block: u32, change: impl FnOnce(&mut Block) -> T) -> Result<T> {
         let (set, way) = self.load(block)?;
         self.flags[set].dirty |= 1 << way;
@@ -140,12 +141,12 @@ impl Blocks {
         Ok(answer)
     }
 
-    /// How many bytes of memory the full cache takes.
+    /// The memory of the full cache, in bytes.
     pub fn bytes(&self) -> usize {
         self.numbers.len() * size_of::<([u32; WAYS], Flags, [[u8; SIZE]; WAYS])>()
     }
 
-    /// Where a block is in the cache, which it is brought into if it is not there.
+    /// The cache slot of a block, which is loaded if it is not cached.
     fn load(&mut self, block: u32) -> Result<(usize, usize)> {
         let set = self.set_of(block);
         if let Some(way) = self.numbers[set].iter().position(|&number| number == block) {
@@ -160,7 +161,7 @@ impl Blocks {
         Ok((set, way))
     }
 
-    /// A free place in the set of a block: what was there is in the file.
+    /// A free slot in the set of a block, after write-back of its victim.
     fn make_room(&mut self, block: u32) -> Result<(usize, usize)> {
         let set = self.set_of(block);
         let flags = &mut self.flags[set];
@@ -194,7 +195,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a list of blocks, with a cache so small that most of them are in the file.
+        /// Compared with a vector of blocks, with a cache so small that most of them are in the file.
         #[test]
         fn blocks_keep_what_was_written(steps in prop::collection::vec((0u8..4, any::<prop::sample::Index>(), 0..=LARGEST_OFFSET), 0..400)) {
             let folder = tempfile::tempdir().unwrap();

@@ -1,30 +1,30 @@
-//! A priority queue of numbered items whose ranks can change.
+//! An indexed priority queue: numbered items whose ranks can change.
 //!
-//! A binary heap beside an array that says where each item stands in it, so that an item is moved or removed
-//! in O(log n) and nothing stale is ever left behind. The array is the caller's: several heaps may share one,
-//! as long as an item is in at most one of them. 32 bytes an item, and 4 for its place.
+//! A binary heap with an array of the position of each item in it, so that an item is moved or removed in
+//! O(log n) and no stale entry is ever left behind. The array belongs to the caller: several heaps may share
+//! one, as long as an item is in at most one of them. 32 bytes per item, and 4 for its position.
 
 use super::Moment;
 
 /// What orders a heap: the smallest comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rank {
-    /// The priority level, where it counts; 0 where only time does.
+    /// The priority level; 0 if only time counts.
     pub level: u8,
     /// The moment from which the item may be taken.
     pub moment: Moment,
-    /// Who came first.
+    /// The order of arrival.
     pub sequence: u64,
 }
 
 impl Rank {
-    /// The rank of what only time orders.
+    /// A rank ordered by time alone.
     pub fn at(moment: Moment) -> Rank {
         Rank { level: 0, moment, sequence: 0 }
     }
 }
 
-/// Where each item stands in its heap, by its number.
+/// The position of each item in its heap, by its number.
 #[derive(Default)]
 pub struct Places(Vec<u32>);
 
@@ -43,7 +43,7 @@ impl Places {
         self.0[item] = place;
     }
 
-    /// How many bytes it takes.
+    /// The memory used, in bytes.
     pub fn bytes(&self) -> usize {
         self.0.capacity() * size_of::<u32>()
     }
@@ -54,7 +54,7 @@ impl Places {
 pub struct Heap(Vec<(Rank, u32)>);
 
 impl Heap {
-    /// The item that comes first.
+    /// The smallest item.
     pub fn first(&self) -> Option<(Rank, u32)> {
         self.0.first().copied()
     }
@@ -64,12 +64,12 @@ impl Heap {
         self.0.is_empty()
     }
 
-    /// How many bytes it takes.
+    /// The memory used, in bytes.
     pub fn bytes(&self) -> usize {
         self.0.capacity() * size_of::<(Rank, u32)>()
     }
 
-    /// Adds an item, or gives it another rank.
+    /// Adds an item, or changes its rank.
     pub fn set(&mut self, places: &mut Places, item: u32, rank: Rank) {
         let place = places.of(item).unwrap_or_else(|| {
             self.0.push((rank, item));
@@ -79,7 +79,7 @@ impl Heap {
         self.settle(places, place);
     }
 
-    /// Adds an item with a rank, or gives it that rank; without one, removes it.
+    /// Adds an item with a rank, or changes its rank; removes it if there is no rank.
     pub fn put(&mut self, places: &mut Places, item: u32, rank: Option<Rank>) {
         match rank {
             Some(rank) => self.set(places, item, rank),
@@ -105,7 +105,7 @@ impl Heap {
         }
     }
 
-    /// Moves the item at a place to where its rank belongs.
+    /// Restores the heap order for the item at a position.
     fn settle(&mut self, places: &mut Places, mut place: usize) {
         let moving = self.0[place];
         while place > 0 && moving < self.0[(place - 1) / 2] {
@@ -139,7 +139,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a list that is searched from end to end.
+        /// Compared with a linear search.
         #[test]
         fn the_first_is_the_smallest(steps in prop::collection::vec((0u32..20, prop::option::weighted(0.7, 0u64..30)), 0..300)) {
             let (mut heap, mut places) = (Heap::default(), Places::default());

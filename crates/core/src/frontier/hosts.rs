@@ -1,29 +1,29 @@
-//! The hosts that the frontier knows, each under a small number.
+//! The hosts known to the frontier, each with a small number.
 //!
-//! Open addressing with linear probing over the numbers: a key is its own hash. 32 bytes a host and 5 to 11 for
-//! the table. A host with nothing waiting is only known for the moment from which it may be visited
-//! again; when the table is full, those whose moment has come are forgotten before it grows. So the hosts
-//! known are those that have URLs, those that rest, and at most as many again.
+//! Open addressing with linear probing over the numbers: a key is its own hash. 32 bytes per host and 5 to 11
+//! for the table. A host without waiting URLs is kept only for the moment from which it may be visited again;
+//! if the table is full, those whose moment has passed are evicted before it grows. So the known hosts are
+//! those with URLs, those in their politeness delay, and at most as many again.
 
 use super::{HostKey, Moment};
 use crate::{Error, Result};
 
-/// Where a host is.
+/// The state of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Nothing of it waits.
+    /// Without waiting URLs.
     Idle,
     /// In the line before the workbench.
     InLine,
-    /// Resting for long, outside the workbench and the line.
+    /// Backing off for long, outside the workbench and the line.
     Parked,
-    /// In the workbench, and nobody was told yet.
+    /// In the workbench, not reported yet.
     Admitted,
     /// In the workbench, waiting for its address.
     Resolving,
     /// In the workbench, at its address.
     Placed,
-    /// In the workbench, and its token is out.
+    /// In the workbench, its token is taken.
     Taken,
 }
 
@@ -34,20 +34,20 @@ impl State {
     }
 }
 
-/// What is known about a host.
+/// The state of a host.
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
     /// Its key.
     pub key: HostKey,
     /// The moment from which it may be visited.
     pub ready: Moment,
-    /// Its seat in the workbench, when it has an address.
+    /// Its seat in the workbench, if it has an address.
     pub seat: u32,
-    /// How many URLs it got since it came into the workbench.
+    /// How many URLs were popped since it entered the workbench.
     pub served: u32,
     /// Where it is.
     pub state: State,
-    /// Whether it is among those to be reported as gone from the workbench.
+    /// Whether it is queued to be reported as evicted from the workbench.
     pub is_leaving: bool,
 }
 
@@ -58,7 +58,7 @@ const FREE: u32 = u32::MAX;
 pub struct Hosts {
     hosts: Vec<Host>,
     free: Vec<u32>,
-    /// The numbers; the length is a power of two.
+    /// The hash table of numbers; its length is a power of two.
     table: Vec<u32>,
 }
 
@@ -69,12 +69,12 @@ impl Default for Hosts {
 }
 
 impl Hosts {
-    /// The number of a host, if it is known.
+    /// The number of a host, if known.
     pub fn find(&self, key: HostKey) -> Option<u32> {
         Some(self.table[self.slot(key)]).filter(|&number| number != FREE)
     }
 
-    /// The number of a host, which is known from now on.
+    /// The number of a host, added if unknown.
     pub fn find_or_add(&mut self, key: HostKey, now: Moment) -> Result<u32> {
         let mut slot = self.slot(key);
         if self.table[slot] != FREE {
@@ -102,23 +102,23 @@ impl Hosts {
         Ok(number)
     }
 
-    /// What is known about a host, to change it.
+    /// The state of a host, mutable.
     pub fn get_mut(&mut self, number: u32) -> &mut Host {
         &mut self.hosts[number as usize]
     }
 
-    /// How many hosts are known.
+    /// The number of known hosts.
     pub fn len(&self) -> usize {
         self.hosts.len() - self.free.len()
     }
 
-    /// How many bytes it takes.
+    /// The memory used, in bytes.
     pub fn bytes(&self) -> usize {
         self.hosts.capacity() * size_of::<Host>()
             + (self.table.capacity() + self.free.capacity()) * size_of::<u32>()
     }
 
-    /// The slot of a key, or the one where it would go.
+    /// The slot of a key, or the one where it would be inserted.
     fn slot(&self, key: HostKey) -> usize {
         let mask = self.table.len() - 1;
         let mut slot = key.0 as usize & mask;
@@ -128,7 +128,7 @@ impl Hosts {
         slot
     }
 
-    /// Forgets the hosts that need not be known, and grows if that was not enough for a while.
+    /// Evicts the hosts that need not be known, and grows if that did not free enough.
     #[cold]
     fn make_room(&mut self, now: Moment) {
         let kept: Vec<u32> = self.table.iter().copied().filter(|&number| number != FREE).collect();
@@ -153,7 +153,7 @@ mod tests {
     use std::collections::HashMap;
 
     proptest! {
-        /// A host keeps its number for as long as it has to be known, and no two hosts share one.
+        /// A host keeps its number as long as it has to be known, and no two hosts share one.
         #[test]
         fn hosts_are_known_while_they_are_needed(keys in prop::collection::vec(0u64..5000, 0..3000), spread in 1u64..1 << 40) {
             let mut hosts = Hosts::default();

@@ -1,20 +1,20 @@
 //! The host queues: for each host a FIFO of waiting URLs per priority level, on disk.
 //!
-//! A URL is the offset at which it lies in the log of all URLs. A FIFO is a chain of blocks in the scratch
-//! file (see [`blocks`](super::blocks)); only its first offset is in memory, so a FIFO of one URL has no block
-//! at all. FIFOs are made when a level gets its first URL and are used again when they are empty: memory is
-//! 4 bytes a host and 40 a FIFO, and nothing a URL. A push touches the FIFO's last block and a pop its first
-//! one, and the cache has most of both: ten URLs cost about one read and one write of the file.
+//! A URL is represented by its offset in the log of all URLs. A FIFO is a linked list of blocks in the
+//! scratch file (see [`blocks`](super::blocks)); only its first offset is in memory, so a FIFO of one URL has
+//! no block at all. FIFOs are created when a level gets its first URL and recycled when they are empty:
+//! memory is 4 bytes per host and 40 per FIFO, and none per URL. A push touches the FIFO's last block and a
+//! pop its first one, and most of both are cached: ten URLs cost about one read and one write of the file.
 
 use std::path::Path;
 
 use super::blocks::{Blocks, LARGEST_OFFSET, PER_BLOCK};
 use crate::{Error, Result};
 
-/// How many priority levels there are; level 0 is served first.
+/// The number of priority levels; level 0 is served first.
 pub const LEVELS: u8 = 8;
 
-/// How many blocks are kept in memory: 16 MiB of them.
+/// How many blocks are cached: 16 MiB of them.
 const CACHE: usize = 1 << 18;
 
 const NONE: u32 = u32::MAX;
@@ -23,16 +23,16 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy)]
 struct Fifo {
     first: u64,
-    /// No URL that came after a larger one is below this.
+    /// A lower bound for the URLs that were pushed after a larger one.
     floor: u64,
     count: u32,
     head: u32,
     tail: u32,
-    /// The FIFO of the host's next level, or of the list of free ones.
+    /// The FIFO of the host's next level, or the next free one.
     next: u32,
-    /// Where the second URL is in the first block.
+    /// The index of the second URL in the first block.
     head_place: u8,
-    /// Where the next URL goes in the last block.
+    /// The index of the next URL in the last block.
     tail_place: u8,
     level: u8,
 }
@@ -42,7 +42,7 @@ pub struct HostQueues {
     blocks: Blocks,
     fifos: Vec<Fifo>,
     free: u32,
-    /// The first FIFO of each host: those of one host are in the order of their levels.
+    /// The first FIFO of each host; the FIFOs of a host are linked in order of their levels.
     hosts: Vec<u32>,
     urls: u64,
 }
@@ -58,7 +58,7 @@ impl HostQueues {
         Ok(HostQueues { blocks, fifos: Vec::new(), free: NONE, hosts: Vec::new(), urls: 0 })
     }
 
-    /// Appends a URL to a level of a host.
+    /// Enqueues a URL at a level of a host.
     pub fn push(&mut self, host: u32, level: u8, offset: u64) -> Result<()> {
         if level >= LEVELS || offset > LARGEST_OFFSET {
             return Err(Error::Invalid(format!("no URL can wait at level {level} with offset {offset}")));
@@ -93,14 +93,14 @@ impl HostQueues {
         Ok(())
     }
 
-    /// Takes the first URL of the host's best level.
+    /// Dequeues the first URL of the host's best level.
     pub fn pop(&mut self, host: u32) -> Result<Option<u64>> {
         let Some(at) = self.best(host) else { return Ok(None) };
         let fifo = self.fifos[at];
         let offset = fifo.first;
         if fifo.count == 1 {
             self.hosts[host as usize] = fifo.next;
-            // So that the search for the oldest passes over it.
+            // So that the search for the oldest ignores it.
             self.fifos[at] = Fifo { first: u64::MAX, floor: u64::MAX, count: 0, next: self.free, ..fifo };
             self.free = at as u32;
         } else {
@@ -110,7 +110,7 @@ impl HostQueues {
         Ok(Some(offset))
     }
 
-    /// The URL that [`pop`](Self::pop) would give.
+    /// The URL that [`pop`](Self::pop) would return.
     pub fn first(&self, host: u32) -> Option<u64> {
         self.best(host).map(|at| self.fifos[at].first)
     }
@@ -120,7 +120,7 @@ impl HostQueues {
         self.best(host).map(|at| self.fifos[at].level)
     }
 
-    /// How many URLs the host has.
+    /// The number of waiting URLs of the host.
     pub fn len(&self, host: u32) -> u64 {
         let mut at = self.hosts.get(host as usize).copied().unwrap_or(NONE);
         let mut sum = 0;
@@ -131,13 +131,13 @@ impl HostQueues {
         sum
     }
 
-    /// How many URLs wait in all.
+    /// The total number of waiting URLs.
     pub fn urls(&self) -> u64 {
         self.urls
     }
 
-    /// The smallest offset that waits anywhere, in one pass over the FIFOs and without the disk. It is exact
-    /// where offsets came in ascending order at each level of each host; where one did not, it may be too
+    /// The smallest waiting offset, in one pass over the FIFOs and without disk access. It is exact if
+    /// offsets were pushed in increasing order at each level of each host; if one was not, it may be too
     /// small, never too large, until that FIFO has been empty.
     pub fn oldest(&self) -> Option<u64> {
         if self.urls == 0 {
@@ -146,7 +146,7 @@ impl HostQueues {
         self.fifos.iter().map(|fifo| fifo.first.min(fifo.floor)).min()
     }
 
-    /// How many bytes of memory they may take.
+    /// The maximum memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.blocks.bytes()
             + self.fifos.capacity() * size_of::<Fifo>()
@@ -167,7 +167,7 @@ impl HostQueues {
         at
     }
 
-    /// Appends to a FIFO that is not empty.
+    /// Appends to a nonempty FIFO.
     fn append(&mut self, at: usize, offset: u64) -> Result<()> {
         let Fifo { count, tail, tail_place, .. } = self.fifos[at];
         let full = || Error::Invalid("a host has too many URLs".to_owned());
@@ -202,7 +202,7 @@ impl HostQueues {
         Ok(())
     }
 
-    /// Goes to the second URL of a FIFO that has one.
+    /// Moves to the second URL of a FIFO that has one.
     fn advance(&mut self, at: usize) -> Result<()> {
         let Fifo { count, head, head_place, .. } = self.fifos[at];
         let content = self.blocks.read(head)?;
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The lists of one host, by level.
+    /// The queues of one host, by level.
     type Lists = [Vec<u64>; LEVELS as usize];
 
     fn check(steps: Vec<(u32, Option<u8>, u64)>, ascending: bool) {
@@ -269,7 +269,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against lists: first in, first out at each level, the best level first, and the oldest.
+        /// Compared with vectors: first in, first out at each level, the best level first, and the oldest.
         #[test]
         fn each_level_of_each_host_is_a_fifo(steps in steps()) {
             check(steps, true);

@@ -1,19 +1,19 @@
-//! The workbench: who may be visited, and from which moment on.
+//! The workbench (the back queues of Mercator): which hosts may be visited, and from which moment on.
 //!
-//! Hosts sit at addresses. A host is ready from its own polite moment on, an address from its own, and a
-//! visit takes both out: what [`Workbench::take`] returns is a token, and until it is given back neither its
-//! host nor its address can be taken again. So no two fetches ever meet at a host or an address, without any
+//! Hosts are seated at addresses. A host is ready when its politeness delay is over, and so is an address,
+//! and a visit takes both: [`Workbench::take`] returns a token, and until it is given back neither its host
+//! nor its address can be taken again. So no two fetches ever coincide at a host or an address, without any
 //! lock.
 //!
-//! Of what is ready, the best goes first: of the hosts at an address by (level, the host's moment, who came
-//! first), of the addresses by (level, the later of the address's and the host's moment, who came first),
-//! each speaking for its first host. Levels count only among those that are ready, so both orders have two
-//! stages: a heap by time of those that wait, and a heap by rank of those that are ready, into which time
-//! moves them. Every operation is O(log n), exact, and leaves nothing behind; an address without hosts is
-//! remembered until its moment has come. About 60 bytes a host and 500 an address.
+//! Of what is ready, the best goes first: of the hosts at an address by (level, the host's moment, arrival),
+//! of the addresses by (level, the later of the address's and the host's moment, arrival), each represented
+//! by its first host. Levels count only among those that are ready, so both orders have two stages: a heap by
+//! time of those that wait, and a heap by rank of those that are ready, to which they move as time passes.
+//! Every operation is O(log n), exact, and leaves nothing stale; an address without hosts is remembered until
+//! its moment has come. About 60 bytes per host and 500 per address.
 //!
 //! The idea is BUbiNG's (Boldi, Marino, Santini and Vigna, *BUbiNG: massive crawling for the masses*, 2018),
-//! whose workbench goes by time alone.
+//! whose workbench is ordered by time alone.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -34,16 +34,16 @@ struct Address {
     ip: IpAddr,
     ready: Moment,
     is_taken: bool,
-    /// By the moment.
+    /// By moment.
     waiting: Heap,
-    /// By the rank.
+    /// By rank.
     ready_hosts: Heap,
 }
 
-/// What was taken.
+/// A taken host and address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Visit {
-    /// Where the host sits; it is free again when the host leaves.
+    /// The seat of the host, freed when the host leaves.
     pub seat: u32,
     /// The host.
     pub host: u32,
@@ -54,7 +54,7 @@ pub struct Visit {
 /// Hosts at their addresses.
 #[derive(Default)]
 pub struct Workbench {
-    /// The latest moment that was told.
+    /// The latest `now` passed in.
     now: Moment,
     sequence: u64,
     seats: Vec<Seat>,
@@ -64,21 +64,21 @@ pub struct Workbench {
     addresses: Vec<Address>,
     free_addresses: Vec<u32>,
     numbers: HashMap<IpAddr, u32>,
-    /// The addresses that get a host to take, or another one, with time: by that moment.
+    /// The addresses that will have a host to take, or a better one, as time passes: by that moment.
     waiting: Heap,
     waiting_places: Places,
     /// The addresses that have a host to take: by the rank of the first.
     ready: Heap,
     ready_places: Places,
-    /// The addresses without hosts whose moment has not come: by that moment.
+    /// The addresses without hosts that are in their politeness delay: by its end.
     resting: Heap,
     resting_places: Places,
     taken: usize,
 }
 
 impl Workbench {
-    /// Puts a host at an address, to be taken from `ready` on; returns its seat. The address may be taken: the
-    /// host waits for it to come back.
+    /// Seats a host at an address, to be taken from `ready` on; returns its seat. The address may be taken:
+    /// the host waits until it is given back.
     pub fn place(&mut self, host: u32, level: u8, ip: IpAddr, ready: Moment) -> u32 {
         let address = self.number(ip);
         let new = Seat { host, address, level, is_ready: false };
@@ -97,7 +97,7 @@ impl Workbench {
         seat
     }
 
-    /// Says at which level the host's next URL is. It must not be taken.
+    /// Sets the level of the host's next URL. The host must not be taken.
     pub fn set_level(&mut self, seat: u32, level: u8) {
         let Seat { address, is_ready, .. } = self.seats[seat as usize];
         self.seats[seat as usize].level = level;
@@ -108,7 +108,7 @@ impl Workbench {
         }
     }
 
-    /// Takes the first host that is ready, and its address with it.
+    /// Takes the first host that is ready, together with its address.
     pub fn take(&mut self, now: Moment) -> Option<Visit> {
         self.pass(now);
         let (_, address) = self.ready.first()?;
@@ -123,7 +123,7 @@ impl Workbench {
         Some(visit)
     }
 
-    /// Brings back a host and its address, each with the moment from which it may be taken again, and the
+    /// Gives back a host and its address, each with the moment from which it may be taken again, and the
     /// level of the host's next URL.
     pub fn give_back(&mut self, visit: Visit, level: u8, host_ready: Moment, address_ready: Moment) {
         self.seats[visit.seat as usize].level = level;
@@ -131,13 +131,14 @@ impl Workbench {
         self.release(visit, address_ready);
     }
 
-    /// Brings back an address, whose host leaves.
+    /// Gives back an address, and removes its host.
     pub fn leave(&mut self, visit: Visit, address_ready: Moment) {
         self.free_seats.push(visit.seat);
         self.release(visit, address_ready);
     }
 
-    /// Holds an address alone, whether it rests or not, so that no host of it is taken; tells whether it could be.
+    /// Holds an address alone, whether it is in its politeness delay or not, so that no host of it is taken;
+    /// returns whether it was held.
     pub fn hold(&mut self, ip: IpAddr, now: Moment) -> bool {
         self.pass(now);
         let number = self.number(ip);
@@ -151,19 +152,19 @@ impl Workbench {
         true
     }
 
-    /// Lets go of an address that was held.
+    /// Releases an address that was held.
     pub fn release_address(&mut self, ip: IpAddr) {
         if let Some(&number) = self.numbers.get(&ip) {
             self.free(number, 0);
         }
     }
 
-    /// From which moment on an address may be visited.
+    /// The moment from which an address may be visited.
     pub fn ready(&self, ip: IpAddr) -> Moment {
         self.numbers.get(&ip).map_or(0, |&number| self.addresses[number as usize].ready)
     }
 
-    /// Lets an address rest, which is taken or held.
+    /// Starts the politeness delay of an address that is taken or held.
     pub fn let_rest(&mut self, ip: IpAddr, ready: Moment) {
         if let Some(&number) = self.numbers.get(&ip) {
             let address = &mut self.addresses[number as usize];
@@ -171,7 +172,7 @@ impl Workbench {
         }
     }
 
-    /// Lets a host that is not taken wait until a later moment.
+    /// Postpones a host that is not taken.
     pub fn postpone(&mut self, seat: u32, moment: Moment) {
         let Seat { address, is_ready, .. } = self.seats[seat as usize];
         if is_ready {
@@ -182,8 +183,8 @@ impl Workbench {
         self.settle(address);
     }
 
-    /// The moment from which [`take`](Self::take) will give something, if nothing else happens; what has come
-    /// already is the latest moment that was told.
+    /// The moment from which [`take`](Self::take) will return something, if nothing else happens; if that has
+    /// passed, the latest `now`.
     pub fn next_moment(&self) -> Option<Moment> {
         if !self.ready.is_empty() {
             return Some(self.now);
@@ -191,27 +192,27 @@ impl Workbench {
         self.waiting.first().map(|(rank, _)| rank.moment.max(self.now))
     }
 
-    /// The latest moment that was told.
+    /// The latest `now` passed in.
     pub fn now(&self) -> Moment {
         self.now
     }
 
-    /// The level that a seat has.
+    /// The level of a seat.
     pub fn level(&self, seat: u32) -> u8 {
         self.seats[seat as usize].level
     }
 
-    /// How many addresses are known.
+    /// The number of known addresses.
     pub fn addresses(&self) -> usize {
         self.numbers.len()
     }
 
-    /// How many hosts are taken.
+    /// The number of taken hosts.
     pub fn taken(&self) -> usize {
         self.taken
     }
 
-    /// How many bytes it takes.
+    /// The memory used, in bytes.
     pub fn bytes(&self) -> usize {
         let heaps = [&self.waiting, &self.ready, &self.resting].map(Heap::bytes).iter().sum::<usize>();
         let places = [&self.seat_places, &self.waiting_places, &self.ready_places, &self.resting_places];
@@ -225,7 +226,7 @@ impl Workbench {
             + (self.free_seats.capacity() + self.free_addresses.capacity()) * size_of::<u32>()
     }
 
-    /// The number of an address, which may be a new one.
+    /// The number of an address, allocated if new.
     fn number(&mut self, ip: IpAddr) -> u32 {
         if let Some(&number) = self.numbers.get(&ip) {
             return number;
@@ -265,7 +266,7 @@ impl Workbench {
         self.settle(number);
     }
 
-    /// Time goes on; it never goes back.
+    /// Advances time; it never goes back.
     fn pass(&mut self, now: Moment) {
         self.now = self.now.max(now);
         while let Some((rank, address)) = self.waiting.first()
@@ -280,7 +281,7 @@ impl Workbench {
         }
     }
 
-    /// Puts an address where it belongs now.
+    /// Puts an address into the heap it belongs to now.
     fn settle(&mut self, number: u32) {
         let address = &mut self.addresses[number as usize];
         while let Some((rank, seat)) = address.waiting.first()
@@ -296,7 +297,7 @@ impl Workbench {
         let is_ready = !address.is_taken && address.ready <= self.now;
         let rank = first.filter(|_| is_ready);
         let rank = rank.map(|rank| Rank { moment: rank.moment.max(address.ready), ..rank });
-        // With a ready host it is the address that has to wait, if anything has.
+        // If a host is ready, only the address can have to wait.
         let next = if is_ready { later } else { first.map(|rank| rank.moment).or(later) };
         let next = next.filter(|_| !address.is_taken).map(|moment| moment.max(address.ready));
         let is_deserted = !address.is_taken && first.is_none() && later.is_none();
@@ -353,7 +354,7 @@ mod tests {
         is_taken: bool,
     }
 
-    /// Everything in lists that are read from end to end; no address is ever forgotten.
+    /// Everything in vectors with linear searches; no address is ever forgotten.
     #[derive(Default)]
     struct Model {
         hosts: Vec<Host>,
@@ -449,7 +450,7 @@ mod tests {
                 prop_assert_eq!(workbench.next_moment(), next.map(|moment| moment.max(now)));
                 prop_assert_eq!(workbench.taken(), visits.len());
             }
-            // What is not needed is forgotten.
+            // State that is not needed is dropped.
             workbench.take(Moment::MAX);
             let used = (0..5).filter(|&address| model.hosts.iter().any(|host| host.address == address)).count();
             prop_assert_eq!(workbench.addresses(), used);

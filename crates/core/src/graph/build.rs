@@ -1,13 +1,13 @@
-//! From the log of links to the compressed graph.
+//! Building the compressed graph from the log of links.
 //!
 //! The nodes are the keys of the log, numbered by increasing signature; a later record about a page
 //! replaces the earlier one. A link to a page that is not a key is dropped, and so are links of a page to
 //! itself and all but one of several links to the same page.
 //!
-//! One pass over the log collects key and offset of every record, which are sorted: 16 bytes a record are
-//! all the memory there is to it. Then each page's record is read again, in the order of the nodes, and
-//! its list goes straight to the file: a link costs no memory, only one search among the keys (see
-//! [`super::search`]). A log that is larger than the memory costs one random read a page.
+//! One pass over the log collects key and offset of every record, which are sorted: 16 bytes per record is
+//! all the memory it takes. Then the record of each page is read again, in node order, and its list is
+//! written directly to the file: a link costs no memory, only one search among the keys (see
+//! [`super::search`]). A log larger than memory costs one random read per page.
 
 use std::path::Path;
 
@@ -21,14 +21,14 @@ use crate::{Error, Pulse, Result, Signature};
 const NODES_PER_BEAT: usize = 1 << 12;
 const SIGNATURE: usize = 8;
 
-/// What was built.
+/// The result of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Built {
-    /// How many nodes the graph has.
+    /// The number of nodes.
     pub nodes: usize,
-    /// How many arcs it has.
+    /// The number of arcs.
     pub arcs: u64,
-    /// The length of its file, to commit.
+    /// The length of the file, to commit.
     pub length: u64,
 }
 
@@ -57,7 +57,7 @@ pub fn build(links: &Path, committed: u64, target: &Path, pulse: &Pulse) -> Resu
     Ok(Built { nodes: pages.len(), arcs, length })
 }
 
-/// Every key of the log, increasing, with the offset of the last record about it.
+/// Every key of the log, increasing, with the offset of its last record.
 fn last_records(log: &LogReader, pulse: &Pulse) -> Result<Vec<(Signature, u64)>> {
     let mut records = Vec::new();
     log.scan(0, pulse, |record| {

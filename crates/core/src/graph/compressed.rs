@@ -1,22 +1,22 @@
-//! The compressed graph: for every node its successors, as bits.
+//! The compressed graph: the successor list of every node, as a bit stream.
 //!
-//! The file is one of blocks of 64 nodes (see [`super::blocks`]); after its signatures a block has the
-//! lists of its nodes, one after the other, in a little-endian bit stream filled up to whole words of 32
-//! bits. A list is its outdegree k in γ code and, if k > 0, its k gaps in Rice code with parameter
-//! ⌊log₂(n/k)⌋: successor − previous successor − 1, where the one before the first is −1.
+//! The file consists of blocks of 64 nodes (see [`super::blocks`]); after its signatures a block has the
+//! successor lists of its nodes, concatenated, in a little-endian bit stream padded to 32-bit words. A list
+//! is its outdegree k in γ code and, if k > 0, its k gaps in Rice code with parameter ⌊log₂(n/k)⌋: successor
+//! − previous successor − 1, where the one before the first is −1.
 //!
 //! Nodes are numbered by signature, that is, at random: the successors of a node are k of n numbers drawn
-//! evenly, their gaps are geometric with p = k/n, and for these the Golomb codes are optimal; Rice's are
-//! the Golomb codes without a division. A list takes about k (log₂(n/k) + 1.5) bits, where no code for
-//! random numbers can do with less than log₂ C(n, k) ≈ k (log₂(n/k) + 1.44). In bits per link, on the
-//! 103 689 links of wiki-Vote:
+//! uniformly, their gaps are geometric with p = k/n, for which Golomb codes are optimal; Rice codes are the
+//! Golomb codes that need no division. A list takes about k (log₂(n/k) + 1.5) bits, while the lower bound for
+//! random numbers is log₂ C(n, k) ≈ k (log₂(n/k) + 1.44). In bits per link, on the 103 689 links of
+//! wiki-Vote:
 //!
 //! ```text
 //! γ 12.55   δ 11.33   ζ₃ 10.17   Rice 8.52   Golomb 8.50   (at least 8.05)
 //! ```
 //!
-//! To read one list, the lists before it in its block are decoded: on average 32 lists, some microseconds;
-//! a block with an enormous list takes in proportion. Reading all lists in order wastes nothing.
+//! To read one list, the lists before it in its block are decoded: on average 32 lists, a few microseconds;
+//! more if the block has a huge list. Sequential reading wastes nothing.
 //!
 //! Sources: Solomon Golomb, "Run-length encodings", 1966; Robert Rice, "Some practical universal noiseless
 //! coding techniques", 1979; Paolo Boldi and Sebastiano Vigna, "The WebGraph framework I", 2004.
@@ -33,7 +33,7 @@ use crate::{Error, Pulse, Result, Signature};
 
 const GRAPH: Format = Format { kind: *b"GRPH", version: 1 };
 const BLOCKS_PER_BEAT: usize = 256;
-/// The bytes of a word, of which a block has a whole number.
+/// Bytes per word; a block is a whole number of words.
 const WORD: usize = 4;
 
 /// The Rice code of a list of `outdegree` successors (at least one, at most `nodes`).
@@ -41,13 +41,13 @@ fn rice(nodes: u64, outdegree: u64) -> Rice {
     Rice((nodes / outdegree).ilog2())
 }
 
-/// Writes the lists of a graph, in the order of the nodes.
+/// Writes the successor lists of a graph, in node order.
 pub struct GraphWriter {
     blocks: BlockWriter,
     nodes: u64,
     arcs: u64,
     signatures: Vec<Signature>,
-    /// The successors of the nodes of a block, one list after the other, and where each ends.
+    /// The successors of the nodes of a block, concatenated, and where each list ends.
     successors: Vec<Node>,
     ends: Vec<usize>,
 }
@@ -77,7 +77,7 @@ impl GraphWriter {
         Ok(())
     }
 
-    /// Puts the file in its place; returns the number of arcs and the length of the file.
+    /// Renames the file into place; returns the number of arcs and the length of the file.
     pub fn finish(mut self) -> Result<(u64, u64)> {
         self.write_block()?;
         Ok((self.arcs, self.blocks.finish(self.arcs)?))
@@ -95,7 +95,7 @@ impl GraphWriter {
     }
 }
 
-/// The lists of a block, in a graph of so many nodes.
+/// Encodes the lists of a block, in a graph of `nodes` nodes.
 fn content_of<'a>(lists: impl Iterator<Item = &'a [Node]>, nodes: u64) -> Vec<u8> {
     let mut content = Vec::new();
     let mut bits = BitWriter::new(&mut content);
@@ -129,7 +129,7 @@ impl<'a> Lists<'a> {
         Lists { bits: BitReader::new(content), nodes: nodes as u64, gaps: Vec::new() }
     }
 
-    /// Puts the next list into `list`; `None` if what is there is no list.
+    /// Decodes the next list into `list`; `None` if the bytes do not decode.
     #[inline]
     fn next(&mut self, list: &mut Vec<Node>) -> Option<()> {
         list.clear();
@@ -163,17 +163,17 @@ impl Graph {
         Blocks::open(path, GRAPH, committed).map(Graph)
     }
 
-    /// How many arcs there are.
+    /// The number of arcs.
     pub fn arcs(&self) -> u64 {
         self.0.total()
     }
 
-    /// How many bytes the file has.
+    /// The length of the file in bytes.
     pub fn bytes(&self) -> usize {
         self.0.bytes()
     }
 
-    /// What a link costs in the lists (signatures and directory, which a node costs, are not in it).
+    /// Bits per link in the lists, not counting signatures and directory, which are a cost per node.
     pub fn bits_per_link(&self) -> f64 {
         self.0.content_bytes() as f64 * 8.0 / self.arcs().max(1) as f64
     }
@@ -242,7 +242,7 @@ mod tests {
     use dsi_bitstream::prelude::{BitWrite, BufBitWriter, GammaWrite, LE, MemWordWriterVec, RiceWrite};
     use proptest::prelude::*;
 
-    /// Nodes with increasing signatures and lists of successors, in any of the densities there are.
+    /// Nodes with increasing signatures and successor lists of any density.
     fn graphs() -> impl Strategy<Value = Vec<(u64, Vec<u32>)>> {
         prop::collection::btree_set(any::<u64>(), 0..200).prop_flat_map(|signatures| {
             let nodes = signatures.len() as u32;
@@ -307,7 +307,7 @@ mod tests {
             flipped[at] ^= 1 << bit;
             std::fs::write(&path, &flipped).unwrap();
             prop_assert!(read(&path, length).is_err());
-            // What lies in other blocks is served still, and right.
+            // Other blocks are still readable, and correct.
             if let Ok(graph) = Graph::open(&path, length) {
                 for (number, (_, list)) in model.iter().enumerate() {
                     if let Ok(successors) = graph.successors(Node(number as u32)) {

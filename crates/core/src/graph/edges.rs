@@ -1,9 +1,9 @@
-//! Any graph, from text: one arc a line, `source target`, apart by white space or a comma.
+//! Any graph, from a text edge list: one arc per line, `source target`, separated by white space or a comma.
 //!
-//! A name is whatever has no white space and no comma in it; numbers are names too. A line that starts with
-//! `#` is a comment. Nodes are numbered as they first turn up. Self-links and repeated arcs are dropped, as
-//! in the graph of a crawl. In memory: 4 bytes an arc (up to 16 while reading, in a vector that doubles),
-//! and for each node its name and about 60 bytes. Names are told apart by their signature (see
+//! A name is anything without white space and commas; numbers are names too. A line that starts with `#` is a
+//! comment. Nodes are numbered in order of first appearance. Self-links and repeated arcs are dropped, as in
+//! the graph of a crawl. In memory: 4 bytes per arc (up to 16 while reading, in a vector that doubles), and
+//! for each node its name and about 60 bytes. Names are distinguished by their signature (see
 //! [`crate::signature`]).
 
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use crate::{Error, Pulse, Result, Signature};
 const LINES_PER_BEAT: usize = 1 << 14;
 const NODES_PER_BEAT: usize = 1 << 14;
 
-/// A graph whose nodes have names.
+/// A graph with named nodes.
 #[derive(Debug)]
 pub struct EdgeList {
     names: Vec<String>,
@@ -27,7 +27,7 @@ pub struct EdgeList {
 }
 
 impl EdgeList {
-    /// Reads a file; a line that is no arc is an error with its number.
+    /// Reads a file; a malformed line is an error with its line number.
     pub fn read(path: &Path, pulse: &Pulse) -> Result<EdgeList> {
         let mut file = BufReader::new(File::open(path).map_err(Error::io(path))?);
         let mut names = Names::default();
@@ -72,12 +72,12 @@ impl EdgeList {
         &self.names
     }
 
-    /// How many arcs there are.
+    /// The number of arcs.
     pub fn arcs(&self) -> usize {
         self.targets.len()
     }
 
-    /// The names with a rank each, the best first; equals stay in the order of the file.
+    /// The names with their ranks, best first; ties keep the order of the file.
     pub fn ranked(self, ranks: Vec<f64>) -> Vec<(String, f64)> {
         let mut ranked: Vec<(String, f64)> = self.names.into_iter().zip(ranks).collect();
         ranked.sort_by(|(_, one), (_, other)| other.total_cmp(one));
@@ -101,7 +101,7 @@ impl Successors for EdgeList {
     }
 }
 
-/// The names met so far, each with its node.
+/// The names seen so far, each with its node.
 #[derive(Default)]
 struct Names {
     names: Vec<String>,
@@ -109,7 +109,7 @@ struct Names {
 }
 
 impl Names {
-    /// The node of a name; `None` when there is no number left for a new one.
+    /// The node of a name; `None` if a new one would exceed the range of node numbers.
     fn node(&mut self, name: &str) -> Option<Node> {
         let signature = Signature::of(name.as_bytes());
         if let Some(node) = self.nodes.get(&signature) {

@@ -1,12 +1,13 @@
-//! The link graph: which page links to which, compressed, and what that says about each page.
+//! The link graph: which page links to which, compressed, and link analysis on it.
 //!
-//! The crawl appends the links of each page to a log ([`LINKS`]), and what they say to another ([`AnchorLog`]). [`build()`] turns the log into a
-//! compressed [`Graph`]; [`pagerank()`] streams over it and [`Ranks`] keeps the outcome by signature, for
-//! the search to read. Any other graph comes in as text, through [`EdgeList`].
+//! The crawl appends the links of each page to a log ([`LINKS`]), and their anchor texts to another
+//! ([`AnchorLog`]). [`build()`] turns the log into a compressed [`Graph`]; [`pagerank()`] streams over it and
+//! [`Ranks`] stores the result by signature, for the search to read. Any other graph can be read as text,
+//! through [`EdgeList`].
 //!
-//! WebGraph (the crate of that name) was weighed for the compressed graph and not taken: it lists 35
-//! direct dependencies, and its gain comes from an order of nodes that keeps similar pages together, which
-//! an order by signature does not have.
+//! WebGraph (the crate of that name) was considered for the compressed graph and not used: it lists 35 direct
+//! dependencies, and its gain comes from a node order that keeps similar pages together, which an order by
+//! signature does not have.
 
 mod anchors;
 mod blocks;
@@ -28,8 +29,8 @@ pub use pagerank::{PageRank, Settings, pagerank};
 pub use ranks::{Ranks, write_page_ranks, write_ranks};
 pub use referrers::pages_linking_to;
 
-/// The log of links: the key is the page's signature, the payload the signatures it links to, eight
-/// bytes each, little-endian, in the order of the page.
+/// The log of links: the key is the page's signature, the payload the signatures of its targets, eight bytes
+/// each, little-endian, in page order.
 pub const LINKS: Format = Format { kind: *b"LINK", version: 1 };
 
 /// A node of a graph: its number, from 0. A graph has at most 2^32 of them.
@@ -37,16 +38,16 @@ pub const LINKS: Format = Format { kind: *b"LINK", version: 1 };
 pub struct Node(pub u32);
 
 impl Node {
-    /// The node as a place in an array with one entry a node.
+    /// The node as an index into an array with one entry per node.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A graph as a measure reads it: every node's successors, in the order of the nodes, again and again.
+/// A graph as an iterative algorithm reads it: every node's successors, in node order, repeatedly.
 pub trait Successors {
-    /// How many nodes there are.
+    /// The number of nodes.
     fn nodes(&self) -> usize;
 
     /// Calls `visit` with every node and its successors, which are distinct and increasing.

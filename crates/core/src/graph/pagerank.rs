@@ -1,4 +1,5 @@
-//! PageRank: how often a reader who follows links at random, and now and then starts anew, is at a page.
+//! PageRank: the stationary distribution of a random surfer who follows links and now and then jumps to a
+//! random page.
 //!
 //! With n nodes, damping α, outdegree d⁺ and D the nodes without successors, the ranks are the one solution of
 //!
@@ -6,13 +7,13 @@
 //! r(v) = (1 − α)/n + α ( Σ_{u → v} r(u)/d⁺(u) + Σ_{u ∈ D} r(u)/n ),      Σ r(v) = 1
 //! ```
 //!
-//! and the power method finds it: r₀ = 1/n, and each round puts the right-hand side of the last ranks in
-//! their place. Each round brings the ranks nearer by a factor α in the norm ℓ₁, so when a round changes
-//! them by δ = Σ |r'(v) − r(v)|, they are within δ α/(1 − α) of the solution; it stops at a threshold on δ.
+//! and the power method finds it: r₀ = 1/n, and each iteration replaces the ranks by the right-hand side.
+//! Each iteration shrinks the error by a factor α in the norm ℓ₁, so if an iteration changes the ranks by δ =
+//! Σ |r'(v) − r(v)|, they are within δ α/(1 − α) of the solution; it stops at a threshold on δ.
 //!
 //! Each node pushes its share to its successors, so the lists are read in order and no transposed graph is
-//! needed: 16 bytes a node and a round is one pass over the graph. One thread and a fixed order of the
-//! sums: the same graph gives the same ranks, bit by bit.
+//! needed: 16 bytes per node, and an iteration is one pass over the graph. One thread and a fixed order of
+//! summation: the same graph has the same ranks, bit for bit.
 //!
 //! Source: Lawrence Page, Sergey Brin, Rajeev Motwani and Terry Winograd, "The PageRank citation ranking",
 //! 1998; the dangling nodes as in Paolo Boldi, Massimo Santini and Sebastiano Vigna, "PageRank: functional
@@ -24,11 +25,11 @@ use crate::{Error, Pulse, Result};
 /// How PageRank is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// The probability α of following a link rather than starting anew, at least 0 and below 1.
+    /// The damping factor α: the probability of following a link rather than jumping, at least 0 and below 1.
     pub damping: f64,
-    /// The change δ of a round (in the norm ℓ₁, the ranks summing to 1) at which to stop.
+    /// The change δ of an iteration (in the norm ℓ₁, the ranks summing to 1) at which to stop.
     pub threshold: f64,
-    /// How many rounds there are at most.
+    /// The maximum number of iterations.
     pub iterations: u32,
 }
 
@@ -64,9 +65,9 @@ impl Settings {
 pub struct PageRank {
     /// The rank of each node; they sum to 1.
     pub ranks: Vec<f64>,
-    /// How many rounds there were.
+    /// The number of iterations done.
     pub iterations: u32,
-    /// The change δ of the last round.
+    /// The change δ of the last iteration.
     pub residual: f64,
 }
 
@@ -96,7 +97,7 @@ pub fn pagerank(graph: &impl Successors, settings: &Settings, pulse: &Pulse) -> 
     Ok(outcome)
 }
 
-/// Gives every node's rank to its successors in equal parts; returns the rank of those that have none.
+/// Distributes every node's rank equally among its successors; returns the rank of the dangling nodes.
 fn push(graph: &impl Successors, ranks: &[f64], received: &mut [f64], pulse: &Pulse) -> Result<f64> {
     received.fill(0.0);
     let mut dangling = 0.0;
@@ -130,7 +131,7 @@ mod tests {
         }
     }
 
-    /// The same, from the matrix of the walk, written out in full.
+    /// The same, from the transition matrix in dense form.
     fn dense(graph: &[Vec<Node>], damping: f64) -> Vec<f64> {
         let n = graph.len();
         let row = |list: &Vec<Node>| -> Vec<f64> {

@@ -1,9 +1,10 @@
 //! The ranks of the pages, by signature: what the search reads.
 //!
-//! The file is one of blocks of 64 nodes (see [`super::blocks`]); after its signatures a block has their
-//! ranks, as f32, little-endian: 12 bytes a page and a third of a byte of directory. A value is the rank
-//! times the number of pages, so the mean is 1 whatever the size of the collection, and the 24 bits of an
-//! f32 are relative to the value. A look costs a few cache misses, and a checksum per block once.
+//! The file consists of blocks of 64 nodes (see [`super::blocks`]); after its signatures a block has their
+//! ranks, as f32, little-endian: 12 bytes per page and a third of a byte of directory. A value is the rank
+//! times the number of pages, so the mean is 1 whatever the size of the collection, and the 24-bit precision
+//! of an f32 is relative to the value. A lookup costs a few cache misses, plus one checksum per block on
+//! first use.
 
 use std::path::Path;
 
@@ -25,8 +26,8 @@ pub fn write_ranks(graph: &Graph, ranks: &[f64], target: &Path, pulse: &Pulse) -
     write(ranks.len(), signature_of, |node| ranks[node] * ranks.len() as f64, target, pulse)
 }
 
-/// Writes the ranks of some pages, which may be any numbers from 0 on, to `target`, scaled so that their mean
-/// is 1; returns the length of the file. A page that is named twice has its last rank.
+/// Writes the ranks of some pages, which may be any nonnegative numbers, to `target`, scaled so that their
+/// mean is 1; returns the length of the file. If a page is listed twice, its last rank counts.
 pub fn write_page_ranks(mut pages: Vec<(Signature, f64)>, target: &Path, pulse: &Pulse) -> Result<u64> {
     if let Some((_, rank)) = pages.iter().find(|(_, rank)| !rank.is_finite() || *rank < 0.0) {
         return Err(Error::Invalid(format!("{rank} is not a rank: it must be a finite number from 0 on")));
@@ -68,12 +69,12 @@ impl Ranks {
         Blocks::open(path, RANKS, committed).map(Ranks)
     }
 
-    /// How many pages have a rank.
+    /// The number of pages with a rank.
     pub fn len(&self) -> usize {
         self.0.nodes()
     }
 
-    /// Whether no page has one.
+    /// Whether no page has a rank.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

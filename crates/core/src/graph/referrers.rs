@@ -1,4 +1,4 @@
-//! Which pages link to a page: one pass over the log of links, which is kept by source.
+//! Backlinks: which pages link to a page, by one pass over the log of links, which is keyed by source.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::LINKS;
 use crate::disk::log::LogReader;
 use crate::{Pulse, Result};
 
-/// The signatures of at most `limit` pages that link to the page with a signature, the first finder first.
+/// The signatures of at most `limit` pages that link to the page with a signature, in log order.
 pub fn pages_linking_to(
     links: &Path,
     committed: u64,

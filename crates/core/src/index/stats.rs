@@ -1,4 +1,5 @@
-//! Looking inside: what an index holds, what each part of it costs, and what other codes would have cost.
+//! Index statistics: what an index contains, what each part of it costs, and what other codes would have
+//! cost.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,14 +19,14 @@ use super::read::segment::{Segment, SegmentFile};
 use crate::codes::{Code, Coder};
 use crate::{Pulse, Result};
 
-/// What an index holds.
+/// The statistics of an index.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Stats {
-    /// Documents that can be found.
+    /// Live documents.
     pub documents: u64,
-    /// Documents that are replaced or deleted, and still take room.
+    /// Documents that are replaced or deleted but still take space.
     pub gone: u64,
-    /// Terms; one counts once for each segment it is in.
+    /// Terms; a term counts once for each segment it is in.
     pub terms: u64,
     /// Terms that occur once in their segment.
     pub once: u64,
@@ -33,15 +34,15 @@ pub struct Stats {
     pub postings: u64,
     /// Occurrences.
     pub occurrences: u64,
-    /// Words, postings and occurrences of each zone.
+    /// Tokens, postings and occurrences of each zone.
     pub zones: BTreeMap<&'static str, ZoneStats>,
     /// Bytes of each section.
     pub sections: BTreeMap<&'static str, u64>,
     /// Bytes of all segments.
     pub bytes: u64,
-    /// Bits a term of the function to ranks, and of the signatures.
+    /// Bits per term of the rank function, and of the signatures.
     pub rank_bits: (f64, f64),
-    /// Lists of more than one block.
+    /// Posting lists of more than one block.
     pub skipped_lists: u64,
     /// Blocks of those lists.
     pub skipped_blocks: u64,
@@ -49,14 +50,14 @@ pub struct Stats {
     pub segments: Vec<SegmentStats>,
     /// The components that have a code.
     pub components: Vec<ComponentStats>,
-    /// Nanoseconds to decode a number with each code, as `auto` reckons.
+    /// Nanoseconds to decode a number with each code, from the table that `auto` uses.
     pub nanoseconds: Vec<(String, f64)>,
 }
 
-/// How much there is of a zone.
+/// The statistics of a zone.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct ZoneStats {
-    /// Words of all documents.
+    /// Tokens of all documents.
     pub words: u64,
     /// Pairs of term and document.
     pub postings: u64,
@@ -71,26 +72,26 @@ pub struct SegmentStats {
     pub name: String,
     /// Its length.
     pub bytes: u64,
-    /// Its documents, those that are gone too.
+    /// Its documents, including dead ones.
     pub documents: u64,
     /// The code of each component.
     pub codes: Vec<String>,
 }
 
-/// What a component costs, and would cost.
+/// The actual cost of a component, and the cost with other codes.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComponentStats {
     /// Which one.
     pub name: &'static str,
-    /// How many integers of it were looked at.
+    /// The number of integers sampled.
     pub sample: u64,
-    /// The entropy of their distribution, in bits an integer.
+    /// The entropy of their distribution, in bits per integer.
     pub entropy: f64,
-    /// Bits an integer with each code; none where a code does not hold them.
+    /// Bits per integer with each code; `None` if the code cannot encode them.
     pub codes: Vec<(String, Option<f64>)>,
 }
 
-/// Looks inside an index.
+/// Computes the statistics of an index.
 pub fn stats(folder: &Path, files: &[SegmentFile], pulse: &Pulse) -> Result<Stats> {
     let segments = files.iter().map(|file| file.open(folder)).collect::<Result<Vec<Segment>>>()?;
     let replaced = replaced::find(&segments, pulse)?;
@@ -152,7 +153,7 @@ fn count_lists(segment: &Segment, stats: &mut Stats, pulse: &Pulse) -> Result<()
     Ok(())
 }
 
-/// What each code makes of a sample of the lists, as they would be in one segment.
+/// The cost of each code on a sample of the posting lists, as if they were in one segment.
 fn components(segments: &[Segment], pulse: &Pulse) -> Result<Vec<ComponentStats>> {
     let mut numbers = Vec::with_capacity(segments.len());
     let mut next = 0;

@@ -1,7 +1,7 @@
-//! Reading and writing without ever being deaf to Ctrl-C.
+//! Interruptible I/O: reads and writes that respond to Ctrl-C.
 //!
-//! A read from a silent pipe, or a write to a full one, may wait for ever. So each first waits until the
-//! descriptor is ready, a tenth of a second at a time, with a beat of the pulse between.
+//! A read from a silent pipe, or a write to a full one, may block forever. So each first polls until the
+//! descriptor is ready, a tenth of a second at a time, with a beat of the pulse in between.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -14,7 +14,7 @@ use crate::Pulse;
 
 const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// A file, pipe or terminal. A pulse that stops is an I/O error that holds [`crate::Error::Stopped`].
+/// A file, pipe or terminal. If the pulse stops, that is an I/O error that wraps [`crate::Error::Stopped`].
 pub struct Descriptor<'a> {
     file: File,
     pulse: &'a Pulse<'a>,
@@ -26,7 +26,7 @@ impl<'a> Descriptor<'a> {
         Descriptor { file, pulse }
     }
 
-    /// The standard input, output or error, under a number of its own.
+    /// The standard input, output or error, as a duplicated descriptor.
     pub fn standard(stream: impl AsFd, pulse: &'a Pulse<'a>) -> io::Result<Self> {
         Ok(Descriptor::new(File::from(stream.as_fd().try_clone_to_owned()?), pulse))
     }

@@ -1,11 +1,12 @@
-//! The exact set of a stream's keys, in a fixed memory: what does not fit lies sorted on disk.
+//! The exact set of a stream's keys, in bounded memory: the overflow is in sorted runs on disk.
 //!
 //! New keys go to a [`SignatureSet`] (10.5 bytes each). When that has filled the memory it is written to a
-//! temporary file as a sorted run, and starts again empty. Two runs of like size become one by merging, as in
-//! an LSM tree, so n keys are in at most log₂ n runs and each is written as often; a run takes 8 bytes a key.
-//! A key that is not in memory is looked for in the runs by interpolation, in about log log n places each:
-//! the set slows down when the memory is full, but does not stop. It errs only where two keys share a
-//! signature (n keys: n² / 2^65 times). The files have no name, so nothing is left behind however it ends.
+//! temporary file as a sorted run and cleared. Two runs of similar size are merged into one, as in an LSM
+//! tree, so n keys are in at most log₂ n runs and each key is written at most that often; a run takes 8 bytes
+//! per key. A key that is not in memory is searched in the runs by interpolation, in about log log n probes
+//! each: the set slows down when the memory is full, but does not stop. It errs only if two keys share a
+//! signature (n keys: n² / 2^65 times). The files are unnamed, so nothing is left behind however the process
+//! ends.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -16,11 +17,11 @@ use super::Judge;
 use crate::signature::{SignatureSet, interpolation};
 use crate::{Error, Pulse, Result, Signature};
 
-/// How many keys are taken between two looks at the memory.
+/// How many keys are inserted between two checks of the memory.
 const BETWEEN_LOOKS: usize = 1 << 10;
 const WORD: usize = size_of::<u64>();
 
-/// The exact answer, in a bounded memory.
+/// The exact set, in bounded memory.
 pub struct Exact {
     recent: SignatureSet,
     runs: Vec<Run>,
@@ -28,27 +29,27 @@ pub struct Exact {
 }
 
 impl Exact {
-    /// An empty set that may take `memory` bytes.
+    /// An empty set with a memory budget in bytes.
     pub fn new(memory: usize) -> Exact {
         Exact { recent: SignatureSet::default(), runs: Vec::new(), memory }
     }
 
-    /// How many different keys there were.
+    /// The number of distinct keys.
     pub fn len(&self) -> usize {
         self.recent.len() + self.runs.iter().map(Run::len).sum::<usize>()
     }
 
-    /// Whether there was none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many bytes of memory the set takes.
+    /// The memory used, in bytes.
     pub fn bytes(&self) -> usize {
         self.recent.bytes()
     }
 
-    /// Writes what is in memory to disk, and merges runs of like size.
+    /// Spills the keys in memory to disk, and merges runs of similar size.
     fn spill(&mut self, pulse: &Pulse) -> Result<()> {
         let recent = std::mem::take(&mut self.recent);
         self.runs.push(Run::write(recent.into_sorted(), pulse)?);
@@ -84,7 +85,7 @@ impl Judge for Exact {
     }
 }
 
-/// Signatures in ascending order, in a file without a name.
+/// Signatures in ascending order, in an unnamed file.
 struct Run(Mmap);
 
 impl Run {
@@ -98,7 +99,7 @@ impl Run {
             file.write_all(&signature.to_le_bytes()).map_err(failed())?;
         }
         let file: File = file.into_inner().map_err(|error| failed()(error.into_error()))?;
-        // SAFETY: the file has no name, so only this process can change it, and it never does.
+        // SAFETY: the file is unnamed, so only this process can change it, and it never does.
         let map = unsafe { Mmap::map(&file) };
         map.map(Run).map_err(failed())
     }
@@ -122,7 +123,7 @@ impl Run {
     }
 }
 
-/// The signatures of two runs, which have none in common, in ascending order.
+/// The signatures of two disjoint runs, in ascending order.
 fn merge(left: &Run, right: &Run) -> impl Iterator<Item = u64> {
     let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
     std::iter::from_fn(move || match (left.peek(), right.peek()) {
@@ -139,7 +140,7 @@ mod tests {
     use std::collections::HashSet;
 
     proptest! {
-        /// Against a set, with a memory so small that most keys are on disk.
+        /// Compared with a set, with so little memory that most keys are on disk.
         #[test]
         fn answers_as_a_set_does(keys in prop::collection::vec(prop_oneof![0u64..3000, Just(u64::MAX), any::<u64>()], 0..12_000), batch in 1usize..5000) {
             let mut exact = Exact::new(0);

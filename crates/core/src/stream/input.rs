@@ -1,7 +1,7 @@
-//! Where a stream comes from: a file or the standard input, plain, gzip or Zstandard.
+//! The input of a stream: a file or the standard input, plain, gzip or Zstandard.
 //!
-//! Which of the three is seen from the first bytes, never from the name. A gzip of many members and a Zstandard
-//! file of many frames (as parallel compressors write them) are read to the end.
+//! The compression is detected from the first bytes, never from the name. Multi-member gzip and multi-frame
+//! Zstandard files (as parallel compressors write them) are read to the end.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -18,18 +18,19 @@ use crate::{Error, Pulse, Result};
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTANDARD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-/// A frame of these (the last four bits are free) holds no data; a file may begin with one.
+/// The magic number of skippable Zstandard frames (the last four bits are free), which hold no data; a file
+/// may begin with one.
 const SKIPPABLE: &[u8] = &[0x2a, 0x4d, 0x18];
 
 const BUFFER: usize = 1 << 17;
 const WARC: &[u8] = b"WARC/";
 
-/// One input, and what is the key of its lines.
+/// One input, and how the keys of its lines are extracted.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// The file; `None` is the standard input.
     pub path: Option<PathBuf>,
-    /// What is the key of a line; `None`: what the first lines look like.
+    /// The key of a line; `None`: detected from the first lines.
     pub key: Option<KeyOf>,
 }
 
@@ -38,8 +39,8 @@ impl Input {
         self.path.as_deref().unwrap_or(Path::new("standard input"))
     }
 
-    /// What is the key of the lines that begin with this block; `None` where that is not seen yet. A WARC file, of
-    /// which no line is worth comparing, is an error unless its lines were asked for.
+    /// The kind of key of the lines that begin with this block; `None` if it cannot be detected yet. A WARC
+    /// file, whose lines are not worth comparing, is an error unless `lines` was requested.
     pub fn key_of(&self, block: &[u8]) -> Result<Option<KeyOf>> {
         if self.key.is_none() && block.starts_with(WARC) {
             let name = self.name().display();
@@ -50,7 +51,7 @@ impl Input {
         Ok(self.key.or_else(|| KeyOf::of_lines(block)))
     }
 
-    /// Opens it, and sees how it is compressed.
+    /// Opens it, and detects its compression.
     pub fn open<'a>(&self, pulse: &'a Pulse<'a>) -> Result<Source<'a>> {
         let name = self.name();
         let descriptor = match &self.path {
@@ -83,7 +84,7 @@ pub struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// What an error while reading means: the system's refusal, Ctrl-C, or else damaged data.
+    /// Classifies an error while reading: the system's, Ctrl-C, or corrupt data.
     pub fn explain(&self, error: io::Error) -> Error {
         match self.state.failure.take() {
             Some(failure) => match failure.downcast::<Error>() {
@@ -101,7 +102,7 @@ impl Read for Source<'_> {
     }
 }
 
-/// What a decoder must not hide: how far the file was read, and why that failed.
+/// What a decoder must not hide: how far the file was read, and why reading failed.
 #[derive(Default)]
 struct State {
     bytes: Cell<u64>,

@@ -1,14 +1,14 @@
-//! Who says of each key of a stream, in its order, whether it was there before.
+//! The judge of a stream: decides for each key, in order, whether it was seen before.
 //!
-//! Any [`Filter`] does, in a memory of fixed size and with its own errors, and so does
+//! Any [`Filter`] is one, in memory of fixed size and with its error rates, and so is
 //! [`Exact`](super::Exact), without errors and with the help of the disk.
 
 use crate::filters::Filter;
 use crate::{Pulse, Result, Signature};
 
-/// Who tells duplicates from new keys.
+/// Distinguishes duplicates from new keys.
 pub trait Judge {
-    /// Takes the keys in their order, and answers for each whether it was there before.
+    /// Processes the keys in order; sets `seen` for each that was seen before.
     fn judge(&mut self, keys: &[Signature], seen: &mut [bool], pulse: &Pulse) -> Result<()>;
 }
 

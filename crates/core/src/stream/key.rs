@@ -1,13 +1,16 @@
-//! The key of a line: by what it is compared with others.
+//! The key of a line: what it is compared by.
 //!
-//! The end of a line (`\n` or `\r\n`) belongs to no key, so that the same URL in files from different systems
-//! is the same. A line may be any bytes.
+//! The line terminator (`
+//! ` or `\r
+//! `) is not part of the key, so that the same URL in files from different systems is the same. A line may be
+//! any bytes.
 //!
-//! A line of a Common Crawl index (CDXJ) is a sort key, a timestamp and a JSON object, with spaces between;
-//! its key is the object's `url`. The object starts at the first `{` that follows a space or begins the line, so
-//! that JSON lines are read as well. What is no such object, or has no `url` that is a string, has no key.
+//! A line of a Common Crawl index (CDXJ) is a sort key, a timestamp and a JSON object, separated by spaces;
+//! its key is the object's `url`. The object starts at the first `{` that follows a space or begins the line,
+//! so that JSON lines are read as well. A line without such an object, or without a string `url` in it, has
+//! no key.
 //!
-//! Which of the two a stream holds is seen from its first lines, never from a name, which a pipe does not have.
+//! The format of a stream is detected from its first lines, never from a name, which a pipe does not have.
 //!
 //! Source: <https://specs.webrecorder.net/cdxj/0.1.0/>.
 
@@ -17,7 +20,7 @@ use serde::Deserialize;
 
 use crate::Signature;
 
-/// What is the key of a line.
+/// The kind of key of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyOf {
     /// The line itself.
@@ -32,12 +35,12 @@ struct Capture<'a> {
     url: Cow<'a, str>,
 }
 
-/// How many lines are looked at to tell the format.
+/// How many lines are sampled to detect the format.
 const SAMPLE: usize = 16;
 
 impl KeyOf {
-    /// What the first lines of a stream look like: those of an index if most of them are. Empty lines and headers
-    /// (`!…`) tell nothing; `None` where there are no others.
+    /// Detects the format from the first lines of a stream: an index if most of them look like one. Empty
+    /// lines and headers (`!…`) are ignored; `None` if there are no others.
     pub fn of_lines(block: &[u8]) -> Option<KeyOf> {
         let telling =
             block.split(|byte| *byte == b'\n').filter(|line| !matches!(line.trim_ascii(), [] | [b'!', ..]));
@@ -49,7 +52,7 @@ impl KeyOf {
         (lines > 0).then_some(if 2 * captures > lines { KeyOf::Cdxj } else { KeyOf::Line })
     }
 
-    /// The signature of a line's key; `None`: it has none.
+    /// The signature of a line's key; `None` if it has none.
     #[inline]
     pub fn signature(self, line: &[u8]) -> Option<Signature> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);

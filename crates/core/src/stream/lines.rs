@@ -1,13 +1,13 @@
-//! From bytes to whole lines, in one buffer of fixed size.
+//! Splitting bytes into complete lines, in one buffer of fixed size.
 
 use std::io::{self, Read};
 
-/// A line with more bytes than this is too long to be judged.
+/// A longer line, in bytes, is not judged.
 pub const LONGEST: usize = 1 << 20;
 
-/// What a read gave.
+/// The result of a read.
 pub enum Block<'a> {
-    /// Whole lines; the last one of the stream may lack its end.
+    /// Complete lines; the last one of the stream may lack its terminator.
     Lines(&'a [u8]),
     /// A piece of a line that is too long.
     Long {
@@ -21,7 +21,7 @@ pub enum Block<'a> {
 /// The buffer between a source and its lines.
 pub struct Lines {
     buffer: Vec<u8>,
-    /// What was read and not yet given out.
+    /// The bytes read and not yet returned.
     start: usize,
     filled: usize,
     inside_long: bool,
@@ -29,7 +29,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// An empty one.
+    /// An empty buffer.
     pub fn new() -> Self {
         let buffer = vec![0; LONGEST + 1];
         Lines { buffer, start: 0, filled: 0, inside_long: false, ended: false }

@@ -1,14 +1,14 @@
-//! Streams: lines in, lines out, with the duplicates marked or dropped on the way, in a fixed memory.
+//! Streams: lines in, lines out, with duplicates marked or dropped on the way, in fixed memory.
 //!
-//! Each line has a key (see [`key`](self::key)) and each key a 64-bit [`Signature`]. A [`Judge`], which is any
-//! filter or the exact set, says of each in turn whether it was seen before. Memory is that of the judge and of
-//! one block: at most 1 MiB of lines as they were read, as much to write, and 25 bytes a line of it.
+//! Each line has a key (see [`key`](self::key)) and each key a 64-bit [`Signature`]. A [`Judge`], which is
+//! any filter or the exact set, decides for each in turn whether it was seen before. Memory is that of the
+//! judge and of one block: at most 1 MiB of lines as read, as much to write, and 25 bytes per line of it.
 //!
-//! What cannot be judged is never lost. A line without a key (malformed) or longer than [`LONGEST`] is neither
-//! new nor a duplicate: it goes out where new lines go out, marked as such, and is counted.
+//! Lines that cannot be judged are never lost. A line without a key (malformed) or longer than [`LONGEST`] is
+//! neither new nor a duplicate: it is emitted where new lines are, marked as such, and counted.
 //!
-//! Whatever one read gives (64 KiB from a pipe) is judged as one batch and written at once, so that a slow
-//! stream comes out as it comes in. A line costs some 100 ns, most of them for its signature and the judge.
+//! The bytes of one read (64 KiB from a pipe) are judged as one batch and written immediately, so that a slow
+//! stream is passed on without delay. A line costs about 100 ns, most of it for its signature and the judge.
 
 mod descriptor;
 mod exact;
@@ -34,7 +34,7 @@ use lines::{Block, Lines};
 use output::{Output, Verdict};
 use record::Record;
 
-/// What was in a stream.
+/// The counts of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// All lines.
@@ -53,9 +53,9 @@ pub struct Counts {
     pub bytes: u64,
 }
 
-/// Sends the lines of the inputs, in their order, past a judge.
+/// Passes the lines of the inputs, in order, through a judge.
 ///
-/// With `record`, every judged line's signature and verdict also go to a file of that name (see
+/// With `record`, the signature and verdict of every judged line also go to a file of that name (see
 /// [`record`](self::record)).
 pub fn sift(
     inputs: &[Input],
@@ -105,13 +105,13 @@ struct Sifter<'a> {
     counts: Counts,
     /// The ends of a block's lines, and whether each has a key.
     spans: Vec<(usize, bool)>,
-    /// The keys of those that have one, and what was judged of them.
+    /// The keys of the lines that have one, and their verdicts.
     keys: Vec<Signature>,
     seen: Vec<bool>,
 }
 
 impl Sifter<'_> {
-    /// Judges and writes the lines of a block, of which only the last may lack its end.
+    /// Judges and writes the lines of a block, of which only the last may lack its terminator.
     fn lines(&mut self, block: &[u8], key: KeyOf) -> Result<()> {
         self.split(block, key);
         self.seen.clear();

@@ -8,22 +8,22 @@ use crate::{Error, Pulse, Result};
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emit {
-    /// The lines that are no duplicates, as they came.
+    /// The lines that are not duplicates, unchanged.
     New,
-    /// Every line, after `new`, `dup` or `bad` and a tab.
+    /// Every line, prefixed by `new`, `dup` or `bad` and a tab.
     Marked,
-    /// The duplicates alone.
+    /// Only the duplicates.
     Duplicates,
     /// Nothing.
     Nothing,
 }
 
-/// What became of a line.
+/// The verdict on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Its key was not there before.
+    /// Its key was not seen before.
     New,
-    /// Its key was there before.
+    /// Its key was seen before.
     Duplicate,
     /// It has no key that could be judged.
     Malformed,
@@ -39,7 +39,7 @@ impl Verdict {
     }
 }
 
-/// The lines on their way to the standard output.
+/// The buffered standard output.
 pub struct Output<'a> {
     emit: Emit,
     waiting: Vec<u8>,
@@ -54,7 +54,7 @@ impl<'a> Output<'a> {
         Ok(Output { emit, waiting: Vec::new(), descriptor, inside_piece: false })
     }
 
-    /// A line, which gets an end where it has none.
+    /// Writes a line; adds a terminator if it has none.
     #[inline]
     pub fn line(&mut self, line: &[u8], verdict: Verdict) {
         match self.emit {
@@ -83,7 +83,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Writes what is waiting.
+    /// Flushes the buffer.
     pub fn flush(&mut self) -> Result<()> {
         self.descriptor.write_all(&self.waiting).map_err(explain)?;
         self.waiting.clear();

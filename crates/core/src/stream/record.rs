@@ -1,11 +1,11 @@
-//! What a judge said, line by line, for whoever wants to check it: 9 bytes for each line that was judged.
+//! The verdicts of a judge, line by line, to be checked afterwards: 9 bytes for each judged line.
 //!
 //! ```text
 //! bytes 0..8  u64 signature of the key, little-endian
 //! byte  8     1 if it was judged to be a duplicate, otherwise 0
 //! ```
 //!
-//! It is a temporary file between this process and itself: it has no header and is not synced.
+//! It is a temporary file, written and read by the same process: it has no header and is not synced.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Result, Signature};
 
-/// The file, as it is written.
+/// The file being written.
 pub struct Record {
     file: BufWriter<File>,
     path: PathBuf,
@@ -26,7 +26,7 @@ impl Record {
         Ok(Record { file: BufWriter::with_capacity(1 << 17, file), path: path.to_owned() })
     }
 
-    /// Appends what was judged of some keys.
+    /// Appends the verdicts on some keys.
     pub fn append(&mut self, keys: &[Signature], seen: &[bool]) -> Result<()> {
         for (key, seen) in keys.iter().zip(seen) {
             let mut entry = [0; 9];
@@ -37,7 +37,7 @@ impl Record {
         Ok(())
     }
 
-    /// Writes what is still in memory.
+    /// Flushes the buffer.
     pub fn finish(mut self) -> Result<()> {
         self.file.flush().map_err(Error::io(&self.path))
     }

@@ -1,4 +1,4 @@
-//! The contract of a stream, through files: what is recorded is what a set of the lines says.
+//! The contract of a stream, through files: the recorded verdicts are those of a set of the lines.
 
 use std::collections::HashSet;
 use std::io::Write;

@@ -1,16 +1,17 @@
-//! Numbers as symbols: the leading bits are a symbol, the others are written as they are.
+//! Numbers as symbols: the leading bits select a symbol, the remaining bits are written raw.
 //!
 //! A number below 8 is its own symbol. From there on a symbol is the number's binary logarithm and the two
-//! bits after its highest one, four symbols an octave; within a symbol all numbers count as equally likely,
-//! and where p is falling like 1/x^a, that costs at most some thousandths of a bit. After the 124 symbols of
-//! 32-bit numbers comes the [`ESCAPE`], which has the whole number after it: for those that a model does not know.
+//! bits after its highest one, four symbols per octave; within a symbol all numbers count as equally likely,
+//! and for p falling like 1/x^a that costs at most a few thousandths of a bit. The 124 symbols of 32-bit
+//! numbers are followed by the [`ESCAPE`], after which the whole number is written: for symbols that a model
+//! does not know.
 
-/// How many symbols there are.
+/// The number of symbols.
 pub const SYMBOLS: usize = ESCAPE + 1;
-/// The symbol of whatever a model does not know.
+/// The symbol of numbers that a model does not know.
 pub const ESCAPE: usize = 124;
 
-/// The bits of the number that a symbol has.
+/// How many bits after the highest one belong to the symbol.
 const MANTISSA: u32 = 2;
 /// The first number that is not its own symbol.
 const EXACT: u32 = 2 << MANTISSA;
@@ -25,7 +26,7 @@ pub fn symbol(number: u32) -> usize {
     ((log - 1) << MANTISSA | number >> (log - MANTISSA) & ((1 << MANTISSA) - 1)) as usize
 }
 
-/// The least number of a symbol, and how many bits of its numbers are written as they are.
+/// The smallest number of a symbol, and its number of raw bits.
 #[inline(always)]
 pub const fn bucket(symbol: usize) -> (u32, u32) {
     let symbol = symbol as u32;

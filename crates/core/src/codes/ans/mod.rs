@@ -1,23 +1,23 @@
-//! Asymmetric numeral systems: the smallest lists.
+//! Asymmetric numeral systems (tANS): the smallest encoding of lists.
 //!
-//! A list's symbols (see [`buckets`]) are pushed, the last one first, on a number that grows by a factor of
-//! 1/p at each, p being what a static [`model`] gives the symbol; so the list takes as many bits as the
-//! entropy says, also fractions of a bit a number. Reading pops them, the first one first. Which of the
-//! models is best is said in the list, and so is which other code is better than all of them: for few
-//! numbers the state is too much to write.
+//! The symbols of a list (see [`buckets`]) are pushed, the last one first, onto a state that grows by a
+//! factor of 1/p at each push, where p is the probability of the symbol in a static [`model`]; so the list
+//! takes as many bits as its entropy under the model, including fractions of a bit per number. Decoding pops
+//! them, the first one first. The head of a list says which of the models was used, or which other code was
+//! shorter than all of them: for a few numbers the state costs too much.
 //!
 //! ```text
 //! n = 1     variable byte code
-//! n < 8     4 bits that say the code (0 zeros, 1 γ, 2 δ, 3 ζ₃, then Rice with 0 to 8, 10, 12, 14), and the words
+//! n < 8     4 bits that say the code (0 zeros, 1 γ, 2 δ, 3 ζ₃, then Rice with 0 to 8, 10, 12, 14), and the codewords
 //! 6 bits    below 32: how the list is written without a model (0 zeros, 1 γ, 2 δ, 3 to 5 ζ₂ to ζ₄, 6 nibbles,
 //!           from 7 on Rice with parameter 0 to 24); from 32 on: the model, less 32
 //! 11 bits   the slot from which the first number is popped
 //! then, for each number, its raw bits and, but for the last one, the bits to the next slot
 //! ```
 //!
-//! filled up with zeros to a byte for every 128 numbers. Popping the last number needs no slot after it, so the
-//! list begins in a slot of that number's symbol, and the state costs 11 bits less what that symbol would
-//! have: about nine. A number is decoded with one look-up and one window, in about 4 ns.
+//! padded with zeros to one byte for every 128 numbers. Popping the last number needs no slot after it, so
+//! the list begins in a slot of that number's symbol, and the state costs 11 bits less the bits of that
+//! symbol: about nine. A number is decoded with one table lookup and one window, in about 4 ns.
 
 pub mod buckets;
 pub mod model;
@@ -32,12 +32,12 @@ use super::bits::{BitReader, BitWriter, Bits, WINDOW, lowest, window};
 use super::variable_byte;
 use crate::Result;
 
-/// The first head that is a model's.
+/// The first head value that denotes a model.
 const FIRST_MODEL: u64 = 32;
-/// How many numbers a byte stands for at most, so that a nonsensical length does not become an allocation.
+/// The maximum of numbers per byte, so that a corrupt length cannot cause a huge allocation.
 const NUMBERS_PER_BYTE: usize = 128;
 
-/// The models of a kind of lists.
+/// The models for one kind of lists.
 pub struct Models(Vec<Model>);
 
 impl Models {
@@ -51,7 +51,7 @@ impl Models {
         Models(training::train(sample))
     }
 
-    /// How many there are, and the frequencies of each, in variable byte code.
+    /// Serialises the models: their number and the frequencies of each, in variable byte code.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![self.0.len() as u8];
         for model in &self.0 {
@@ -63,7 +63,7 @@ impl Models {
         bytes
     }
 
-    /// Models from what [`Self::to_bytes`] gave; `None` where that is damaged.
+    /// Deserialises models written by [`Self::to_bytes`]; `None` if the bytes are corrupt.
     pub fn from_bytes(mut bytes: &[u8]) -> Option<Models> {
         let (&count, rest) = bytes.split_first()?;
         bytes = rest;
@@ -94,7 +94,7 @@ impl Models {
         let start = bytes.len();
         let (head, plain) = MANY.best(numbers);
         let (best, cost) = training::best(&self.0, &training::counts(numbers));
-        // With its head and its state a list takes more than its cost, though the last number's symbol is free.
+        // With its head and its state a list takes more than `cost`, though the last number's symbol is free.
         if (cost as f64 / COST_OF_BIT) as u64 <= plain {
             self.write_with(best, numbers, bytes);
         }
@@ -132,7 +132,7 @@ impl Models {
         bits.finish();
     }
 
-    /// Takes `n` numbers off the front of `bytes` into `numbers`, whose content they replace.
+    /// Decodes `n` numbers off the front of `bytes` into `numbers`, replacing its contents.
     pub fn read(&self, bytes: &mut &[u8], n: usize, numbers: &mut Vec<u32>) -> Option<()> {
         numbers.clear();
         let least = n.div_ceil(NUMBERS_PER_BYTE);

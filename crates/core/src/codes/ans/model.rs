@@ -1,4 +1,4 @@
-//! One static model: how frequent each symbol is, and the tables that push and pop it.
+//! One static model: the frequency of each symbol, and the tables for push and pop.
 //!
 //! A state x is a number from 2^d to 2^(d+1) − 1 (d = 11), whose low d bits are its slot. Of the 2^d slots f_s
 //! belong to symbol s, f_s / 2^d being its probability. In the notes' terms:
@@ -9,10 +9,10 @@
 //! pop(x)       f_s + how many slots of s are before x; then bits are read until 2^d ≤ x
 //! ```
 //!
-//! The notes give s consecutive slots, from c_s on. Here a symbol's slots are spread over all of them (as in
-//! tANS): with states this small that is what makes x grow by 1/p at every push, whatever x is, so that a
-//! symbol costs log₂ 1/p bits. Everything is in tables: popping is one look-up of eight bytes, which have
-//! the symbol's numbers, too.
+//! The notes give s consecutive slots, from c_s on. Here the slots of a symbol are spread over all of them
+//! (as in tANS): with states this small, that is what makes x grow by 1/p at every push, whatever x is, so
+//! that a symbol costs log₂ 1/p bits. Everything is in tables: popping is one lookup of eight bytes, which
+//! also hold the number range of the symbol.
 //!
 //! Sources: Jarek Duda, "Asymmetric numeral systems", 2013; Yann Collet's Finite State Entropy for the spread.
 
@@ -20,39 +20,39 @@ use super::buckets::{ESCAPE, SYMBOLS, bucket};
 
 /// The binary logarithm of the number of slots.
 pub const LOG: u32 = 11;
-/// How many slots there are.
+/// The number of slots.
 pub const SLOTS: usize = 1 << LOG;
-/// From one slot of a symbol to the next; odd, so that every slot is met.
+/// The distance from one slot of a symbol to the next; odd, so that every slot is visited.
 const STEP: usize = SLOTS / 8 * 5 + 3;
 /// The unit of [`Model::cost`], in bits.
 pub const COST_OF_BIT: f64 = 256.0;
 
-/// What a slot's symbol means and where it leads.
+/// The decoding entry of a slot.
 #[derive(Clone, Copy, Default)]
 pub struct Slot {
-    /// The least number of the symbol.
+    /// The smallest number of the symbol.
     pub base: u32,
-    /// The next slot, when the bits read for it are added.
+    /// The next slot, to which the bits read for it are added.
     pub next: u16,
     /// How many bits are read for the next slot.
     pub bits: u8,
-    /// How many bits of the number are read as they are.
+    /// How many raw bits of the number follow.
     pub raw: u8,
 }
 
-/// A model, ready to code.
+/// A model, ready to encode and decode.
 pub struct Model {
     frequencies: [u16; SYMBOLS],
     costs: [u32; SYMBOLS],
     slots: Box<[Slot; SLOTS]>,
-    /// The slots of the first symbol, of the second …
+    /// The slots of all symbols, ordered by symbol.
     of_symbols: Box<[u16; SLOTS]>,
-    /// Where a symbol's slots begin there.
+    /// Where the slots of each symbol begin in `of_symbols`.
     starts: [u16; SYMBOLS],
 }
 
 impl Model {
-    /// A model of frequencies that add up to [`SLOTS`], of which that of the escape is not zero.
+    /// A model from frequencies that add up to [`SLOTS`]; the escape must have a nonzero one.
     pub fn new(frequencies: [u16; SYMBOLS]) -> Option<Model> {
         let sum: usize = frequencies.iter().map(|frequency| usize::from(*frequency)).sum();
         if sum != SLOTS || frequencies[ESCAPE] == 0 {
@@ -98,30 +98,30 @@ impl Model {
         }
     }
 
-    /// How frequent each symbol is.
+    /// The frequency of each symbol.
     pub fn frequencies(&self) -> &[u16; SYMBOLS] {
         &self.frequencies
     }
 
-    /// What a number of a symbol costs, with its raw bits, in units of 1/256 bit.
+    /// The cost of a number of a symbol, including its raw bits, in units of 1/256 bit.
     #[inline]
     pub fn cost(&self, symbol: usize) -> u32 {
         self.costs[symbol]
     }
 
-    /// The symbol itself, or the escape where it has no slot.
+    /// The symbol itself, or the escape if it has no slot.
     #[inline]
     pub fn known(&self, symbol: usize) -> usize {
         if self.frequencies[symbol] > 0 { symbol } else { ESCAPE }
     }
 
-    /// Some slot of a known symbol: a beginning that costs nothing.
+    /// A slot of a known symbol: an initial state that costs nothing.
     #[inline]
     pub fn first(&self, symbol: usize) -> u32 {
         u32::from(self.of_symbols[usize::from(self.starts[symbol])])
     }
 
-    /// The slot after a known symbol was pushed on one, and the bits that this writes.
+    /// Pushes a known symbol: returns the next slot, and the bits written with their width.
     #[inline]
     pub fn push(&self, slot: u32, symbol: usize) -> (u32, u64, u32) {
         let frequency = u32::from(self.frequencies[symbol]);
@@ -132,7 +132,7 @@ impl Model {
         (u32::from(self.of_symbols[place as usize]), u64::from(state & ((1 << bits) - 1)), bits)
     }
 
-    /// What a slot means; of `slot` the lowest bits count.
+    /// The decoding entry of a slot; only the lowest bits of `slot` are used.
     #[inline(always)]
     pub fn pop(&self, slot: usize) -> Slot {
         self.slots[slot % SLOTS]

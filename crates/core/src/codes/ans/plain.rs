@@ -1,7 +1,7 @@
-//! Lists without a model: for a few numbers a state is too much to write, and some lists are like no other.
+//! Lists without a model: for a few numbers the ANS state costs too much, and some lists fit no model.
 //!
-//! The head of a list says in which code its numbers are, one word after the other. A list of a few numbers has a
-//! shorter head, and so a smaller choice.
+//! The head of a list says in which code its numbers are written. Short lists have a shorter head, and so
+//! fewer codes to choose from.
 
 use crate::Result;
 use crate::codes::bits::{BitReader, BitWriter, Bits};
@@ -19,10 +19,10 @@ enum Way {
     Rice(u32),
 }
 
-/// The ways to write lists of some size, by the number that their heads have.
+/// The ways to write lists of a size class, indexed by their head values.
 pub struct Ways {
     ways: &'static [Way],
-    /// How many bits a head has.
+    /// The width of a head in bits.
     width: u32,
 }
 
@@ -49,10 +49,10 @@ pub const FEW: Ways = Ways {
     width: 4,
 };
 
-/// From so many numbers on a list may have a model, and its head says which.
+/// From this size on, a list may use a model, and its head says which.
 pub const FEW_NUMBERS: usize = 8;
 
-/// For the other lists; the second half of the heads are those of models.
+/// For the other lists; the second half of the head values denote models.
 pub const MANY: Ways = Ways {
     ways: &{
         let mut ways = [Way::Zeros; 32];
@@ -72,17 +72,17 @@ pub const MANY: Ways = Ways {
     width: 6,
 };
 
-/// From so many numbers on, a model does better than any code, but for zeros alone.
+/// From this size on, a model beats any code, except for lists of zeros.
 const CLEAR_SHAPE: usize = 64;
 
 impl Ways {
-    /// How many bits a head has.
+    /// The width of a head in bits.
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// The head of the shortest way to write `numbers`, and how many bits it takes with the head; more than anything
-    /// where a model is sure to do better.
+    /// The head of the shortest way to write `numbers`, and its total bits including the head; `u64::MAX`
+    /// bits if a model is certain to be shorter.
     pub fn best(&self, numbers: &[u32]) -> (u64, u64) {
         let sum: u64 = numbers.iter().map(|number| u64::from(*number)).sum();
         if numbers.len() >= CLEAR_SHAPE && sum > 0 {
@@ -92,7 +92,7 @@ impl Ways {
         let near = mean.saturating_sub(2)..=mean + 1;
         let worth_trying = |way: &Way| match way {
             Way::Zeros => sum == 0,
-            // It holds whatever comes.
+            // δ can encode any number.
             Way::Delta => true,
             Way::Rice(parameter) => near.contains(parameter),
             _ => true,
@@ -105,7 +105,7 @@ impl Ways {
         (head, bits + u64::from(self.width))
     }
 
-    /// Appends a list in the way of a head that [`Self::best`] gave.
+    /// Appends a list with a head from [`Self::best`].
     pub fn write(&self, head: u64, numbers: &[u32], bytes: &mut Vec<u8>) -> Result<()> {
         let mut bits = BitWriter::new(bytes);
         bits.write(head, self.width);
@@ -121,7 +121,7 @@ impl Ways {
         Ok(())
     }
 
-    /// Takes the numbers after a head.
+    /// Decodes the numbers after a head.
     pub fn read(&self, head: u64, bits: &mut BitReader, places: &mut [u32]) -> Option<()> {
         match *self.ways.get(head as usize)? {
             Way::Zeros => places.fill(0),
@@ -136,7 +136,7 @@ impl Ways {
 }
 
 impl Way {
-    /// How many bits `numbers` take; more than anything where the way does not hold them.
+    /// How many bits `numbers` take; `u64::MAX` if the code cannot encode them.
     fn length(self, numbers: &[u32]) -> u64 {
         match self {
             Way::Zeros => 0,

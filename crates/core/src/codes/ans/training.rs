@@ -1,22 +1,23 @@
-//! Where the models come from.
+//! Training of the models.
 //!
-//! Without a sample there are [`MODELS`] models of two shapes and many means: geometric (gaps of postings that fall
-//! evenly) and Lomax with its heavy tail (counts, positions, gaps in clusters). With a sample these are where
-//! a k-means begins: each list goes to the model that codes it in the fewest bits, and each model becomes what
-//! its lists are, some rounds over; no round makes the sample longer, but for rounding. Logarithms and powers are those
-//! of `libm`, because those of the system may differ in the last bit, and models must be the same on every machine.
+//! Without a sample there are [`MODELS`] models of two shapes and many means: geometric (gaps of evenly
+//! spread postings) and Lomax with its heavy tail (counts, positions, gaps in clusters). With a sample these
+//! are the initial centres of a k-means: each list is assigned to the model that encodes it in the fewest
+//! bits, and each model is refitted to its lists, for several rounds; no round makes the encoded sample
+//! longer, apart from rounding. Logarithms and powers come from `libm`, because those of the system may
+//! differ in the last bit, and models must be the same on every machine.
 
 use super::buckets::{ESCAPE, SYMBOLS, bucket, symbol};
 use super::model::{Model, SLOTS};
 use super::plain::FEW_NUMBERS;
 
-/// How many models there are at most.
+/// The maximum number of models.
 pub const MODELS: usize = 32;
 const ROUNDS: usize = 6;
-/// A symbol that would have less than this share of a slot is left to the escape.
+/// A symbol with less than this share of a slot is left to the escape.
 const LEAST: f64 = 0.25;
 
-/// The symbols of a list: which, and how often.
+/// The symbols of a list, each with its count.
 pub type Counts = Vec<(u8, u32)>;
 
 /// Counts the symbols of a list.
@@ -33,7 +34,7 @@ pub fn counts(numbers: &[u32]) -> Counts {
         .collect()
 }
 
-/// The model that codes a list in the fewest bits, and what it costs.
+/// The model that encodes a list in the fewest bits, and its cost.
 pub fn best(models: &[Model], counts: &Counts) -> (usize, u64) {
     let cost = |model: &Model| -> u64 {
         counts
@@ -66,7 +67,7 @@ pub fn train(sample: &[Vec<u32>]) -> Vec<Model> {
     models
 }
 
-/// The models of no sample in particular.
+/// The default models, used without a sample.
 pub fn untrained() -> Vec<Model> {
     let geometric = |mean: f64| move |x: f64| libm::exp(-x / mean);
     let lomax = |scale: f64| move |x: f64| libm::pow(1.0 + x / scale, -1.5);
@@ -75,7 +76,7 @@ pub fn untrained() -> Vec<Model> {
     shapes.chain((0..half).filter_map(|octave| of_tail(lomax(2f64.powi(octave - 3))))).collect()
 }
 
-/// The model of a distribution, given the probability that a number is at least x.
+/// The model of a distribution, given its tail: the probability that a number is at least x.
 fn of_tail(tail: impl Fn(f64) -> f64) -> Option<Model> {
     let mut weights = [0.0; SYMBOLS];
     for (symbol, weight) in weights.iter_mut().enumerate().take(ESCAPE) {
@@ -86,8 +87,8 @@ fn of_tail(tail: impl Fn(f64) -> f64) -> Option<Model> {
     Model::new(frequencies(&weights))
 }
 
-/// The frequencies nearest to some weights: they add up to [`SLOTS`], every symbol of some weight has one
-/// slot at least, and so has the escape, to which the others fall.
+/// Quantises weights to frequencies: they add up to [`SLOTS`], every symbol with enough weight has at least
+/// one slot, and so does the escape, which gets the weight of the others.
 fn frequencies(weights: &[f64; SYMBOLS]) -> [u16; SYMBOLS] {
     let sum: f64 = weights.iter().sum();
     let mut shares = weights.map(|weight| weight / sum * SLOTS as f64);
@@ -100,7 +101,7 @@ fn frequencies(weights: &[f64; SYMBOLS]) -> [u16; SYMBOLS] {
     let mut slots = shares.map(|share| if share > 0.0 { share.round().max(1.0) } else { 0.0 });
     slots[ESCAPE] = slots[ESCAPE].max(1.0);
     let total = |slots: &[f64; SYMBOLS]| slots.iter().sum::<f64>() as usize;
-    // What a slot more or less changes: the share times the logarithm of the frequency.
+    // The effect of one slot more or less: the share times the logarithm of the frequency.
     while total(&slots) > SLOTS {
         change(&mut slots, -1.0, |symbol, slots| shares[symbol] * libm::log(slots / (slots - 1.0)));
     }
@@ -110,7 +111,7 @@ fn frequencies(weights: &[f64; SYMBOLS]) -> [u16; SYMBOLS] {
     slots.map(|count| count as u16)
 }
 
-/// Adds `difference` slots where that loses the least, never leaving a symbol without any.
+/// Adds `difference` slots where that loses the least; no symbol is left without any.
 fn change(slots: &mut [f64; SYMBOLS], difference: f64, loss: impl Fn(usize, f64) -> f64) {
     let able = (0..SYMBOLS).filter(|symbol| slots[*symbol] > 0.0 && slots[*symbol] + difference >= 1.0);
     let least = able.min_by(|one, other| loss(*one, slots[*one]).total_cmp(&loss(*other, slots[*other])));

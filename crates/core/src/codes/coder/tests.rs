@@ -1,10 +1,10 @@
-//! The contract of lists, for every code.
+//! The contract of list coding, for every code.
 
 use super::*;
 use crate::codes::words::LONGEST;
 use proptest::prelude::*;
 
-/// Codes with a parameter, which do not hold every list.
+/// Codes with a parameter, which cannot encode every list.
 fn others() -> Vec<Code> {
     [
         "unary",
@@ -31,7 +31,7 @@ fn coders() -> Vec<Coder> {
     codes.map(|code| Coder::new(code).unwrap()).chain([trained]).collect()
 }
 
-/// Lists as an index has them: most are short, all sizes of numbers occur, some lists are of one value.
+/// Lists like those of an index: most are short, all sizes of numbers occur, some lists are constant.
 fn some_list() -> impl Strategy<Value = Vec<u32>> {
     let length = prop_oneof![0usize..9, 0usize..140, 250usize..700];
     let number = (any::<u32>(), any::<u32>());

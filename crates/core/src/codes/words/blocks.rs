@@ -1,5 +1,5 @@
-//! Variable nibble and byte code, in both conventions: with a continuation bit in every block, and with the number
-//! of blocks before them, as UTF-8 has it.
+//! Variable nibble and byte code, in both conventions: with a continuation bit in every block, and with the
+//! number of blocks before them, as in UTF-8.
 
 use super::{TOO_LONG, Words, width};
 use crate::codes::bits::{BitReader, Bits, WINDOW, lowest};
@@ -37,10 +37,10 @@ impl Words for Blocks {
         last |= last << 16;
         last |= last << 8;
         last |= if self.0 == 4 { last << 4 } else { 0 };
-        // The first block without a continuation ends the word.
+        // The first block without a continuation bit ends the codeword.
         let length = (!window & last | 1 << 63).trailing_zeros() + 1;
         let mut number = window & !last & (u64::MAX >> (64 - length));
-        // The gaps between the pieces are closed two by two, four by four …
+        // Compacts the fields by closing the gaps between them two by two, four by four …
         if self.0 == 4 {
             number = number & 0x0707_0707_0707_0707 | number >> 1 & 0x3838_3838_3838_3838;
             number = number & 0x003f_003f_003f_003f | number >> 2 & 0x0fc0_0fc0_0fc0_0fc0;
@@ -74,7 +74,7 @@ impl Words for Blocks {
     }
 }
 
-/// Blocks of 4 or 8 bits, whose number stands before them all: a one for each after the first, and a zero.
+/// Blocks of 4 or 8 bits, preceded by their number: a one for each after the first, and a zero.
 #[derive(Clone, Copy)]
 pub struct Prefixed(pub u32);
 

@@ -1,4 +1,4 @@
-//! Unary and the codes of Peter Elias: γ, δ, ω.
+//! Unary and Elias's codes γ, δ, ω.
 
 use super::LONGEST;
 use super::{TOO_LONG, Words, zeros};
@@ -61,7 +61,7 @@ impl Words for Gamma {
     }
 }
 
-/// Takes a number whose n + 1 has the binary logarithm `log`.
+/// Decodes a number n given λ(n + 1) = `log`.
 #[inline]
 fn reduced(log: u64, bits: &mut BitReader) -> Option<u64> {
     if log > 63 {
@@ -90,7 +90,7 @@ impl Words for Delta {
 
     #[inline(always)]
     fn peek(self, window: u64) -> (u64, u32) {
-        // The length in γ, by a look-up: the way through its zeros would be as long as the rest of the work.
+        // The length in γ by a table lookup: decoding its zeros would take as long as the rest of the work.
         let [log, length] = LOGARITHMS[window as usize % LOGARITHMS.len()];
         let (log, length) = (u32::from(log), u32::from(length));
         let number = (1 << log | lowest(window >> (length - log), log)) - 1;
@@ -104,7 +104,7 @@ impl Words for Delta {
     }
 }
 
-/// For each beginning of a word of δ: λ(n+1) and the length of the word; zeros where that is more than a window.
+/// For each prefix of a codeword of δ: λ(n+1) and the length of the codeword; zeros if that exceeds a window.
 static LOGARITHMS: [[u8; 2]; 1 << 11] = {
     let mut entries = [[0; 2]; 1 << 11];
     let mut log: u32 = 0;
@@ -148,7 +148,7 @@ impl Words for Omega {
             block = u64::from(block.ilog2());
         }
         for block in blocks[..count].iter().rev() {
-            // The highest bit, which says that here is a block, comes first.
+            // The highest bit, which marks a block, comes first.
             let log = block.ilog2();
             bits.write(1, 1);
             bits.write(block ^ (1 << log), log);

@@ -1,4 +1,4 @@
-//! Minimal binary code, and the codes of Golomb and Rice, whose quotients are unary and whose rests are minimal binary.
+//! Minimal binary code, and the Golomb and Rice codes, with unary quotients and minimal binary remainders.
 
 use super::{LONGEST, TOO_LONG, Words, zeros};
 use crate::codes::bits::{BitReader, Bits, WINDOW, lowest};
@@ -7,7 +7,7 @@ use crate::codes::bits::{BitReader, Bits, WINDOW, lowest};
 #[derive(Clone, Copy)]
 pub struct Minimal {
     bound: u64,
-    /// The length of the shorter words.
+    /// The length of the shorter codewords.
     shorter: u32,
     /// How many numbers have them.
     limit: u64,
@@ -60,7 +60,7 @@ impl Words for Minimal {
     }
 }
 
-/// Golomb's code of a modulus, at least one.
+/// The Golomb code of a modulus, at least one.
 #[derive(Clone, Copy)]
 pub struct Golomb {
     modulus: u64,
@@ -103,7 +103,7 @@ impl Words for Golomb {
     }
 }
 
-/// Rice's code: Golomb's of modulus 2^k, k below 64.
+/// The Rice code: Golomb of modulus 2^k, k below 64.
 #[derive(Clone, Copy)]
 pub struct Rice(pub u32);
 

@@ -1,4 +1,4 @@
-//! The instantaneous codes for single naturals: each gives a number its word.
+//! The instantaneous codes for single naturals: each maps a number to its codeword.
 //!
 //! With λ(x) = ⌊log₂ x⌋, for a natural n:
 //!
@@ -15,10 +15,11 @@
 //! prefix of b   how many blocks more in ones and a zero, then all bits of n     the same
 //! ```
 //!
-//! The bits are those of dsi-bitstream in little-endian order, which the tests check word for word: a word is
-//! a few pieces, one after the other, and each piece has its lowest bit first. On paper (see
-//! [`super::mathematics::word`]) the pieces are the same and have their highest bit first. Every word of at most [`super::bits::WINDOW`] bits is decoded by
-//! [`Words::peek`] out of one window without a loop over bits; a longer one by [`Words::read`], piece by piece.
+//! The bits are those of dsi-bitstream in little-endian order, which the tests check codeword by codeword: a
+//! codeword is a sequence of a few fields, each with its lowest bit first. As text (see
+//! [`super::mathematics::word`]) the fields are the same but have their highest bit first. Every codeword of
+//! at most [`super::bits::WINDOW`] bits is decoded by [`Words::peek`] from one window without a loop over
+//! bits; a longer one by [`Words::read`], field by field.
 //!
 //! Sources: Peter Elias, "Universal codeword sets and representations of the integers", 1975; Solomon Golomb,
 //! "Run-length encodings", 1966; Paolo Boldi and Sebastiano Vigna, "Codes for the World-Wide Web", 2005.
@@ -35,35 +36,35 @@ pub use zeta::{FixedZeta, Zeta};
 
 use super::bits::{BitReader, Bits};
 
-/// The longest word that is written: what a number would take beyond this is a mistake in the choice of the code.
+/// The longest codeword that is written: beyond this the code was chosen by mistake.
 pub const LONGEST: u64 = 1 << 16;
 
-/// What [`Words::peek`] returns as the length of a word that a window may not hold.
+/// What [`Words::peek`] returns as the length of a codeword that may exceed a window.
 const TOO_LONG: u32 = 1 << 16;
 
-/// A code that has a word for every single number.
+/// A code with a codeword for every single number.
 pub trait Words: Copy {
-    /// How long the word of `number` is; `None` where the code has none, or one longer than [`LONGEST`].
+    /// The codeword length of `number`; `None` if the code has none, or one longer than [`LONGEST`].
     fn length(self, number: u64) -> Option<u64>;
 
-    /// Appends the word of `number`, which has one.
+    /// Appends the codeword of `number`, which must have one.
     fn write(self, number: u64, bits: &mut impl Bits);
 
-    /// The number whose word begins `window`, and the word's length. Where that is more than the bits of the
-    /// window that are of the stream, the number means nothing.
+    /// The number whose codeword starts `window`, and the codeword's length. If that exceeds the valid bits
+    /// of the window, the number is meaningless.
     fn peek(self, window: u64) -> (u64, u32);
 
-    /// Takes a word of any length.
+    /// Reads a codeword of any length.
     fn read(self, bits: &mut BitReader) -> Option<u64>;
 }
 
-/// The zeros before the first one, at most 63.
+/// The number of zeros before the first one, at most 63.
 #[inline(always)]
 fn zeros(window: u64) -> u32 {
     (window | 1 << 63).trailing_zeros()
 }
 
-/// How many bits `number` has, at least one.
+/// The bit width of `number`, at least one.
 #[inline(always)]
 fn width(number: u64) -> u32 {
     (number | 1).ilog2() + 1

@@ -1,4 +1,4 @@
-//! The words are those of dsi-bitstream, and those that the notes print.
+//! The codewords are those of dsi-bitstream, and those printed in the notes.
 
 use super::*;
 use crate::codes::bits::BitWriter;
@@ -19,7 +19,8 @@ fn by_peer(numbers: &[u64], write: impl Fn(&mut Peer, u64)) -> Vec<u8> {
     peer.into_inner().unwrap().into_inner().into_iter().flat_map(u64::to_le_bytes).collect()
 }
 
-/// Checks the words of `numbers` that the code has: against the peer's, their lengths, and that they come back.
+/// Checks the codewords of `numbers` that the code can encode: against the peer's, their lengths, and that
+/// they decode.
 fn check<W: Words>(words: W, numbers: &[u64], peer: Option<WriteByPeer>) {
     let numbers: Vec<u64> =
         numbers.iter().copied().filter(|number| words.length(*number).is_some()).collect();

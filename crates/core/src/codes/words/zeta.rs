@@ -1,4 +1,4 @@
-//! The ζ codes, for numbers whose frequency falls like a power: ≈ 1/x^(1+1/k).
+//! The ζ codes, for numbers with a power-law distribution: ≈ 1/x^(1+1/k).
 
 use super::{Minimal, TOO_LONG, Words, zeros};
 use crate::codes::bits::{BitReader, Bits, WINDOW, lowest};
@@ -8,7 +8,7 @@ use crate::codes::bits::{BitReader, Bits, WINDOW, lowest};
 pub struct Zeta(pub u32);
 
 impl Zeta {
-    /// For a number whose n + 1 is at least 2^hk and less than 2^(h+1)k: the rest as minimal binary.
+    /// For a number with n + 1 at least 2^hk and less than 2^(h+1)k: the remainder in minimal binary.
     fn rest(self, h: u32) -> Minimal {
         let least = 1u64 << (h * self.0);
         // The last of the intervals ends at 2^64, which wraps to zero.
@@ -37,8 +37,9 @@ impl Words for Zeta {
     fn peek(self, window: u64) -> (u64, u32) {
         let h = zeros(window);
         let log = h * self.0;
-        // The rest is minimal binary of a bound 2^log (2^k − 1): its shorter words are those below 2^log, that is, those
-        // whose last k − 1 bits are zero. To look at these alone is the shortest way to the length.
+        // The remainder is minimal binary of a bound 2^log (2^k − 1): its shorter codewords are those below
+        // 2^log, that is, those whose last k − 1 bits are zero. Testing these alone is the fastest way to the
+        // length.
         let last = h + 1 + log;
         if last + self.0 > WINDOW {
             return (0, TOO_LONG);
@@ -65,7 +66,7 @@ impl Words for Zeta {
     }
 }
 
-/// ζ of a parameter that the compiler knows: the loops multiply by it at every word.
+/// ζ with a compile-time parameter: the loops multiply by it at every codeword.
 #[derive(Clone, Copy)]
 pub struct FixedZeta<const K: u32>;
 

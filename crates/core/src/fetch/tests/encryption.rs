@@ -120,7 +120,7 @@ fn lets_servers_leave_without_goodbye() {
     });
 }
 
-/// A server of HTTP/2 that answers with the path and the headers, or at length, or never.
+/// An HTTP/2 server that answers with the path and the headers, or at length, or never.
 async fn http2() -> Server {
     let (acceptor, _) = acceptor(&["h2"]);
     let accept = async move |stream| {
@@ -196,7 +196,7 @@ fn holds_http2_to_the_same_limits() {
         assert_eq!(class(connection.get(&Request { url: &url, ..Request::default() }).await), Class::Timeout);
         assert!(!connection.is_open());
 
-        // A server that agrees to HTTP/2 and does not speak it.
+        // A server that negotiates HTTP/2 but does not speak it.
         let (acceptor, _) = acceptor(&["h2"]);
         let accept = async move |stream| {
             let mut stream = acceptor.accept(stream).await.ok()?;

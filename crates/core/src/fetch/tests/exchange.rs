@@ -1,4 +1,4 @@
-//! Requests as they are sent, responses as they are read.
+//! Requests as sent, responses as read.
 
 use super::*;
 
@@ -133,7 +133,7 @@ fn stops_where_enough_was_read() {
         assert!(response.truncated && response.body == vec![b'r'; 5000]);
         assert!(!connection.is_open());
 
-        // More than the limit of all others, and not a byte more than there is.
+        // Above the general size limit, and not a byte more than there is.
         let server = Server::saying(page("0123456789"), Then::Listen).await;
         let mut connection = server.connect(Options { max_bytes: 4, ..options() }).await;
         for (enough, length, truncated) in [(100, 10, false), (10, 10, false), (9, 9, true)] {
@@ -156,7 +156,7 @@ fn sees_that_the_server_closed_the_connection() {
         let failure = connection.get(&request).await.unwrap_err();
         assert_eq!((failure.class, failure.stale), (Class::Reset, true));
         assert!(!connection.is_open());
-        // However often it is asked.
+        // However often it is requested.
         assert!(connection.get(&request).await.unwrap_err().stale);
 
         let mut connection = server.connect(options()).await;

@@ -1,4 +1,4 @@
-//! Every way in which a server can fail, each in its class and within its limit.
+//! Every way a server can fail, each with its class and within its time limit.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn ends_what_is_too_slow() {
             let url = server.url("/");
             let failure = connection.get(&Request { url: &url, ..Request::default() }).await.unwrap_err();
             let dripped_head = bytes.is_empty() && matches!(then, Then::Repeat(..));
-            // Drops of x are no head of HTTP, which may be noticed before the time is over.
+            // A sequence of x is not an HTTP head, which may be noticed before the timeout.
             assert!(failure.class == Class::Timeout || dripped_head, "{bytes:?} {failure:?}");
             assert!(!failure.stale && !connection.is_open(), "{bytes:?}");
         }
@@ -33,7 +33,7 @@ fn ends_what_is_too_slow() {
 #[test]
 fn ends_a_connection_that_takes_too_long() {
     run(async {
-        // A server that accepts and then says nothing about TLS.
+        // A server that accepts but never answers the TLS handshake.
         let server = Server::saying("", Then::Stall).await;
         let client = client_with(Options { connect_timeout: SHORT, ..options() });
         let origin = Origin { scheme: Scheme::Https, ..server.origin() };
@@ -131,7 +131,7 @@ fn names_the_reason_why_there_is_no_connection() {
             (failure.class, failure.reason.as_str()),
             (Class::Refused, "no connection: connection refused")
         );
-        // Broadcast is no address of a host.
+        // The broadcast address is not the address of a host.
         let nowhere = IpAddr::from([255, 255, 255, 255]);
         assert_eq!(class(client.connect(&origin, nowhere).await.map(drop)), Class::Unreachable);
     });

@@ -43,7 +43,7 @@ fn options() -> Options {
     }
 }
 
-/// Runs a test as the crawler runs, and ends it when it hangs: by a clock that tests cannot turn.
+/// Runs a test as the crawler runs, and aborts it if it hangs, by a clock that tests cannot change.
 fn run<T>(test: impl Future<Output = T>) -> T {
     let (done, ended) = mpsc::channel::<()>();
     std::thread::spawn(move || {
@@ -58,20 +58,20 @@ fn run<T>(test: impl Future<Output = T>) -> T {
     result
 }
 
-/// What a server does after its bytes.
+/// What a server does after sending its bytes.
 #[derive(Clone, Copy)]
 enum Then {
     Listen,
     Close,
     Stall,
-    /// Sends the byte for ever, this many times and then a pause.
+    /// Sends the byte forever, this many times and then a pause.
     Repeat(u8, usize, Duration),
 }
 
-/// A server that answers heads of requests with bytes.
+/// A server that answers request heads with fixed bytes.
 struct Server {
     address: SocketAddr,
-    /// The heads that came.
+    /// The request heads received.
     heads: Rc<RefCell<Vec<String>>>,
     connections: Rc<Cell<usize>>,
 }
@@ -81,13 +81,13 @@ impl Server {
         Server::over(answer, async |stream| Some(stream)).await
     }
 
-    /// A server of one answer to everything.
+    /// A server with one answer to everything.
     async fn saying(bytes: impl Into<Vec<u8>>, then: Then) -> Server {
         let bytes = bytes.into();
         Server::answering(move |_| (bytes.clone(), then)).await
     }
 
-    /// A server that first makes something else of each connection.
+    /// A server that first wraps each connection, such as in TLS.
     async fn over<S: AsyncRead + AsyncWrite + Unpin + 'static>(
         answer: impl Fn(&str) -> (Vec<u8>, Then) + 'static,
         accept: impl AsyncFn(TcpStream) -> Option<S> + 'static,
@@ -125,7 +125,7 @@ impl Server {
         client_with(options).connect(&self.origin(), LOOPBACK).await.unwrap()
     }
 
-    /// One request over a connection of its own.
+    /// One request over a new connection.
     async fn fetch(&self, options: Options) -> std::result::Result<Response, Failure> {
         self.connect(options).await.get(&Request { url: &self.url("/"), ..Request::default() }).await
     }
@@ -169,7 +169,7 @@ async fn converse(
     }
 }
 
-/// A response with a length.
+/// A response with a `Content-Length`.
 fn page(body: &str) -> Vec<u8> {
     format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n{body}", body.len())
         .into_bytes()

@@ -1,4 +1,4 @@
-//! Names, against a name server of our own.
+//! Name resolution, against our own name server.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use tokio::net::UdpSocket;
 
 use super::*;
 
-/// A name server that answers with a code and addresses, and counts the questions.
+/// A name server that answers with a code and addresses, and counts the queries.
 struct NameServer {
     address: SocketAddr,
     questions: Rc<Cell<usize>>,
@@ -37,7 +37,7 @@ impl NameServer {
     }
 }
 
-/// The answer to a question in the format of RFC 1035, section 4.
+/// The reply to a query in the format of RFC 1035, section 4.
 fn reply(question: &[u8], answer: &impl Fn(&str) -> Answer) -> Vec<u8> {
     let (mut name, mut at) = (String::new(), 12);
     while question[at] != 0 {
@@ -71,7 +71,7 @@ fn address(text: &str) -> IpAddr {
     text.parse().unwrap()
 }
 
-/// Lets time go by for the client's memory, and no socket wait for it.
+/// Advances the clock of the client's cache, without making sockets time out.
 async fn later(seconds: u64) {
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(seconds)).await;
@@ -190,7 +190,7 @@ fn stays_with_the_address_that_was_checked() {
         let public = client.resolve(&origin.host).await.unwrap();
         assert_eq!(public, address("192.31.196.1"));
         assert!(turned.get());
-        // Nobody is at that address; what matters is who was not asked.
+        // Nothing listens at that address; the test is about which servers were not queried.
         assert!(client.connect(&origin, public).await.is_err());
         assert_eq!((server.questions.get(), inside.connections.get()), (1, 0));
         assert_eq!(client.resolve(&origin.host).await, Ok(public), "remembered, though valid for 0 s");

@@ -1,4 +1,4 @@
-//! The way through a proxy.
+//! Requests through a proxy.
 
 use tokio::io::copy_bidirectional;
 

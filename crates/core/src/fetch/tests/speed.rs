@@ -1,4 +1,4 @@
-//! How many requests a second one thread makes; run with `--release -- --ignored --nocapture fetch::tests::speed`.
+//! Requests per second of one thread; run with `--release -- --ignored --nocapture fetch::tests::speed`.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::*;
 
-/// A server in a thread of its own, as plain as can be: so that what is measured is the client.
+/// A minimal server in its own thread, so that the client is what is measured.
 fn serve(body: usize) -> SocketAddr {
     let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
     let address = listener.local_addr().unwrap();
@@ -62,7 +62,7 @@ fn measure(body: usize, connections: usize, requests: usize) {
     );
 }
 
-/// The processor time of this thread.
+/// The CPU time of this thread.
 fn processor_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a timespec on the stack, which the call fills in.

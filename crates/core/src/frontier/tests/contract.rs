@@ -1,4 +1,4 @@
-//! The contract of the frontier as a property test: against lists that are read from end to end.
+//! The contract of the frontier as a property test, against a model with linear searches.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
@@ -10,7 +10,7 @@ use crate::frontier::{Frontier, HostKey, LEVELS, Moment, Options, PATIENCE, Toke
 
 const HOSTS: u64 = 14;
 const ADDRESSES: u64 = 4;
-/// How many URLs a visit pops at most.
+/// The maximum of URLs popped per visit.
 const VISIT: usize = 3;
 
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ enum Step {
     Evict,
 }
 
-/// How long something rests.
+/// The length of a politeness delay.
 fn rest() -> impl Strategy<Value = Moment> {
     prop_oneof![6 => 0u64..20, 1 => PATIENCE - 2..PATIENCE + 20]
 }
@@ -61,17 +61,17 @@ enum Place {
 
 #[derive(Default)]
 struct Host {
-    /// What waits, by level.
+    /// Waiting URLs, by level.
     urls: [VecDeque<u64>; LEVELS as usize],
-    /// Its first URL: who was known first.
+    /// Its first URL, for the order of first appearance.
     known: Option<u64>,
     place: Place,
     ready: Moment,
-    /// The level at which it goes.
+    /// The level at which it is served.
     level: usize,
     served: u32,
     is_kept: bool,
-    /// What the number of all pops will be, at most, when it comes in.
+    /// The upper bound on the total number of pops when it enters.
     bound: usize,
 }
 
@@ -98,12 +98,12 @@ struct Test {
     address_ready: HashMap<u64, Moment>,
     line: VecDeque<u64>,
     admitted: VecDeque<u64>,
-    /// With how many pops each has seen.
+    /// Each with the number of pops so far.
     tokens: Vec<(Token, usize)>,
     now: Moment,
     pushed: u64,
     popped: Vec<u64>,
-    /// Whether some host was held back in the workbench.
+    /// Whether some host was kept in the workbench.
     is_bounded: bool,
 }
 
@@ -283,7 +283,7 @@ impl Test {
         self.let_in();
     }
 
-    /// What the model learns when a visit ends.
+    /// Updates the model at the end of a visit.
     fn end(&mut self, token: usize, host_ready: Moment, address_ready: Moment) -> u64 {
         let number = self.tokens[token].0.host.0;
         let host = self.host(number);
@@ -324,7 +324,7 @@ impl Test {
         }
     }
 
-    /// Goes on until nothing waits: every URL has come out exactly once.
+    /// Runs until nothing waits: every URL has been popped exactly once.
     fn drain(mut self) {
         loop {
             while !self.admitted.is_empty() {
@@ -363,20 +363,20 @@ fn check(steps: Vec<Step>, max_hosts: usize, quantum: u32) {
 }
 
 proptest! {
-    /// No URL lost or doubled, no token twice, nobody too early, and the bound on the wait in the line.
+    /// No URL lost or duplicated, no token twice, no visit too early, and the bound on the wait in the line.
     #[test]
     fn every_url_comes_out_once_politely_and_in_order(steps in steps(0.0), max_hosts in 1usize..6, quantum in 1u32..8) {
         check(steps, max_hosts, quantum);
     }
 
-    /// The same with hosts that are held back or placed anew.
+    /// The same with hosts that are kept or placed again.
     #[test]
     fn hosts_can_be_kept_and_placed_again(steps in steps(0.3), max_hosts in 1usize..6, quantum in 1u32..8) {
         check(steps, max_hosts, quantum);
     }
 }
 
-/// A host with very many URLs lets the others in, and they wait no longer than the bound says.
+/// A host with very many URLs makes way for the others, which wait no longer than the bound.
 #[test]
 fn a_large_host_does_not_starve_the_rest() {
     let mut test = Test::new(Options { max_hosts: 1, quantum: 4 });

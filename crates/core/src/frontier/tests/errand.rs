@@ -1,4 +1,4 @@
-//! What an errand must not do: meet a visit at a host or an address, or come too early.
+//! What an errand must not do: coincide with a visit at a host or an address, or come too early.
 
 use std::net::IpAddr;
 
@@ -29,7 +29,7 @@ fn waits_for_the_visit_at_its_address_and_holds_up_the_next() {
     frontier.pop(&token).unwrap();
     frontier.give_back(token, 20, 10, false);
     assert!(frontier.hold(address(1), 6));
-    // A host that is not even known waits for its address; one that rests for itself, too.
+    // An unknown host waits for its address; one in its own politeness delay waits for that, too.
     assert_eq!(frontier.ready_for_errand(HostKey(2), address(1), false), 10);
     assert_eq!(frontier.ready_for_errand(HostKey(1), address(1), false), 20);
     assert!(frontier.take(25).is_none());

@@ -1,5 +1,5 @@
-//! The last step to a segment, for a builder and for a merge of segments alike: the documents get their numbers, the
-//! codes are chosen, the postings merged, and everything written.
+//! The last step of building a segment, shared by the builder and the segment merge: assign document ids,
+//! choose the codes, merge the postings, write everything.
 
 use super::merge::Merge;
 use super::order;
@@ -11,25 +11,25 @@ use crate::index::read::segment::SegmentFile;
 use crate::index::{DocId, Options};
 use crate::{Pulse, Result, Signature};
 
-/// What goes into a segment.
+/// The parts of a segment.
 pub struct Assembly<'a> {
     /// The segment, with the documents stored in it.
     pub writer: SegmentWriter,
-    /// A card for each document that is kept, in the order in which they came.
+    /// One card per document that is kept, in order of arrival.
     pub cards: Vec<Card>,
     /// The sites of the cards.
     pub sites: SiteNumbers,
-    /// The place of each of them among the stored documents.
+    /// The place of each of those documents among the stored documents.
     pub places: Vec<u32>,
-    /// The URL of each of them, where they are ordered by it.
+    /// The URL of each of those documents, if they are ordered by URL.
     pub urls: Vec<Box<str>>,
-    /// Where the postings come from, and the number of each document among the cards.
+    /// The sources of postings, each with the index into `cards` of each of its documents.
     pub parts: Vec<(Postings<'a>, Vec<DocId>)>,
-    /// Signatures of URLs whose documents in older segments are deleted.
+    /// Tombstones: signatures of URLs whose documents in older segments are deleted.
     pub deleted: Vec<Signature>,
 }
 
-/// Makes the segment.
+/// Builds the segment.
 pub fn assemble(assembly: Assembly<'_>, options: &Options, pulse: &Pulse) -> Result<SegmentFile> {
     let Assembly { writer, mut cards, sites, mut places, urls, mut parts, deleted } = assembly;
     let arranged = {
@@ -40,7 +40,7 @@ pub fn assemble(assembly: Assembly<'_>, options: &Options, pulse: &Pulse) -> Res
     drop(urls);
     let sites = sites.into_dictionary(&mut cards);
     if let Some(arranged) = &arranged {
-        // From the order in which they came to the new one, for everything that goes by documents.
+        //  From order of arrival to the new order, for everything indexed by document.
         cards = arranged.iter().map(|old| cards[*old as usize]).collect();
         places = arranged.iter().map(|old| places[*old as usize]).collect();
         let mut new = vec![DocId::END; arranged.len()];

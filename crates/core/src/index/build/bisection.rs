@@ -1,12 +1,12 @@
-//! Recursive graph bisection: an order of documents in which those with the same terms are neighbours.
+//! Recursive graph bisection: a document reordering that makes documents with the same terms neighbours.
 //!
-//! The documents are halved, and then documents are exchanged between the halves as long as that makes the gaps
-//! shorter; then each half is halved, down to a few documents. What a term with d documents among n costs is
-//! d log₂(n / (d + 1)) bits, so the gain of moving a document is a sum over its terms. After Dhulipala and others,
-//! *Compressing graphs and indexes with recursive graph bisection*, 2016.
+//! The documents are halved, and pairs are swapped between the halves as long as that shortens the gaps; then
+//! each half is bisected in turn, down to a few documents. A term in d of n documents is estimated to cost d
+//! log₂(n / (d + 1)) bits, so the gain of moving a document is a sum over its terms. After Dhulipala and
+//! others, *Compressing graphs and indexes with recursive graph bisection*, 2016.
 //!
-//! Time: a few dozen passes over all postings for each of log₂ n levels, so it takes several times as long as all the
-//! rest of building. Memory: 4 bytes a posting, and 8 bytes a term for each thread.
+//! Time: a few dozen passes over all postings for each of log₂ n levels, which is several times the rest of
+//! the build. Memory: 4 bytes per posting, and 8 bytes per term for each thread.
 
 use rayon::prelude::*;
 
@@ -15,18 +15,18 @@ use crate::index::DocId;
 use crate::index::format::zone::Zone;
 use crate::{Error, Pulse, Result};
 
-/// Below so many documents a part is left alone.
+/// Parts with fewer documents are not bisected further.
 const SMALLEST: usize = 32;
-/// The most exchanges at a level.
+/// The maximum number of swap rounds per level.
 const ROUNDS: usize = 8;
-/// A term in fewer documents says nothing about which are alike.
+/// Terms in fewer documents carry no signal about similarity.
 const RAREST: usize = 4;
 
-/// The terms of each document, one after the other.
+/// The forward index: the terms of each document, concatenated.
 struct Forward {
     terms: Vec<u32>,
     ends: Vec<usize>,
-    /// How many different terms there are.
+    /// The number of different terms.
     distinct: usize,
 }
 
@@ -36,7 +36,7 @@ impl Forward {
         &self.terms[start..self.ends[document as usize]]
     }
 
-    /// The terms of the text of each document of a merge.
+    /// The body terms of each document of a merge.
     fn new(merge: &Merge<'_>, pulse: &Pulse) -> Result<Forward> {
         let documents = merge.cards.len();
         let mut pairs: Vec<(u32, u32)> = Vec::new();
@@ -63,14 +63,14 @@ impl Forward {
     }
 }
 
-/// The documents of a merge in an order in which similar ones are neighbours.
+/// Reorders the documents of a merge so that similar ones are neighbours.
 pub fn bisect(merge: &Merge<'_>, threads: usize, pulse: &Pulse) -> Result<Vec<u32>> {
     let forward = Forward::new(merge, pulse)?;
     let mut documents: Vec<u32> = (0..merge.cards.len() as u32).collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build();
     let pool = pool.map_err(|error| Error::Invalid(format!("no threads: {error}")))?;
     let logarithms: Vec<f32> = (0..documents.len() + 3).map(|number| libm::log2f(number as f32)).collect();
-    // Level by level, so that the calling thread looks for a request to stop after each.
+    //  Level by level, so that the calling thread can check for a stop request after each.
     let mut parts: Vec<&mut [u32]> = vec![&mut documents];
     while parts.iter().any(|part| part.len() > SMALLEST) {
         pulse.beat()?;
@@ -82,7 +82,7 @@ pub fn bisect(merge: &Merge<'_>, threads: usize, pulse: &Pulse) -> Result<Vec<u3
     Ok(documents)
 }
 
-/// In how many documents of each half a term is.
+/// The number of documents in each half that contain a term.
 struct Degrees {
     left: Vec<u32>,
     right: Vec<u32>,
@@ -124,7 +124,7 @@ fn halve<'a>(
     vec![left, right]
 }
 
-/// Exchanges the documents that gain most; returns how many pairs were.
+/// Swaps the documents with the largest gains; returns the number of pairs swapped.
 fn exchange(
     left: &mut [u32],
     right: &mut [u32],
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn puts_alike_documents_together() {
-        // Two kinds of documents, one after the other, each with the terms of its kind.
+        //  Two kinds of documents, one after the other, each with the terms of its kind.
         let documents = 400;
         let terms: Vec<Vec<u32>> =
             (0..documents).map(|number| (0..6).map(|term| number % 2 * 6 + term).collect()).collect();
@@ -188,7 +188,7 @@ mod tests {
         let forward = Forward { terms: terms.concat(), ends, distinct: 12 };
         let logarithms: Vec<f32> = (0..documents + 3).map(|number| libm::log2f(number as f32)).collect();
         let mut order: Vec<u32> = (0..documents).collect();
-        // The halves begin with as many of each kind, so the first few have to break the tie.
+        //  Both halves start with equally many of each kind, so the first few must break the tie.
         order.swap(0, 399);
         halve(&mut order, &forward, &logarithms, &mut Degrees::new(12));
         let changes = order.windows(2).filter(|pair| pair[0] % 2 != pair[1] % 2).count();

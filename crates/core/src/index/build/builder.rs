@@ -1,13 +1,14 @@
-//! Building: documents in, a segment out, in bounded memory.
+//! The index builder: documents in, a segment out, in bounded memory.
 //!
-//! Documents gather in a chunk ([`crate::index::build::chunk`]); a full one is inverted ([`crate::index::build::invert`]) by a thread, into a
-//! compressed run. Runs stay in memory while they fit and go to disk when they do not; at the end a multiway merge
-//! ([`crate::index::build::merge`]) makes one segment of all of them. Chunks are numbered as they come and their documents with
-//! them, so their order does not depend on which thread is the first to be done. Neither does anything else of the
-//! segment depend on threads or memory: the same documents in the same order give the same bytes.
+//! Documents are collected in a chunk ([`crate::index::build::chunk`]); a worker thread inverts a full chunk
+//! ([`crate::index::build::invert`]) into a compressed run. Runs stay in memory while they fit and spill to
+//! disk when they do not; at the end a multiway merge ([`crate::index::build::merge`]) turns all runs into
+//! one segment. Chunks and their documents are numbered in order of arrival, so the order does not depend on
+//! which thread finishes first. Nothing else in the segment depends on threads or memory either: the same
+//! documents in the same order produce the same bytes.
 //!
-//! Of the memory that is allowed a quarter is for runs, and the rest for chunks, which take some five times their
-//! text while they are inverted, and for the buffers of the merge.
+//! A quarter of the memory budget is for runs, the rest for chunks, which take about five times their text
+//! while they are inverted, and for the merge buffers.
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -35,7 +36,7 @@ use crate::{Error, Pulse, Result, Signature};
 const LARGEST_CHUNK: usize = 32 << 20;
 const SMALLEST_CHUNK: usize = 256 << 10;
 
-/// Builds a segment. After an error it must be dropped.
+/// Builds a segment. It must be dropped after an error.
 pub struct IndexBuilder {
     folder: PathBuf,
     number: u64,
@@ -43,24 +44,24 @@ pub struct IndexBuilder {
     chunk: Chunk,
     chunk_limit: usize,
     workers: Option<Workers>,
-    /// Who inverts where there are no workers.
+    /// Used when there are no worker threads.
     inverter: Inverter,
-    /// Chunks that were inverted before an earlier one was.
+    /// Chunks whose inversion finished before that of an earlier chunk.
     early: BTreeMap<u64, Inverted>,
     writer: Option<SegmentWriter>,
     runs: Vec<Run>,
     cards: Vec<Card>,
     sites: SiteNumbers,
-    /// The URLs of the documents, where they are ordered by it.
+    /// The URLs of the documents, if they are ordered by URL.
     urls: Vec<Box<str>>,
-    /// What the runs in memory take.
+    /// The memory taken by the runs, in bytes.
     used: usize,
     documents: u64,
     deleted: Vec<Signature>,
 }
 
 impl IndexBuilder {
-    /// Builds the segment `number` in `folder`.
+    /// A builder of the segment `number` in `folder`.
     pub fn new(folder: &Path, number: u64, options: Options) -> IndexBuilder {
         let threads = options.threads.max(1);
         let chunk_limit = (options.memory / (18 * threads + 6)).clamp(SMALLEST_CHUNK, LARGEST_CHUNK);
@@ -84,7 +85,7 @@ impl IndexBuilder {
         }
     }
 
-    /// Adds documents. One whose URL is there already replaces the older one.
+    /// Adds documents. A document whose URL was added before replaces the earlier one.
     pub fn add(&mut self, documents: &[NewDocument<'_>], pulse: &Pulse) -> Result<()> {
         for document in documents {
             if self.options.order == Order::Url {
@@ -104,12 +105,12 @@ impl IndexBuilder {
         self.deleted.extend(urls);
     }
 
-    /// How many documents were added.
+    /// The number of documents added.
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// Makes the segment; none where there is nothing to say.
+    /// Writes the segment; `None` if there is nothing to write.
     pub fn finish(&mut self, pulse: &Pulse) -> Result<Option<SegmentFile>> {
         if !self.chunk.is_empty() {
             self.invert_chunk(pulse)?;
@@ -125,7 +126,7 @@ impl IndexBuilder {
             Some(writer) => writer,
             None => SegmentWriter::create(&self.folder, self.number)?,
         };
-        // Of documents with one URL the last counts.
+        //  Of several documents with the same URL the last one wins.
         let dropped = repeated(self.cards.iter().map(|card| card.signature));
         let mut kept = Vec::with_capacity(self.cards.len());
         let mut places = Vec::new();
@@ -180,7 +181,7 @@ impl IndexBuilder {
         Ok(())
     }
 
-    /// Takes in what became of a chunk, in the order of the chunks.
+    /// Takes an inverted chunk, in chunk order.
     fn take(&mut self, inverted: Inverted) -> Result<()> {
         self.early.insert(inverted.number, inverted);
         while let Some(Inverted { mut run, mut cards, sites, stored, .. }) =
@@ -207,16 +208,16 @@ impl IndexBuilder {
     }
 }
 
-/// Hands memory that was freed back to the system, so that what the chunks took is there for the merge.
+/// Returns freed memory to the operating system, so that what the chunks used is available for the merge.
 fn give_back_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it takes no pointer, and may be called by any thread at any time.
+    //  SAFETY: takes no pointer, and may be called from any thread at any time.
     unsafe {
         libc::malloc_trim(0);
     }
 }
 
-/// Threads that invert chunks.
+/// The worker threads that invert chunks.
 struct Workers {
     chunks: Option<Sender<Chunk>>,
     inverted: Receiver<Result<Inverted>>,
@@ -247,12 +248,12 @@ impl Workers {
         Workers { chunks: Some(chunks), inverted, threads, stop, under_way: AtomicUsize::new(0) }
     }
 
-    /// Whether any chunk is under way.
+    /// Whether any chunk is in flight.
     fn busy(&self) -> bool {
         self.under_way.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether every thread has a chunk and another waits.
+    /// Whether every thread has a chunk and one more is queued.
     fn full(&self) -> bool {
         self.under_way.load(Ordering::Relaxed) > self.threads.len()
     }

@@ -1,8 +1,8 @@
-//! How the code of each component of a segment is chosen.
+//! How the integer code of each component of a segment is chosen.
 //!
-//! A code is named in the settings or chosen by `auto`, which counts how many bits each candidate takes for a sample of
-//! the collection's own lists, and weighs them against what it takes to decode a number, by a fixed table
-//! ([`Code::nanoseconds`]). Nothing is timed: the same lists get the same codes, on every machine.
+//! A code is named in the settings or chosen by `auto`, which counts how many bits each candidate takes for a
+//! sample of the collection's posting lists, and weighs them against the decoding cost per number from a
+//! fixed table ([`Code::nanoseconds`]). Nothing is timed: the same lists get the same codes on every machine.
 
 use std::panic::resume_unwind;
 
@@ -62,7 +62,7 @@ impl Default for CodeChoice {
 #[derive(Default)]
 pub struct Sample {
     lists: [Vec<Vec<u32>>; 4],
-    /// How many numbers there are in all.
+    /// How many integers the sample has.
     pub size: usize,
 }
 
@@ -93,23 +93,23 @@ impl Sample {
 
 type Pair = (Coder, Coder);
 
-/// A sample smaller than this says little: the codes are then those that suit most collections.
+/// Below this sample size the codes are not chosen but default to those that suit most collections.
 const SMALL_SAMPLE: usize = 1 << 16;
 
-/// How many bits a nanosecond of decoding weighs, where both count: every query reads pointers and counts, and only
-/// phrases positions. First positions weigh least, because models save the most there, a bit in eleven, and are
-/// decoded once a posting, where gaps are several.
+/// The weight of a nanosecond of decoding, in bits, if both size and time count: every query reads pointers
+/// and counts, but only phrase queries read positions. First positions weigh least, because there models save
+/// the most (one bit in eleven), and they are decoded once per posting, whereas a posting has several gaps.
 const POSTINGS: f64 = 2.0;
 const FIRSTS: f64 = 0.125;
 const GAPS: f64 = 0.5;
 
-/// The codes for lists like those of a sample, chosen by one thread or by two.
+/// The codes for lists like those of the sample, chosen on one thread or two.
 pub fn choose(choice: &CodeChoice, sample: &Sample, threads: usize) -> Result<Codes> {
     let [pointers, counts, firsts, gaps] = &sample.lists;
     let small = sample.size < SMALL_SAMPLE;
     let balanced = choice.prefer == Preference::Balanced;
-    // A model pays where lists are long, and queries wait for long lists: where both size and time count, only first
-    // positions may have one.
+    //  A model pays off on long lists, but long lists dominate query time: if both size and time count, only
+    // first positions may use one.
     let pick = |asked: Option<Code>, lists: &[Vec<u32>], weight: f64, models: bool| match asked {
         Some(code) => Coder::train(code, lists),
         None if small && balanced => Coder::new(Code::Pfor128),
@@ -136,13 +136,13 @@ pub fn choose(choice: &CodeChoice, sample: &Sample, threads: usize) -> Result<Co
     Ok(Codes { quantum: choice.quantum, pointers, counts, firsts, gaps })
 }
 
-/// The code that suits a preference best on these lists; a nanosecond weighs `weight` bits. Models are for lists that
-/// are long enough to pay for them.
+/// The code that suits a preference best on these lists, with a nanosecond weighing `weight` bits. `models`
+/// admits codes with models, for lists long enough to pay for them.
 fn best(prefer: Preference, lists: &[Vec<u32>], weight: f64, models: bool) -> Result<Coder> {
     let mut best: Option<((f64, f64), Coder)> = None;
     for code in Code::all().into_iter().filter(|code| models || *code != Code::Ans) {
         let Ok(coder) = Coder::train(code, lists) else { continue };
-        // A code that cannot hold the lists is no candidate.
+        //  A code that cannot encode the lists is no candidate.
         let Some(bits) = bits_a_number(&coder, lists) else { continue };
         let nanoseconds = code.nanoseconds();
         let cost = match prefer {
@@ -157,7 +157,7 @@ fn best(prefer: Preference, lists: &[Vec<u32>], weight: f64, models: bool) -> Re
     best.map_or_else(|| Coder::new(Code::Pfor128), |(_, coder)| Ok(coder))
 }
 
-/// How many bits a code takes for a number of these lists; `None` where it cannot hold them.
+/// Mean bits per number of a code on these lists; `None` if it cannot encode them.
 pub fn bits_a_number(coder: &Coder, lists: &[Vec<u32>]) -> Option<f64> {
     let numbers: usize = lists.iter().map(Vec::len).sum();
     let bits = lists.iter().try_fold(0u64, |bits, list| Some(bits + coder.bits(list).ok()?))?;

@@ -1,9 +1,8 @@
-//! Documents that wait to be indexed: some megabytes of text, one after the other, in one allocation.
+//! Documents waiting to be indexed: a few megabytes of text, concatenated in one allocation.
 //!
-//! A chunk is the unit of work of a thread: its documents have consecutive numbers, so what becomes of it
-//! does not depend on which thread takes it, and the lists of all chunks are joined by writing them one
-//! after the other. It ends where a block of stored documents ends, so a segment does not tell how large its
-//! chunks were.
+//! A chunk is the unit of work of a thread: its documents have consecutive ids, so the result does not depend
+//! on which thread takes it, and the posting lists of all chunks are merged by concatenation. A chunk ends
+//! where a block of stored documents ends, so the chunk size leaves no trace in the segment.
 
 use crate::index::format::documents::{BlockEnds, StoredDocument};
 use crate::index::format::zone::Zone;
@@ -13,26 +12,26 @@ use crate::index::format::zone::Zone;
 pub struct NewDocument<'a> {
     /// Its URL, which is its identity.
     pub url: &'a str,
-    /// What its owner calls it; may be empty.
+    /// The caller's identifier; may be empty.
     pub id: &'a str,
     /// Its title.
     pub title: &'a str,
-    /// Its headings, a line each.
+    /// Its headings, one per line.
     pub headings: &'a str,
     /// Its text.
     pub body: &'a str,
-    /// The text of links to it, a line each.
+    /// The anchor text of links to it, one per line.
     pub anchors: &'a str,
-    /// The tag of its language, if it is known.
+    /// Its language tag, if known.
     pub language: &'a str,
-    /// Its media type, if it is known.
+    /// Its media type, if known.
     pub kind: &'a str,
-    /// When it was written, in days since 1970-01-01; 0 where nobody knows.
+    /// When it was written, in days since 1970-01-01; 0 if unknown.
     pub day: u32,
 }
 
 impl<'a> NewDocument<'a> {
-    /// What there is to index of a zone.
+    /// The text to index for a zone.
     pub fn zone(&self, zone: Zone) -> &'a str {
         match zone {
             Zone::Body => self.body,
@@ -43,7 +42,7 @@ impl<'a> NewDocument<'a> {
         }
     }
 
-    /// What is stored of it.
+    /// The fields that are stored.
     pub fn stored(&self) -> StoredDocument<'a> {
         let NewDocument { url, id, title, body, language, .. } = *self;
         StoredDocument { url, id, title, body, language }
@@ -56,10 +55,10 @@ impl<'a> NewDocument<'a> {
 
 const FIELDS: usize = 8;
 
-/// Some documents with consecutive numbers.
+/// Documents with consecutive ids.
 #[derive(Default)]
 pub struct Chunk {
-    /// How many chunks came before.
+    /// The number of chunks before this one.
     pub number: u64,
     text: String,
     /// Where each field of each document ends in the text.
@@ -87,23 +86,23 @@ impl Chunk {
         self.at_end_of_block = self.blocks.ends_with(&document.stored());
     }
 
-    /// How many documents there are.
+    /// The number of documents.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether it has no documents.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Whether it takes `limit` bytes and may end here.
+    /// Whether it has reached `limit` bytes and may end here.
     pub fn is_full(&self, limit: usize) -> bool {
         let bytes = self.text.len() + size_of_val(self.ends.as_slice()) + size_of_val(self.days.as_slice());
         self.at_end_of_block && bytes >= limit
     }
 
-    /// A document, by its place in the chunk.
+    /// A document, by its index in the chunk.
     pub fn document(&self, place: usize) -> NewDocument<'_> {
         let mut start = place.checked_sub(1).map_or(0, |before| self.ends[before][FIELDS - 1]);
         let [url, id, title, headings, body, anchors, language, kind] = self.ends[place].map(|end| {

@@ -1,4 +1,4 @@
-//! The SimHash of a document's body, at next to no cost: made of its postings, which are there anyway.
+//! The SimHash of a document's body, at almost no cost: it is computed from the postings, which exist anyway.
 //!
 //! S is the set of the terms of the body, and bit i is 1 if and only if
 //!
@@ -6,17 +6,17 @@
 //! |{t ∈ S : h(t)[i] = 1}|  >  |{t ∈ S : h(t)[i] = 0}|
 //! ```
 //!
-//! where h is XXH3-64 (Charikar, *Similarity estimation techniques from rounding algorithms*, 2002). The SimHash of
-//! a crawled page ([`crate::duplicates`]) is the same function of shingles of three words, which have to be
-//! cut, hashed and looked up one by one. A run is sorted by term, so the bits of a term are spread into 64 counters
-//! once, and each posting adds those to the counters of its document: 8 additions of vectors. The two are not to be
-//! compared with each other.
+//! where h is XXH3-64 (Charikar, *Similarity estimation techniques from rounding algorithms*, 2002). The
+//! SimHash of a crawled page ([`crate::duplicates`]) is the same function of three-word shingles, which have
+//! to be cut, hashed and looked up one by one. A run is sorted by term, so the bits of a term are spread into
+//! 64 counters once, and each posting adds those to the counters of its document: 8 vector additions. The two
+//! fingerprints are not comparable with each other.
 //!
-//! Memory: 132 bytes a document of a chunk.
+//! Memory: 132 bytes per document of a chunk.
 
 use crate::Signature;
 
-/// The counters of some documents.
+/// Bit counters of the documents of a chunk.
 #[derive(Default)]
 pub struct Fingerprints {
     documents: Vec<Counters>,
@@ -29,19 +29,19 @@ struct Counters {
 }
 
 impl Fingerprints {
-    /// Begins with `documents` documents.
+    /// Resets to `documents` documents.
     pub fn begin(&mut self, documents: usize) {
         self.documents.clear();
         self.documents.resize(documents, Counters { terms: 0, ones: [0; 64] });
     }
 
-    /// Counts a term for the documents that hold it, each of which comes once.
+    /// Counts a term for the documents that contain it, each of which comes once.
     pub fn count(&mut self, term: &[u8], documents: impl Iterator<Item = u32>) {
         let hash = Signature::of(term).0;
         let bits: [u16; 64] = std::array::from_fn(|bit| (hash >> bit & 1) as u16);
         for document in documents {
             let Counters { terms, ones } = &mut self.documents[document as usize];
-            // A document of more different terms is told by the first of them.
+            //  A document with more distinct terms is fingerprinted by the first of them.
             if *terms < u32::from(u16::MAX) {
                 *terms += 1;
                 ones.iter_mut().zip(bits).for_each(|(count, bit)| *count += bit);

@@ -1,7 +1,7 @@
-//! Joining segments: many into one, without the documents that are gone.
+//! Segment merge: many segments into one, without replaced and deleted documents.
 //!
-//! What is stored of the documents is copied as it is, block by block; only a block with a dropped document is
-//! written anew. The postings go through the multiway merge ([`crate::index::build::merge`]).
+//! Stored documents are copied block by block, still compressed; only a block with a dropped document is
+//! rewritten. The postings go through the multiway merge ([`crate::index::build::merge`]).
 
 use std::path::Path;
 
@@ -17,9 +17,9 @@ use crate::index::read::segment::{Segment, SegmentFile};
 use crate::index::{DocId, Options, Order};
 use crate::{Error, Pulse, Result, Signature};
 
-/// Merges segments, given from the oldest to the newest, into the segment `number`. The old files stay. `oldest`
-/// says that no other segment is older than these, so that what they delete need not be remembered; `None` where
-/// nothing is left.
+/// Merges segments, from the oldest to the newest, into the segment `number`. The old files stay. `oldest`
+/// says that no other segment is older than these, so that their tombstones can be dropped; `None` if no
+/// document is left.
 pub fn join(
     folder: &Path,
     files: &[SegmentFile],
@@ -79,7 +79,7 @@ struct Copy {
 }
 
 impl Copy {
-    /// Copies what is not gone; returns the new number of each document.
+    /// Copies the live documents; returns the new id of each document.
     fn documents(&mut self, segment: &Segment, replaced: &Replaced, pulse: &Pulse) -> Result<Vec<DocId>> {
         let mut numbers = vec![DocId::END; segment.totals().documents as usize];
         let mut at: Vec<(u32, DocId)> = Vec::with_capacity(numbers.len());

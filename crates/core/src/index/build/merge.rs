@@ -1,10 +1,11 @@
-//! The multiway merge: sorted postings from many sources into one segment's.
+//! The multiway merge of sorted postings from many sources into one segment.
 //!
-//! The terms come in order from a heap with one walk a source, and each term's lists are read in the order of the
-//! sources. Where documents keep their order, so do the lists, and a posting is written as it is read; where they
-//! are numbered anew ([`crate::index::build::order`]), a term's postings are gathered and sorted first. Threads merge different
-//! stretches of the terms, and their output is joined by writing it one after the other. Every byte is read and
-//! written once. Memory: buffers, and 4 bytes an occurrence of the largest list where it has to be sorted.
+//! The terms come in order from a heap with one iterator per source, and the posting lists of a term are read
+//! in source order. If documents keep their order, so do the lists, and a posting is written as it is read;
+//! if they are renumbered ([`crate::index::build::order`]), the postings of a term are collected and sorted
+//! first. Threads merge disjoint term ranges, and their outputs are concatenated. Every byte is read and
+//! written once. Memory: buffers, and 4 bytes per occurrence of the longest posting list if it has to be
+//! sorted.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -23,40 +24,41 @@ use crate::index::format::spool::Spool;
 use crate::index::format::zone::Zone;
 use crate::{Error, Pulse, Result};
 
-/// What is merged, and how its documents are numbered.
+/// The sources of a merge, and the numbering of their documents.
 pub struct Merge<'a> {
     /// The sources, from the oldest to the newest.
     pub sources: &'a [Source<'a>],
-    /// A card for each document, by its new number.
+    /// One card per document, by its new id.
     pub cards: &'a [Card],
-    /// Whether the new numbers rise with the old ones, from source to source.
+    /// Whether the new ids increase with the old ones, from source to source.
     pub in_order: bool,
 }
 
-/// A stretch of the terms, merged.
+/// A merged range of terms.
 pub struct Stretch {
     /// Pointers, counts, positions and skips.
     pub components: [Spool; COMPONENTS],
-    /// Of each term its length, the term, the length of its entry, and the entry of [`crate::index::format::lists`].
+    /// For each term: its length, the term, the length of its entry, and the entry of
+    /// [`crate::index::format::lists`].
     pub entries: Spool,
 }
 
-/// How many stretches there are for each thread: enough that none waits long for another.
+/// Term ranges per thread: enough to balance the load.
 const STRETCHES_A_THREAD: usize = 6;
 
-/// How many of the terms from each chosen place are sampled, and from how many places.
+/// How many consecutive terms are sampled at each chosen place, and at how many places.
 const SAMPLE_TERMS: usize = 12;
 const SAMPLE_PLACES: usize = 1200;
-/// The most postings that are sampled of one list.
+/// The maximum number of postings sampled from one list.
 const SAMPLE_POSTINGS: usize = 1 << 14;
 
 impl<'a> Merge<'a> {
-    /// The codes for the merged lists, chosen on a sample of them.
+    /// The codes for the merged posting lists, chosen on a sample of them.
     pub fn choose_codes(&self, choice: &CodeChoice, threads: usize, pulse: &Pulse) -> Result<Codes> {
         choose::choose(choice, &self.sample(choice.quantum, pulse)?, threads)
     }
 
-    /// A sample of the lists, cut into blocks of `quantum` postings.
+    /// A sample of the posting lists, cut into blocks of `quantum` postings.
     pub fn sample(&self, quantum: u32, pulse: &Pulse) -> Result<Sample> {
         let mut sample = Sample::default();
         let places = self.samples();
@@ -92,7 +94,7 @@ impl<'a> Merge<'a> {
         })
     }
 
-    /// Merges all terms; the stretches are in order.
+    /// Merges all terms; returns the term ranges in order.
     pub fn run(&self, folder: &Path, codes: &Codes, threads: usize, pulse: &Pulse) -> Result<Vec<Stretch>> {
         let mut firsts = self.boundaries(threads);
         let stretches = firsts.len();
@@ -112,7 +114,7 @@ impl<'a> Merge<'a> {
                 *done[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(merged);
             }
         };
-        // Only the thread that called may be asked to stop; it tells the others.
+        //  Only the calling thread can receive a stop request; it signals the others.
         let go_on = || !stop.load(Ordering::Relaxed);
         std::thread::scope(|scope| {
             for _ in 1..threads.min(stretches) {
@@ -125,7 +127,7 @@ impl<'a> Merge<'a> {
         for stretch in done {
             match stretch.into_inner().unwrap_or_else(PoisonError::into_inner) {
                 Some(Ok(stretch)) => merged.push(stretch),
-                // Of all failures the one that made the others stop is the one to tell.
+                //  Of all failures, report the one that made the others stop.
                 Some(Err(error)) if !matches!(failure, Some(Error::Io { .. })) => failure = Some(error),
                 _ => {}
             }
@@ -133,7 +135,7 @@ impl<'a> Merge<'a> {
         if merged.len() == stretches { Ok(merged) } else { Err(failure.unwrap_or(Error::Stopped)) }
     }
 
-    /// Merges the terms from `first` on and before `end`.
+    /// Merges the terms from `first` (inclusive) to `end` (exclusive).
     fn stretch(
         &self,
         folder: &Path,
@@ -205,14 +207,14 @@ impl<'a> Merge<'a> {
             }
             Ok(())
         })?;
-        // What a term with one document has is in the dictionary, and needs no code.
+        //  A term with one document is stored in the dictionary entry and needs no code.
         if gathered.postings.len() > 1 && !numbers.pointers.is_empty() {
             sample.push(&numbers);
         }
         Ok(())
     }
 
-    /// Calls `visit` with every posting that is kept, by its new number, until it says to stop.
+    /// Calls `visit` with every posting that is kept, by its new id, until it returns false.
     fn each_posting(
         &self,
         lists: impl Iterator<Item = (usize, SourceList<'a>)>,
@@ -235,7 +237,7 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    /// Calls `visit` with every term from `first` on and before `end`, until it says to stop.
+    /// Calls `visit` with every term from `first` (inclusive) to `end` (exclusive), until it returns false.
     fn each_term(
         &self,
         first: &[u8],
@@ -247,7 +249,7 @@ impl<'a> Merge<'a> {
             self.sources.iter().map(|source| source.terms_from(first)).collect();
         let mut heap = Heap::default();
         for number in 0..walks.len() {
-            // A walk starts at the nearest place before the first term.
+            //  An iterator starts at the nearest sampled term before the first one.
             while walks[number].advance()? {
                 if walks[number].term() >= first {
                     heap.push(number, &walks);
@@ -284,7 +286,7 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    /// Where the stretches begin, in order; the first begins before all terms.
+    /// The first terms of the ranges, in order; the first range starts before all terms.
     fn boundaries(&self, threads: usize) -> Vec<Vec<u8>> {
         let samples = self.samples();
         let stretches = (threads * STRETCHES_A_THREAD).min(samples.len()).max(1);
@@ -294,7 +296,7 @@ impl<'a> Merge<'a> {
         firsts
     }
 
-    /// Some terms of all sources, in order, and before them the empty one, where all begin.
+    /// Sampled terms of all sources, in order, preceded by the empty term.
     fn samples(&self) -> Vec<&'a [u8]> {
         let mut samples: Vec<&[u8]> = vec![&[]];
         samples.extend(self.sources.iter().flat_map(Source::samples));
@@ -304,27 +306,27 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// The walks that stand on a term.
+/// The source iterators that are positioned on the current term.
 struct Standing<'w, 'a> {
     walks: &'w [SourceTerms<'a>],
-    /// The numbers of those that do, in order.
+    /// Their indices, in order.
     at: &'w [usize],
 }
 
 impl<'w, 'a> Standing<'w, 'a> {
-    /// The term.
+    /// The current term.
     fn term(&self) -> &'w [u8] {
         self.at.first().map_or(&[], |number| self.walks[*number].term())
     }
 
-    /// Its lists in a zone, each with the number of its source.
+    /// The posting lists of the term in a zone, each with the index of its source.
     fn lists(&self, zone: Zone) -> impl Iterator<Item = (usize, SourceList<'a>)> {
         self.at.iter().filter_map(move |number| Some((*number, self.walks[*number].list(zone)?)))
     }
 }
 
-/// The walks in order of the terms they stand on, and then of their numbers: a binary heap of numbers, because the terms
-/// themselves are where the walks have them.
+/// The iterators ordered by current term, then by index: a binary heap of indices, because the terms
+/// themselves are held by the iterators.
 #[derive(Default)]
 struct Heap(Vec<usize>);
 
@@ -368,10 +370,10 @@ impl Heap {
     }
 }
 
-/// Postings that are sorted before they are written.
+/// Postings to be sorted before they are written.
 #[derive(Default)]
 struct Gathered {
-    /// The document, where its positions start, and how many there are.
+    /// Document, start of its positions, number of positions.
     postings: Vec<(DocId, usize, u32)>,
     positions: Vec<u32>,
 }

@@ -1,4 +1,4 @@
-//! Building: from documents to a segment, and from several segments to one.
+//! Index construction: documents to a segment, and segment merge.
 
 pub mod assemble;
 pub mod bisection;

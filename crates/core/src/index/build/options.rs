@@ -1,4 +1,4 @@
-//! How segments are built.
+//! Options of index construction.
 
 use serde::Deserialize;
 

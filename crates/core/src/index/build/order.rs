@@ -1,8 +1,8 @@
-//! How documents are numbered.
+//! Document ordering: how document ids are assigned.
 //!
-//! Gaps are small where similar documents are neighbours. Documents come in the order of the crawl; sorting them by
-//! URL puts the pages of a site, and of a folder of it, together; bisection ([`crate::index::build::bisection`]) looks at the words
-//! themselves. What each gains is in docs/index.md.
+//! Gaps are small if similar documents are neighbours. Documents arrive in crawl order; sorting them by URL
+//! puts the pages of a site, and of a folder of it, together; bisection ([`crate::index::build::bisection`])
+//! compares their terms. What each gains is in docs/index.md.
 
 use super::bisection::bisect;
 use super::merge::Merge;
@@ -21,8 +21,8 @@ choices! {
     }
 }
 
-/// The documents of a merge in their new order, by their numbers as they came; `None` where they stay. `urls` has
-/// their URLs where the order is by URL.
+/// The documents of a merge in their new order, by index of arrival; `None` if they stay in place. `urls`
+/// holds their URLs if the order is by URL.
 pub fn arrange(
     order: Order,
     urls: &[Box<str>],
@@ -34,7 +34,7 @@ pub fn arrange(
         Order::Arrival => Ok(None),
         Order::Url => {
             let mut documents: Vec<u32> = (0..merge.cards.len() as u32).collect();
-            // An unknown URL, which there is none of, would come first.
+            //  Every document has a URL here; a missing one would sort first.
             documents.sort_by_key(|document| urls.get(*document as usize));
             Ok(Some(documents))
         }

@@ -1,20 +1,21 @@
-//! Writing postings: for each term and zone the documents that hold it, how often, and where.
+//! Writing postings: for each term and zone the documents that contain it, how often, and at which positions.
 //!
-//! The three components go to sections of their own, because a query that needs no positions should not
-//! read them. Each is cut after as many postings as the segment's quantum says, and written by the code that the
-//! segment has for it ([`crate::index::format::codes`]):
+//! The three components go to separate sections, because a query that needs no positions should not read
+//! them. Each is cut into blocks of as many postings as the segment's quantum, and written in the code that
+//! the segment has for it ([`crate::index::format::codes`]):
 //!
 //! ```text
-//! pointers    d₀ − p, d₁ − d₀ − 1, …         p: one past the last document of the block before, or 0
+//! pointers    d₀ − p, d₁ − d₀ − 1, …         p: one past the last document of the preceding block, or 0
 //! counts      c₀ − 1, c₁ − 1, …
 //! positions   the first of each document: x₀, …; then of each document: x₁ − x₀ − 1, x₂ − x₁ − 1, …
 //! ```
 //!
-//! so that runs of neighbours cost nothing. First positions are spread over the whole document, and gaps are
-//! small: apart, each kind is closer to one distribution. In a block of eight documents or more a byte before the
-//! positions says whether each kind is written as differences to the document before ([`crate::index::format::template`]). A list without repeats has no counts, and what a term
-//! with a single document or position would have here is in the dictionary ([`crate::index::format::lists`]).
-//! [`crate::index::read::cursor`] reads them back.
+//! so that runs of consecutive documents cost almost nothing. First positions are spread over the whole
+//! document, and gaps are small: encoded separately, each kind is closer to one distribution. In a block of
+//! eight documents or more, a byte before the positions says whether each kind is written as differences to
+//! the preceding document ([`crate::index::format::template`]). A list in which no document repeats the term
+//! has no counts, and a single document or position is stored in the dictionary entry instead
+//! ([`crate::index::format::lists`]). [`crate::index::read::cursor`] reads them back.
 
 use crate::Result;
 use crate::index::DocId;
@@ -27,26 +28,26 @@ use crate::index::format::spool::Spool;
 use crate::index::format::template;
 use crate::index::format::template::LEAST_RELATED;
 
-/// The postings of one term in one zone at a time, as the numbers to write.
+/// The postings of one term in one zone, as the integers to encode.
 #[derive(Default)]
 pub struct Numbers {
     /// One past the last document.
     next: u32,
     /// Gaps between documents.
     pub pointers: Vec<u32>,
-    /// Counts, less one.
+    /// Counts minus one.
     pub counts: Vec<u32>,
     /// First positions.
     pub firsts: Vec<u32>,
     /// Gaps between positions.
     pub gaps: Vec<u32>,
-    /// Words of the documents, for the maxima.
+    /// Document lengths in tokens, for the block maxima.
     lengths: Vec<u32>,
 }
 
 impl Numbers {
-    /// Adds a document with `length` words in the zone, which holds the term at `positions`: they rise and are
-    /// not empty. Documents rise too.
+    /// Adds a document of `length` tokens in the zone, which contains the term at `positions`: they increase
+    /// and are not empty. Documents increase too.
     #[inline]
     pub fn push(&mut self, document: DocId, length: u32, positions: &[u32]) {
         self.pointers.push(document.0 - self.next);
@@ -57,7 +58,7 @@ impl Numbers {
         self.lengths.push(length);
     }
 
-    /// Forgets the postings but not which document was the last.
+    /// Clears the postings but remembers the last document.
     pub fn clear(&mut self) {
         self.pointers.clear();
         self.counts.clear();
@@ -67,26 +68,27 @@ impl Numbers {
     }
 }
 
-/// Writes lists one after the other.
+/// Writes posting lists one after the other.
 pub struct PostingsWriter<'a> {
     codes: &'a Codes,
-    /// The components, as they grow.
+    /// The output of each component.
     pub components: [Spool; COMPONENTS],
     starts: [u64; COMPONENTS],
     blocks: Vec<Block>,
     numbers: Numbers,
     frequency: u32,
     occurrences: u64,
-    /// Whether some document of the list may repeat the term: known before its first block is written.
+    /// Whether some document of the list may repeat the term: must be known before its first block is
+    /// written.
     repeats: bool,
     bytes: Vec<u8>,
-    /// First positions and gaps as differences.
+    /// Buffers for first positions and gaps as differences.
     firsts: Vec<u32>,
     gaps: Vec<u32>,
 }
 
 impl<'a> PostingsWriter<'a> {
-    /// Writes with these codes to these spools.
+    /// A writer with these codes and output spools.
     pub fn new(codes: &'a Codes, components: [Spool; COMPONENTS]) -> PostingsWriter<'a> {
         let starts = std::array::from_fn(|component| components[component].length());
         PostingsWriter {
@@ -104,12 +106,12 @@ impl<'a> PostingsWriter<'a> {
         }
     }
 
-    /// Begins a list; `repeats` says whether some document of it may hold the term more than once.
+    /// Starts a list; `repeats` says whether some document of it may contain the term more than once.
     pub fn begin(&mut self, repeats: bool) {
         self.repeats = repeats;
     }
 
-    /// Adds a posting to the list under way; see [`Numbers::push`].
+    /// Adds a posting to the current list; see [`Numbers::push`].
     #[inline]
     pub fn push(&mut self, document: DocId, length: u32, positions: &[u32]) -> Result<()> {
         self.numbers.push(document, length, positions);
@@ -121,7 +123,7 @@ impl<'a> PostingsWriter<'a> {
         Ok(())
     }
 
-    /// Ends the list, if it has any posting; returns where it is.
+    /// Ends the list; returns where it is, or `None` if it has no postings.
     pub fn end(&mut self) -> Result<Option<List>> {
         if self.frequency == 0 {
             return Ok(None);
@@ -158,7 +160,8 @@ impl<'a> PostingsWriter<'a> {
     fn end_block(&mut self) -> Result<()> {
         let numbers = &self.numbers;
         let alone = self.frequency == 1;
-        // Only a list of several blocks keeps maxima, and whether there will be several shows when one is full.
+        //  Only a list of several blocks stores maxima, and whether there will be several is known once one
+        // is full.
         let full = numbers.pointers.len() == self.codes.quantum as usize;
         if full || !self.blocks.is_empty() {
             let postings = numbers.counts.iter().zip(&numbers.lengths);

@@ -1,15 +1,16 @@
-//! A run: the sorted postings of a chunk, in memory or in a file without a name.
+//! A run: the sorted postings of a chunk, in memory or in an unnamed file.
 //!
 //! ```text
 //! term   shared bytes, length of the rest, the rest, its zones as bits, and for each of them:
 //! zone   frequency, occurrences, length of the postings, the postings
 //! ```
 //!
-//! all numbers in variable byte code; of each posting the gap between documents, the count and the gaps
-//! between positions, as in [`crate::index::build::postings`]. That is 2 to 3 bytes an occurrence less than the text they
-//! come from: a run has about a third of the bytes of its chunk. One term in 256 shares nothing with the one before and
-//! is remembered with its place, so that threads can merge different stretches of the terms. Its hash decides, so that
-//! all runs remember the same terms, and those of a collection do not depend on how it was cut into chunks.
+//! all numbers in variable byte code; for each posting the gap between documents, the count and the gaps
+//! between positions, as in [`crate::index::build::postings`]. That is 2 to 3 bytes per occurrence less than
+//! the text: a run has about a third of the bytes of its chunk. One term in 256 is a restart point: it shares
+//! no prefix with the term before, and its offset is kept, so that threads can merge disjoint term ranges.
+//! The hash of the term decides, so all runs have the same restart points, and those of a collection do not
+//! depend on how it was cut into chunks.
 
 use std::fs::File;
 use std::io::Write;
@@ -22,10 +23,10 @@ use crate::index::format::terms::shared_bytes;
 use crate::index::format::zone::{Zone, ZoneSet};
 use crate::{Error, Result, Signature};
 
-/// The place of one term in this many is remembered.
+/// One term in this many is a restart point.
 const SAMPLE: u64 = 256;
 
-/// Writes a run term after term.
+/// Writes a run, term by term.
 #[derive(Default)]
 pub struct RunWriter {
     bytes: Vec<u8>,
@@ -34,7 +35,7 @@ pub struct RunWriter {
 }
 
 impl RunWriter {
-    /// Begins a term, which comes after the ones before and is in these zones.
+    /// Starts a term, which must sort after the previous one and occurs in these zones.
     pub fn begin_term(&mut self, term: &[u8], zones: ZoneSet) {
         let mut shared = 0;
         if Signature::of(term).0.is_multiple_of(SAMPLE) {
@@ -56,7 +57,7 @@ impl RunWriter {
         number::write_bytes(postings, &mut self.bytes);
     }
 
-    /// Ends the run of a chunk of so many documents.
+    /// Finishes the run of a chunk with `documents` documents.
     pub fn finish(mut self, documents: u32) -> Run {
         self.bytes.shrink_to_fit();
         Run { documents, data: Data::Memory(self.bytes), samples: self.samples }
@@ -70,7 +71,7 @@ enum Data {
 
 /// The sorted postings of a chunk.
 pub struct Run {
-    /// How many documents the chunk has.
+    /// The number of documents in the chunk.
     pub documents: u32,
     data: Data,
     samples: Vec<(Box<[u8]>, usize)>,
@@ -84,13 +85,13 @@ impl Run {
         }
     }
 
-    /// How many bytes of memory it takes.
+    /// The memory used, in bytes.
     pub fn memory(&self) -> usize {
         let samples = self.samples.iter().map(|(term, _)| term.len() + 32).sum::<usize>();
         samples + if let Data::Memory(bytes) = &self.data { bytes.len() } else { 0 }
     }
 
-    /// Moves the postings to a file without a name in `folder`.
+    /// Spills the postings to an unnamed file in `folder`.
     pub fn spill(&mut self, folder: &Path) -> Result<()> {
         let Data::Memory(bytes) = &self.data else { return Ok(()) };
         if bytes.is_empty() {
@@ -99,14 +100,14 @@ impl Run {
         let write = || {
             let mut file: File = tempfile::tempfile_in(folder)?;
             file.write_all(bytes)?;
-            // SAFETY: the file has no name, so nobody else can write to it or cut it.
+            //  SAFETY: the file has no name, so no other process can write to it or truncate it.
             unsafe { Mmap::map(&file) }
         };
         self.data = Data::File(write().map_err(Error::io(folder))?);
         Ok(())
     }
 
-    /// Some of the terms, in order, evenly spread.
+    /// An evenly spread sample of the terms, in order.
     pub fn samples(&self) -> impl Iterator<Item = &[u8]> {
         self.samples.iter().map(|(term, _)| &**term)
     }
@@ -119,18 +120,18 @@ impl Run {
     }
 }
 
-/// The postings of a term in a zone, as a run has them.
+/// The posting list of a term in a zone, as a run stores it.
 #[derive(Clone, Copy)]
 pub struct RunList<'a> {
-    /// In how many documents the term is.
+    /// The document frequency of the term.
     pub frequency: u32,
-    /// How often it is there.
+    /// The number of occurrences.
     pub occurrences: u64,
     bytes: &'a [u8],
 }
 
 impl RunList<'_> {
-    /// Calls `visit` with every document, counted from the start of the chunk, and its positions.
+    /// Calls `visit` with every document, numbered from the start of the chunk, and its positions.
     pub fn each(
         mut self,
         positions: &mut Vec<u32>,
@@ -155,23 +156,23 @@ impl RunList<'_> {
     }
 }
 
-/// Runs are written and read by the same process: only a fault of the machine breaks one.
+/// Runs are written and read by the same process: only a hardware fault corrupts one.
 #[cold]
 fn broken() -> Error {
     Error::Invalid("the postings of a run do not decode".into())
 }
 
-/// A walk over the terms of a run.
+/// An iterator over the terms of a run.
 pub struct RunTerms<'a> {
     bytes: &'a [u8],
-    /// The term that [`RunTerms::advance`] came to.
+    /// The current term, set by [`RunTerms::advance`].
     pub term: Vec<u8>,
     /// The zones it is in.
     pub zones: ZoneSet,
 }
 
 impl<'a> RunTerms<'a> {
-    /// Moves to the next term, whose lists are put into `lists`; false at the end.
+    /// Moves to the next term and puts its posting lists into `lists`; returns false at the end.
     pub fn advance(&mut self, lists: &mut Vec<(Zone, RunList<'a>)>) -> Result<bool> {
         lists.clear();
         if self.bytes.is_empty() {

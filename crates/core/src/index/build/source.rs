@@ -1,7 +1,7 @@
-//! What is merged: the runs of a builder or the segments of an index, behind one face.
+//! The sources of a merge: the runs of a builder or the segments of an index, behind one interface.
 //!
-//! A source gives its terms in order, and of each the postings in each zone. Its documents have new numbers; one
-//! that is dropped has [`DocId::END`].
+//! A source yields its terms in order, each with its posting list per zone. Its documents have new ids; that
+//! of a dropped document is [`DocId::END`].
 
 use super::run::{Run, RunList, RunTerms};
 use crate::index::DocId;
@@ -19,12 +19,12 @@ pub enum Postings<'a> {
     Segment(&'a Segment),
 }
 
-/// Where postings come from, and the new number of each of its documents.
+/// A source of postings, with the new id of each of its documents.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
     /// The postings.
     pub postings: Postings<'a>,
-    /// The new numbers, by the old ones.
+    /// The new ids, indexed by the old ones.
     pub numbers: &'a [DocId],
 }
 
@@ -40,7 +40,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Some of the terms, in order, evenly spread.
+    /// An evenly spread sample of the terms, in order.
     pub fn samples(&self) -> Vec<&'a [u8]> {
         match self.postings {
             Postings::Run(run) => run.samples().collect(),
@@ -48,7 +48,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The new number of a document.
+    /// The new id of a document.
     #[inline]
     pub fn number(&self, document: u32) -> Result<DocId> {
         let number = self.numbers.get(document as usize).copied();
@@ -56,28 +56,28 @@ impl<'a> Source<'a> {
     }
 }
 
-/// A walk over the terms of a source.
+/// An iterator over the terms of a source.
 pub enum SourceTerms<'a> {
     /// Of a run.
     Run {
-        /// The walk.
+        /// The iterator.
         terms: RunTerms<'a>,
-        /// The lists of the term under it.
+        /// The posting lists of the current term.
         lists: Vec<(Zone, RunList<'a>)>,
     },
     /// Of a segment.
     Segment {
         /// The segment.
         segment: &'a Segment,
-        /// The walk.
+        /// The iterator.
         terms: Terms<'a>,
-        /// The lists of the term under it.
+        /// The posting lists of the current term.
         lists: Vec<(Zone, List)>,
     },
 }
 
 impl<'a> SourceTerms<'a> {
-    /// Moves to the next term; false at the end.
+    /// Moves to the next term; returns false at the end.
     pub fn advance(&mut self) -> Result<bool> {
         match self {
             SourceTerms::Run { terms, lists } => terms.advance(lists),
@@ -90,7 +90,7 @@ impl<'a> SourceTerms<'a> {
         }
     }
 
-    /// The term.
+    /// The current term.
     pub fn term(&self) -> &[u8] {
         match self {
             SourceTerms::Run { terms, .. } => &terms.term,
@@ -98,7 +98,7 @@ impl<'a> SourceTerms<'a> {
         }
     }
 
-    /// The postings of the term in a zone, if it has any there.
+    /// The posting list of the term in a zone, if it occurs there.
     pub fn list(&self, zone: Zone) -> Option<SourceList<'a>> {
         match self {
             SourceTerms::Run { lists, .. } => {
@@ -112,7 +112,7 @@ impl<'a> SourceTerms<'a> {
     }
 }
 
-/// The postings of a term in a zone.
+/// The posting list of a term in a zone.
 pub enum SourceList<'a> {
     /// Of a run.
     Run(RunList<'a>),
@@ -121,7 +121,7 @@ pub enum SourceList<'a> {
 }
 
 impl SourceList<'_> {
-    /// Whether some document may hold the term more than once.
+    /// Whether some document may contain the term more than once.
     pub fn repeats(&self) -> bool {
         match self {
             SourceList::Run(list) => list.occurrences > u64::from(list.frequency),
@@ -129,7 +129,7 @@ impl SourceList<'_> {
         }
     }
 
-    /// Calls `visit` with every document, by its old number, and its positions.
+    /// Calls `visit` with every document, by its old id, and its positions.
     pub fn each(
         self,
         positions: &mut Vec<u32>,

@@ -1,21 +1,21 @@
-//! The vocabulary of a chunk: from a word as it is written to the number of its term, in one look-up.
+//! The vocabulary of a chunk: from a token to the number of its term, in one lookup.
 //!
-//! What a word is indexed as depends on nothing but the word and its language, so folding and stemming are
-//! done once for each different word of a chunk and remembered. The table has open addressing and holds a
-//! word of up to 16 bytes in the entry itself, as two overlapping machine words and the length, which
-//! together are the word; of a longer one it holds XXH3-128. So a look-up costs a cache miss at most:
-//! 10 to 20 ns. Memory: 48 to 96 bytes for each different word.
+//! The term of a token depends only on the token and its language, so folding and stemming are done once for
+//! each distinct token of a chunk and cached. The hash table uses open addressing and stores a token of up to
+//! 16 bytes in the entry itself, as two overlapping machine words and the length, which together determine
+//! the token; for a longer one it stores XXH3-128. So a lookup costs at most one cache miss: 10 to 20 ns.
+//! Memory: 48 to 96 bytes per distinct token.
 
 use twox_hash::{XxHash3_64, XxHash3_128};
 
 use crate::analysis::{Analyzer, Language};
 
-/// What a word is, without its bytes.
+/// The identity of a token, without its bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Key {
     head: u64,
     tail: u64,
-    /// Its length up to 16; 0 stands for none and 17 for a longer word.
+    /// Its length up to 16; 0 stands for none and 17 for a longer token.
     length: u8,
     language: u8,
 }
@@ -62,12 +62,12 @@ struct Entry {
     term: u32,
 }
 
-/// The words and terms met so far.
+/// The tokens and terms seen so far.
 pub struct Vocabulary {
     entries: Vec<Entry>,
     words: usize,
     terms: Terms,
-    /// The analyzer of each language met.
+    /// The analyzer of each language seen.
     languages: Vec<(Language, Analyzer)>,
     term: String,
 }
@@ -79,10 +79,10 @@ impl Default for Vocabulary {
 }
 
 impl Vocabulary {
-    /// Stands for the term of a word that has none.
+    /// The term number of a token without a term.
     pub const NO_TERM: u32 = u32::MAX;
 
-    /// An empty one.
+    /// An empty vocabulary.
     pub fn new() -> Vocabulary {
         Vocabulary {
             entries: vec![Entry { key: Key::NONE, term: 0 }; 1 << 12],
@@ -93,7 +93,7 @@ impl Vocabulary {
         }
     }
 
-    /// How many terms there are; they are numbered from 0.
+    /// The number of terms; they are numbered from 0.
     pub fn terms(&self) -> usize {
         self.terms.ends.len()
     }
@@ -114,15 +114,15 @@ impl Vocabulary {
             self.languages.push((language, Analyzer::new(language)));
             self.languages.len() - 1
         });
-        // A page may claim any tag, but there are only some dozens of languages.
+        //  A page may claim any tag, but there are only a few dozen languages.
         number as u8
     }
 
-    /// Calls `visit` with the number of each term of a text and its position; returns how many positions
+    /// Calls `visit` with the term number and position of each token of a text; returns how many positions
     /// the text takes.
     #[inline]
     pub fn each(&mut self, language: u8, text: &str, mut visit: impl FnMut(u32, u32)) -> u32 {
-        // The analyzer is small; a copy of it lets the rest of the vocabulary change beside it.
+        //  The analyzer is small; copying it lets the rest of the vocabulary be borrowed mutably.
         let analyzer = self.languages[usize::from(language)].1.clone();
         analyzer.tokens(text, |token| {
             let term = self.number(&analyzer, language, token.surface);
@@ -177,13 +177,13 @@ impl Vocabulary {
     }
 }
 
-/// The terms, one after the other, and a table of open addressing over them.
+/// The terms, concatenated, and an open-addressing hash table over them.
 #[derive(Default)]
 struct Terms {
     bytes: Vec<u8>,
     /// Where each term ends.
     ends: Vec<u32>,
-    /// The number of a term plus one, and half of its hash; none where both are zero.
+    /// The number of a term plus one, and half of its hash; an empty slot if both are zero.
     table: Vec<(u32, u32)>,
 }
 

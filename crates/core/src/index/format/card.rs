@@ -1,16 +1,16 @@
-//! What a segment knows of each document, whatever its words are.
+//! Per-document metadata, independent of the postings.
 
 use super::facts::Facts;
 use super::zone::ZONES;
 use crate::Signature;
 
-/// What a segment knows of a document beside its postings and its text.
+/// What a segment stores for a document besides its postings and its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Card {
     /// The signature of its URL.
     pub signature: Signature,
-    /// How many words each zone has.
+    /// The length of each zone in tokens.
     pub words: [u32; ZONES],
-    /// What else is known of it; the site by its number among those under way.
+    /// Its other metadata; during a build the site is a provisional number.
     pub facts: Facts,
 }

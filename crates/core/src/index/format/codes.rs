@@ -1,8 +1,8 @@
-//! Which code each component of a segment has, and how that is kept.
+//! Which integer code each component of a segment uses, and how that is stored.
 //!
-//! The components differ: gaps between documents follow the frequency of the term, counts are mostly one, first
-//! positions are spread over the document, gaps between positions are small. Each has a code of its own from one
-//! family ([`crate::codes`]).
+//! The components have different distributions: gaps between documents follow the frequency of the term,
+//! counts are mostly one, first positions are spread over the document, gaps between positions are small.
+//! Each has its own code, all from one family ([`crate::codes`]).
 
 use crate::codes::{Coder, variable_byte as number};
 use crate::{Error, Result};
@@ -10,9 +10,9 @@ use crate::{Error, Result};
 /// The components that have a code, in the order of [`Codes`].
 pub const CODED: [&str; 4] = ["pointers", "counts", "first positions", "position gaps"];
 
-/// The codes of a segment, ready to write and read.
+/// The codes of a segment, ready to encode and decode.
 pub struct Codes {
-    /// How many postings make a block.
+    /// Postings per block.
     pub quantum: u32,
     /// Gaps between documents.
     pub pointers: Coder,
@@ -25,7 +25,7 @@ pub struct Codes {
 }
 
 impl Codes {
-    /// Appends numbers of a component, by its place in [`CODED`].
+    /// Appends numbers of a component, by its index in [`CODED`].
     pub fn write(&self, component: usize, numbers: &[u32], bytes: &mut Vec<u8>) -> Result<()> {
         let coder = self.coders()[component];
         coder.write(numbers, bytes).map_err(|error| match error {
@@ -41,7 +41,7 @@ impl Codes {
         [&self.pointers, &self.counts, &self.firsts, &self.gaps]
     }
 
-    /// The codes as bytes.
+    /// The serialised codes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         number::write(self.quantum.into(), &mut bytes);
@@ -52,7 +52,7 @@ impl Codes {
         bytes
     }
 
-    /// The codes in such bytes; `None` where they do not decode.
+    /// Deserialises the codes; `None` if the bytes do not decode.
     pub fn from_bytes(mut bytes: &[u8]) -> Option<Codes> {
         let quantum = number::read_u32(&mut bytes).filter(|quantum| *quantum > 0)?;
         let mut coder = || {

@@ -1,7 +1,7 @@
-//! The directory of a segment: where each section is, and the totals that scores need.
+//! The directory of a segment: where each section is, and the collection statistics needed for scoring.
 //!
-//! Every field is eight bytes, little-endian: the ends of the sections in the order of the file (each
-//! starts where the one before it ends), the totals, and last the length of all the pages.
+//! Every field is eight bytes, little-endian: the ends of the sections in file order (each starts where the
+//! preceding one ends), the totals, and last the length of all pages.
 
 use std::ops::Range;
 
@@ -16,27 +16,27 @@ pub const SEGMENT: Format = Format { kind: *b"SEGM", version: 3 };
 pub enum Section {
     /// The stored documents.
     Documents,
-    /// The first documents of blocks.
+    /// The first document of each block of stored documents.
     DocumentIndex,
-    /// The place of each document among the stored ones; empty where they are in order.
+    /// The place of each document among the stored ones; empty if they are in order.
     Order,
     /// Gaps between documents.
     Pointers,
-    /// Occurrences in a document.
+    /// Term frequencies: occurrences in a document.
     Counts,
-    /// Where in the document.
+    /// Positions of the occurrences in a document.
     Positions,
-    /// What is known of blocks of postings.
+    /// Skip lists: metadata of blocks of postings.
     Skips,
-    /// The terms.
+    /// The term dictionary.
     Terms,
-    /// The first terms of blocks.
+    /// The first term of each dictionary block.
     TermIndex,
     /// From a term to its rank.
     Ranks,
-    /// The codes of pointers, counts and positions.
+    /// The integer codes of pointers, counts and positions.
     Codes,
-    /// Words of each zone of each document.
+    /// The length of each zone of each document, in tokens.
     Lengths,
     /// Signatures of each document's URL.
     Signatures,
@@ -46,7 +46,7 @@ pub enum Section {
     Sites,
     /// SimHashes of each document's text.
     Simhashes,
-    /// Signatures of URLs whose documents in older segments are deleted.
+    /// Tombstones: signatures of URLs whose documents in older segments are deleted.
     Deleted,
 }
 
@@ -72,7 +72,7 @@ impl Section {
         Section::Deleted,
     ];
 
-    /// What the section is called in tables.
+    /// The name of the section in tables.
     pub fn name(self) -> &'static str {
         match self {
             Section::Documents => "documents",
@@ -96,31 +96,31 @@ impl Section {
     }
 }
 
-/// How many sections there are.
+/// The number of sections.
 pub const SECTIONS: usize = Section::Deleted as usize + 1;
 const TOTALS: usize = 4 + ZONES;
 
-/// How much there is in a segment.
+/// The counts of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Documents, replaced ones too.
+    /// Documents, including replaced ones.
     pub documents: u64,
-    /// Different terms.
+    /// Distinct terms.
     pub terms: u64,
-    /// Triples of a term, a zone and a document that holds it there.
+    /// Triples of a term, a zone and a document that contains it there.
     pub postings: u64,
     /// Occurrences of terms.
     pub occurrences: u64,
-    /// Words of each zone of all documents.
+    /// Tokens of each zone over all documents.
     pub words: [u64; ZONES],
 }
 
-/// Where everything is.
+/// The layout of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Directory {
     /// Where each section ends.
     pub ends: [u64; SECTIONS],
-    /// How much there is.
+    /// The counts.
     pub totals: Totals,
 }
 
@@ -128,14 +128,14 @@ impl Directory {
     /// The length of an encoded directory.
     pub const LENGTH: usize = (SECTIONS + TOTALS + 1) * 8;
 
-    /// The bytes of a section.
+    /// The byte range of a section.
     pub fn range(&self, section: Section) -> Range<u64> {
         let index = section as usize;
         let start = index.checked_sub(1).map_or(Format::HEADER as u64, |before| self.ends[before]);
         start..self.ends[index]
     }
 
-    /// The bytes of the directory.
+    /// The encoded directory.
     pub fn encode(&self) -> Vec<u8> {
         let Totals { documents, terms, postings, occurrences, words } = &self.totals;
         let totals = [*documents, *terms, *postings, *occurrences];
@@ -144,7 +144,7 @@ impl Directory {
         fields.flat_map(|field| field.to_le_bytes()).collect()
     }
 
-    /// The directory in these bytes; `None` where it makes no sense.
+    /// Decodes a directory; `None` if it is inconsistent.
     pub fn decode(bytes: &[u8]) -> Option<Directory> {
         let (fields, rest) = bytes.as_chunks::<8>();
         if fields.len() != SECTIONS + TOTALS + 1 || !rest.is_empty() {

@@ -1,8 +1,8 @@
-//! Stored documents: what a result shows, compressed in blocks.
+//! Stored documents: the fields shown in results, compressed in blocks.
 //!
-//! Documents are gathered until they pass 16 KiB and compressed together by LZ4, so that short ones share
-//! their vocabulary; the index has 12 bytes a block: its first document and where it ends. Getting a
-//! document decompresses one block: some ten microseconds.
+//! Documents are collected until they exceed 16 KiB and compressed together with LZ4, so that short ones
+//! share their vocabulary; the index has 12 bytes per block: its first document and where it ends. Reading a
+//! document decompresses one block: about ten microseconds.
 //!
 //! ```text
 //! block     LZ4 of its documents, with the decompressed length before it (u32)
@@ -17,18 +17,18 @@ use crate::index::DocId;
 const BLOCK: usize = 16 << 10;
 const ENTRY: usize = 12;
 
-/// What is stored of a document.
+/// The stored fields of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoredDocument<'a> {
     /// Its URL.
     pub url: &'a str,
-    /// What its owner calls it; may be empty.
+    /// The caller's identifier; may be empty.
     pub id: &'a str,
     /// Its title.
     pub title: &'a str,
     /// Its text.
     pub body: &'a str,
-    /// The tag of its language; empty where nobody knows.
+    /// Its language tag; empty if unknown.
     pub language: &'a str,
 }
 
@@ -40,7 +40,7 @@ impl<'a> StoredDocument<'a> {
 
 /// A compressed block.
 pub struct Packed {
-    /// How many documents are in it.
+    /// The number of documents in it.
     pub documents: u32,
     /// Its bytes.
     pub bytes: Vec<u8>,
@@ -59,7 +59,7 @@ pub fn pack<'a>(documents: impl Iterator<Item = StoredDocument<'a>>) -> Vec<Pack
 pub struct BlockEnds(usize);
 
 impl BlockEnds {
-    /// Counts a document; tells whether a block ends with it.
+    /// Counts a document; returns whether a block ends with it.
     pub fn ends_with(&mut self, document: &StoredDocument<'_>) -> bool {
         self.0 += document.fields().iter().map(|field| field.len() + 1).sum::<usize>();
         let full = self.0 >= BLOCK;
@@ -70,7 +70,7 @@ impl BlockEnds {
     }
 }
 
-/// Gathers documents into blocks.
+/// Collects documents into blocks.
 #[derive(Default)]
 pub struct Packer {
     block: Vec<u8>,
@@ -88,7 +88,7 @@ impl Packer {
         if self.ends.ends_with(&document) { self.finish() } else { None }
     }
 
-    /// The block under way, if there is anything in it.
+    /// The last, partial block, if it has any documents.
     pub fn finish(&mut self) -> Option<Packed> {
         if self.documents == 0 {
             return None;
@@ -100,7 +100,7 @@ impl Packer {
     }
 }
 
-/// The index of the blocks under way.
+/// The block index, as it is written.
 #[derive(Default)]
 pub struct DocumentIndexWriter {
     documents: u32,
@@ -118,17 +118,17 @@ impl DocumentIndexWriter {
     }
 }
 
-/// The index of the blocks, in the bytes of its section.
+/// The block index, over the bytes of its section.
 #[derive(Clone, Copy)]
 pub struct DocumentIndex<'a>(pub &'a [u8]);
 
 impl DocumentIndex<'_> {
-    /// How many blocks there are.
+    /// The number of blocks.
     pub fn blocks(&self) -> usize {
         self.0.len() / ENTRY
     }
 
-    /// The block that holds a document.
+    /// The block that contains a document.
     pub fn block_of(&self, document: DocId) -> usize {
         let (mut low, mut high) = (0, self.blocks());
         while low < high {
@@ -148,7 +148,7 @@ impl DocumentIndex<'_> {
         DocId(u32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]))
     }
 
-    /// The bytes of a block in the section of documents.
+    /// The byte range of a block in the section of documents.
     pub fn range(&self, block: usize) -> Range<u64> {
         block.checked_sub(1).map_or(0, |before| self.end(before))..self.end(block)
     }
@@ -163,17 +163,17 @@ impl DocumentIndex<'_> {
 pub struct DocumentBlock(Vec<u8>);
 
 impl DocumentBlock {
-    /// The block that was compressed to these bytes; `None` where they do not decode.
+    /// Decompresses a block; `None` if it does not decode.
     pub fn read(compressed: &[u8]) -> Option<DocumentBlock> {
         let (length, _) = lz4_flex::block::uncompressed_size(compressed).ok()?;
-        // LZ4 never makes less than a 255th of anything: a larger length is damage, not memory to take.
+        //  LZ4 never compresses to less than 1/255: a larger length is corrupt, and must not be allocated.
         if length / 255 > compressed.len() {
             return None;
         }
         lz4_flex::decompress_size_prepended(compressed).ok().map(DocumentBlock)
     }
 
-    /// Its documents in order; `None` for one that does not decode.
+    /// Its documents in order; `None` for each that does not decode.
     pub fn documents(&self) -> impl Iterator<Item = Option<StoredDocument<'_>>> {
         let mut bytes = self.0.as_slice();
         std::iter::from_fn(move || {

@@ -1,55 +1,55 @@
-//! Where the postings of a term are: what the dictionary has beside each term.
+//! The dictionary entry of a term: where its posting lists are.
 //!
 //! ```text
-//! term   2 × its first list's head, plus one where it is not in the text alone; then its zones as bits;
-//!        the rest of its first list, and the other lists whole
-//! head   2 × (frequency − 1), plus one where there are counts
-//! rest   occurrences − frequency, where there are counts
-//!        the document, where there is one, as its distance to the last such document; else the length of the pointers
-//!        the length of the counts, where there are any and more than one document
-//!        the position, where there is one; else the length of the positions
-//!        the length of the skips, where there is more than one block
+//! term   2 × its first list's head, plus one if it is not in the body alone; then its zones as bits;
+//!        the rest of its first list, and the other lists in full
+//! head   2 × (frequency − 1), plus one if there are counts
+//! rest   occurrences − frequency, if there are counts
+//!        the document, if there is one, relative to the last such document; else the length of the pointers
+//!        the length of the counts, if there are any and more than one document
+//!        the position, if there is one; else the length of the positions
+//!        the length of the skips, if there is more than one block
 //! ```
 //!
-//! all in variable byte code. A list starts where the one before it ends. A term that occurs once, as 40 % of
-//! all do, has its whole posting here: three to six bytes. Rare terms that are neighbours in the alphabet are often of
-//! one document, so its number is counted from the one before.
+//! all in variable byte code. A list starts where the preceding one ends. A term that occurs once, as 40 % of
+//! all do, has its whole posting here: three to six bytes. Rare terms that are neighbours in the dictionary
+//! often come from the same document, so its id is encoded relative to the preceding one.
 
 use std::ops::Range;
 
 use super::zone::{Zone, ZoneSet};
 use crate::codes::variable_byte as number;
 
-/// The components of a list: pointers, counts, positions and skips.
+/// The components of a posting list: pointers, counts, positions and skips.
 pub const COMPONENTS: usize = 4;
 
-/// The postings of a term in a zone: how many, and where in each component.
+/// The posting list of a term in a zone: its size, and its byte range in each component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List {
-    /// In how many documents the term is.
+    /// The document frequency of the term.
     pub frequency: u32,
-    /// How often it is there.
+    /// The number of occurrences.
     pub occurrences: u64,
-    /// Whether there are counts: else it is once in each document.
+    /// Whether counts are stored; if not, the term occurs once in each document.
     pub counted: bool,
-    /// The document, where there is only one.
+    /// The document, if there is only one.
     pub document: u32,
-    /// The position, where there is only one.
+    /// The position, if there is only one.
     pub position: u32,
-    /// The bytes of pointers, counts, positions and skips in their sections.
+    /// The byte ranges of pointers, counts, positions and skips in their sections.
     pub ranges: [Range<u64>; COMPONENTS],
 }
 
-/// The lists of a term, by zone.
+/// The posting lists of a term, by zone.
 pub type Lists = Vec<(Zone, List)>;
 
 impl List {
-    /// How many blocks of `quantum` postings there are.
+    /// The number of blocks of `quantum` postings.
     pub fn blocks(&self, quantum: u32) -> usize {
         self.frequency.div_ceil(quantum) as usize
     }
 
-    /// Which components there are, one after the other: the others have no bytes.
+    /// Which components are stored; the others take no bytes.
     fn has(&self, quantum: u32) -> [bool; COMPONENTS] {
         let many = self.frequency > 1;
         [many, many && self.counted, self.occurrences > 1, self.frequency > quantum]
@@ -99,17 +99,17 @@ impl List {
     }
 }
 
-/// Where an entry of the dictionary stands: what it counts from.
+/// The state that dictionary entries are encoded relative to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Where the next lists start in each component.
+    /// Where the next list starts in each component.
     pub ends: [u64; COMPONENTS],
     /// The last document that was the only one of its list.
     document: u32,
 }
 
 impl Place {
-    /// The place of lists that start at `ends`.
+    /// The state at which lists start at `ends`.
     pub fn new(ends: [u64; COMPONENTS]) -> Place {
         Place { ends, document: 0 }
     }
@@ -127,7 +127,7 @@ impl Place {
     }
 }
 
-/// Appends the entry of a term, which is in one zone at least, at a place, which moves on.
+/// Appends the entry of a term, which occurs in at least one zone, and advances `place`.
 pub fn write(lists: &[(Zone, List)], quantum: u32, place: &mut Place, bytes: &mut Vec<u8>) {
     let mut zones = ZoneSet::default();
     lists.iter().for_each(|(zone, _)| zones.insert(*zone));
@@ -145,8 +145,8 @@ pub fn write(lists: &[(Zone, List)], quantum: u32, place: &mut Place, bytes: &mu
     }
 }
 
-/// Takes the entry of a term off the front of `bytes` into `lists`, at the place where it was written, which moves on;
-/// `None` where the bytes do not decode.
+/// Decodes an entry off the front of `bytes` into `lists`, relative to the `place` at which it was written,
+/// and advances `place`; `None` if the bytes do not decode.
 pub fn read(bytes: &mut &[u8], quantum: u32, place: &mut Place, lists: &mut Lists) -> Option<()> {
     lists.clear();
     let first = number::read(bytes)?;

@@ -1,15 +1,15 @@
-//! What a block of postings can score at most, under any BM25.
+//! Block-max: an upper bound on the score of a block of postings, valid for any BM25.
 //!
-//! Whatever its parameters, BM25 grows with the count of the term and falls with the length of the document.
-//! So of all postings of a block only those on the frontier matter: nobody else has at least their count in
+//! Whatever its parameters, BM25 increases with the term frequency and decreases with the document length. So
+//! only the Pareto frontier of a block matters: the postings for which no other has at least their count in
 //! at most their length. The frontier is covered by two corners (a count that is not exceeded, a length that
-//! is not undercut), and the greater of their two scores is a bound whatever k₁, b and the mean length are.
-//! Two corners are a much closer bound than one, because the document with the most occurrences is seldom the
-//! shortest (Ding and Suel, *Faster top-k document retrieval using block-max indexes*, 2011, keep the score
-//! itself, which ties them to one set of parameters).
+//! is not undercut), and the greater of their two scores is an upper bound whatever k₁, b and the mean length
+//! are. Two corners are a much tighter bound than one, because the document with the highest count is seldom
+//! the shortest (Ding and Suel, *Faster top-k document retrieval using block-max indexes*, 2011, store the
+//! score itself, which ties the index to one set of parameters).
 //!
-//! A corner takes up to 16 bits: the count up to 254, where 255 stands for any, and the length rounded down to
-//! three significant bits past 16.
+//! A corner takes up to 16 bits: the count up to 254, where 255 stands for any, and the length, rounded down
+//! to three significant bits past 16.
 
 /// The corners of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,12 +29,12 @@ impl Corner {
         Corner { count: count.min(u32::from(ANY_COUNT)) as u8, length: rounded(length) }
     }
 
-    /// The largest count that there can be.
+    /// The upper bound on the count.
     pub fn count(self) -> u32 {
         if self.count == ANY_COUNT { u32::MAX } else { u32::from(self.count) }
     }
 
-    /// The shortest length that there can be.
+    /// The lower bound on the length.
     pub fn length(self) -> u32 {
         shortest(self.length)
     }
@@ -45,7 +45,8 @@ impl Corner {
 }
 
 impl Maxima {
-    /// The corners of postings, each with its count and the length of its document; there is at least one.
+    /// The corners of postings, each given by its count and the length of its document; there is at least
+    /// one.
     pub fn of(postings: impl Iterator<Item = (u32, u32)>) -> Maxima {
         let mut frontier: Vec<Corner> = Vec::new();
         for (count, length) in postings {
@@ -58,18 +59,18 @@ impl Maxima {
         Maxima::covering(frontier)
     }
 
-    /// The corners of several blocks together.
+    /// The corners that cover several blocks.
     pub fn joined(blocks: impl Iterator<Item = Maxima>) -> Maxima {
         Maxima::of(blocks.flat_map(|maxima| maxima.0).map(|corner| (corner.count(), corner.length())))
     }
 
-    /// The best two corners over a frontier: where it is cut decides how close they are.
+    /// The best two corners that cover a frontier: the cut point decides how tight they are.
     fn covering(mut frontier: Vec<Corner>) -> Maxima {
         frontier.sort_unstable_by_key(|corner| (corner.count, corner.length));
         let Some((first, last)) = frontier.first().zip(frontier.last()) else {
             return Maxima([Corner::default(); 2]);
         };
-        // On the frontier a larger count goes with a longer document, so a stretch of it has the count of its
+        //  On the frontier a larger count goes with a longer document, so a range of it has the count of its
         // last point and the length of its first.
         let corner = |from: Corner, to: Corner| Corner { count: to.count, length: from.length };
         let cuts =
@@ -81,27 +82,27 @@ impl Maxima {
         Maxima(best.unwrap_or([corner(*first, *last); 2]))
     }
 
-    /// The greatest score of the block, given the score of a count in a document of a length.
+    /// The upper bound on the score of the block, given the score of a count in a document of a length.
     #[inline]
     pub fn bound(&self, score: impl Fn(u32, u32) -> f32) -> f32 {
         let [first, second] = self.0.map(|corner| score(corner.count(), corner.length()));
         first.max(second)
     }
 
-    /// The corners as four numbers below 256.
+    /// The corners encoded as four numbers below 256.
     pub fn fields(&self) -> [u64; 4] {
         let [first, second] = self.0;
         [first.count, first.length, second.count, second.length].map(u64::from)
     }
 
-    /// The corners of four numbers.
+    /// Decodes the corners.
     pub fn from_fields(fields: [u64; 4]) -> Maxima {
         let [count, length, other_count, other_length] = fields.map(|field| field as u8);
         Maxima([Corner { count, length }, Corner { count: other_count, length: other_length }])
     }
 }
 
-/// BM25 with its usual parameters, to judge how close a bound is; the bound itself holds for any.
+/// BM25 with its usual parameters, to judge how tight a bound is; the bound itself holds for any.
 fn weight(corner: Corner, mean: f64) -> f64 {
     let (count, length) = (f64::from(corner.count()), f64::from(corner.length()));
     count / (count + 1.2 * (0.25 + 0.75 * length / mean))
@@ -116,7 +117,7 @@ fn rounded(length: u32) -> u8 {
     (16 + (exponent - 1) * 8 + (length >> exponent & 7)) as u8
 }
 
-/// The shortest length that is rounded to a byte.
+/// The shortest length that rounds to this byte.
 fn shortest(rounded: u8) -> u32 {
     let rounded = u32::from(rounded);
     if rounded < 16 {

@@ -1,4 +1,4 @@
-//! The format of a segment: how each of its sections is laid out, for whoever writes or reads it.
+//! The file format of a segment: the layout of each section, for writers and readers.
 
 pub mod card;
 pub mod codes;
@@ -18,12 +18,12 @@ pub mod zone;
 
 pub use card::Card;
 
-/// A document of one segment: they are numbered from 0.
+/// A document id: documents of a segment are numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocId(pub u32);
 
 impl DocId {
-    /// What an iterator stands on past its last document; greater than every document.
+    /// The value of an exhausted iterator; greater than every document id.
     pub const END: DocId = DocId(u32::MAX);
 }
 

@@ -1,16 +1,16 @@
-//! Rows of integers, each column as wide as its largest: a small table that is read where it lies.
+//! Bit-packed rows of integers, each column as wide as its largest value: a small table read in place.
 //!
 //! ```text
-//! widths   a byte for each column
+//! widths   one byte per column
 //! rows     the columns of each row one after the other, the lowest bit first, without any padding
 //! ```
 //!
-//! A field costs the bits of the largest in its column, and reading one is a load, a shift and a mask.
+//! A field costs the bits of the largest value in its column; reading one is a load, a shift and a mask.
 
-/// The widest column, so that one load of eight bytes always holds a whole field.
+/// The widest column, so that one load of eight bytes always contains a complete field.
 const WIDEST: u32 = 57;
 
-/// Appends rows to `bytes`, going over them twice; no field may have more than 57 bits.
+/// Appends rows to `bytes`, in two passes; no field may have more than 57 bits.
 pub fn write_rows<const COLUMNS: usize>(
     rows: impl Iterator<Item = [u64; COLUMNS]> + Clone,
     bytes: &mut Vec<u8>,
@@ -38,7 +38,7 @@ pub fn write_rows<const COLUMNS: usize>(
     bytes.extend_from_slice(&(buffer as u64).to_le_bytes()[..filled.div_ceil(8) as usize]);
 }
 
-/// Where the fields of a table are; the bytes are lent for each read.
+/// The layout of a table; the bytes are passed to each read.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<const COLUMNS: usize> {
     widths: [u8; COLUMNS],
@@ -47,7 +47,7 @@ pub struct Rows<const COLUMNS: usize> {
 }
 
 impl<const COLUMNS: usize> Rows<COLUMNS> {
-    /// The table of `rows` rows at the beginning of `bytes`; `None` where it does not fit.
+    /// The table of `rows` rows at the beginning of `bytes`; `None` if it does not fit.
     pub fn open(bytes: &[u8], rows: usize) -> Option<Rows<COLUMNS>> {
         let widths = *bytes.first_chunk::<COLUMNS>()?;
         if widths.iter().any(|width| u32::from(*width) > WIDEST) {
@@ -62,7 +62,7 @@ impl<const COLUMNS: usize> Rows<COLUMNS> {
         (table.bytes(rows) <= bytes.len() as u64).then_some(table)
     }
 
-    /// How many bytes a table of `rows` rows takes.
+    /// The size in bytes of a table of `rows` rows.
     pub fn bytes(&self, rows: usize) -> u64 {
         COLUMNS as u64 + self.row.saturating_mul(rows as u64).div_ceil(8)
     }

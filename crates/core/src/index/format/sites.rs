@@ -1,8 +1,9 @@
-//! The sites of a segment: each host once, in an order in which a domain and all that is under it are neighbours.
+//! The site dictionary of a segment: each host once, ordered so that a domain and its subdomains are
+//! neighbours.
 //!
-//! Hosts are compared label by label from the last to the first, `org`, `example`, `www`. So `example.org` and every
-//! host that ends in `.example.org` have consecutive numbers, and neither `badexample.org` nor `example-x.org` is
-//! among them. An address is one label: nothing is under `0.0.1`.
+//! Hosts are compared label by label from the last to the first, `org`, `example`, `www`. So `example.org`
+//! and every host that ends in `.example.org` have consecutive numbers, and neither `badexample.org` nor
+//! `example-x.org` is among them. An IP address is one label: `0.0.1` has no subdomains.
 //!
 //! ```text
 //! count   how many there are, as u32
@@ -10,8 +11,8 @@
 //! names   one after the other, in UTF-8
 //! ```
 //!
-//! A site takes its name and about 3 bytes; a document has its number in the table of facts. Finding a name is two
-//! loads, and finding a domain is a binary search.
+//! A site takes its name and about 3 bytes; a document has its site number in the table of facts. Looking up
+//! a name is two loads; finding a domain is a binary search.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -22,7 +23,7 @@ use super::card::Card;
 use super::rows::{Rows, write_rows};
 use crate::url::{Url, ends_in_number, push_host};
 
-/// The host of a URL, in lower case and without a port; empty where it has none.
+/// The host of a URL, in lower case and without a port; empty if it has none.
 pub fn site_of_url(url: &str) -> String {
     let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_lowercase));
     host.map_or_else(String::new, without_root)
@@ -35,13 +36,13 @@ fn as_in_urls(host: &str) -> String {
     without_root(if known { spelled } else { host.to_lowercase() })
 }
 
-/// A host without the dot that may end it.
+/// A host without its trailing dot, if any.
 fn without_root(mut host: String) -> String {
     host.truncate(host.trim_end_matches('.').len());
     host
 }
 
-/// The labels of a host from the last to the first; an address is one.
+/// The labels of a host from the last to the first; an IP address is one label.
 fn labels(host: &str) -> impl Iterator<Item = &str> {
     let is_address = host.starts_with('[') || ends_in_number(host);
     host.rsplitn(if is_address { 1 } else { usize::MAX }, '.')
@@ -56,7 +57,7 @@ fn is_under(host: &str, domain: &str) -> bool {
     labels(domain).all(|label| own.next() == Some(label))
 }
 
-/// Hosts under way, numbered as they come.
+/// Hosts collected during a build, numbered in order of arrival.
 #[derive(Default)]
 pub struct SiteNumbers {
     numbers: HashMap<Box<str>, u32>,
@@ -73,7 +74,7 @@ impl SiteNumbers {
         next
     }
 
-    /// Takes in the hosts of another; returns what the number of each of them is here.
+    /// Adds the hosts of another; returns the number here of each of them.
     pub fn take_in(&mut self, other: SiteNumbers) -> Vec<u32> {
         let mut numbers = vec![0; other.numbers.len()];
         for (host, old) in other.numbers {
@@ -86,7 +87,7 @@ impl SiteNumbers {
         numbers
     }
 
-    /// The dictionary of the hosts of some documents, whose cards get its numbers.
+    /// The dictionary of the hosts of the cards; the cards are renumbered to match.
     pub fn into_dictionary(self, cards: &mut [Card]) -> Vec<u8> {
         let mut used = vec![false; self.numbers.len()];
         cards.iter().for_each(|card| used[card.facts.site as usize] = true);
@@ -113,7 +114,7 @@ fn write_names<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Vec<u8> {
 
 const COUNT: usize = size_of::<u32>();
 
-/// Where everything is in a dictionary; its bytes are lent for each read.
+/// The layout of a dictionary; its bytes are passed to each read.
 #[derive(Clone, Copy, Debug)]
 pub struct Sites {
     count: u32,
@@ -123,7 +124,7 @@ pub struct Sites {
 }
 
 impl Sites {
-    /// The dictionary in these bytes; `None` where they cannot be one.
+    /// Opens a dictionary; `None` if the bytes cannot be one.
     pub fn open(bytes: &[u8]) -> Option<Sites> {
         let (count, rest) = bytes.split_first_chunk::<COUNT>()?;
         let count = u32::from_le_bytes(*count);
@@ -132,17 +133,17 @@ impl Sites {
         Some(Sites { count, ends, names })
     }
 
-    /// How many there are.
+    /// The number of sites.
     pub fn len(&self) -> usize {
         self.count as usize
     }
 
-    /// The name of a site; empty where there is no such site.
+    /// The name of a site; empty if there is no such site.
     pub fn name<'a>(&self, bytes: &'a [u8], site: u32) -> &'a str {
         self.checked_name(bytes, site).unwrap_or_default()
     }
 
-    /// The sites that are `host` or under it.
+    /// The sites that are `host` or a subdomain of it.
     pub fn under(&self, bytes: &[u8], host: &str) -> Range<u32> {
         let host = as_in_urls(host);
         let first = self.first(|site| compare(self.name(bytes, site), &host).is_lt());
@@ -153,7 +154,7 @@ impl Sites {
         first..end.max(first)
     }
 
-    /// Whether every name is text, they fill the section, and they are in order.
+    /// Whether the dictionary is intact: all names are UTF-8, fill the section, and are in order.
     pub fn is_whole(&self, bytes: &[u8]) -> bool {
         let mut before = None;
         let in_order = (0..self.count).all(|site| {
@@ -209,7 +210,7 @@ mod tests {
         Card { signature: Signature(0), words: [0; ZONES], facts: Facts { site, ..Facts::default() } }
     }
 
-    /// A dictionary of hosts that come in two parts, with the number of each.
+    /// A dictionary of hosts that are added in two parts, and the number of each.
     fn dictionary(hosts: &[String], cut: usize) -> (Vec<u8>, Vec<u32>) {
         let (first, second) = hosts.split_at(cut);
         let (mut numbers, mut others) = (SiteNumbers::default(), SiteNumbers::default());

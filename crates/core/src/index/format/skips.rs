@@ -1,42 +1,42 @@
-//! Skips on two levels: what is known about blocks of postings without decoding them.
+//! Two-level skip lists: the metadata of blocks of postings, readable without decoding them.
 //!
-//! Of each block, which has as many postings as the segment's quantum: its last document, where it starts in
-//! each of the three components, and what it can score at most ([`maxima`](crate::index::format::maxima)). Blocks make groups
-//! of 32, and a group has the same fields; a table of rows ([`crate::index::format::rows`]) has as few bits as they need, a
-//! block counted from where its group starts. That is about 70 bits a block, half a bit a posting, paid only by
-//! lists of more than one block.
+//! Each block, of as many postings as the segment's quantum, has its last document, its start in each of the
+//! three components, and its block-max bound ([`maxima`](crate::index::format::maxima)). Groups of 32 blocks
+//! have the same fields; a bit-packed table ([`crate::index::format::rows`]) stores them in as few bits as
+//! they need, those of a block relative to the start of its group. That is about 70 bits per block, half a
+//! bit per posting, and only for lists of more than one block.
 //!
 //! ```text
 //! list of up to 32 blocks   the rows of its blocks
 //! longer list               the rows of its groups, then for each group the rows of its blocks
 //! ```
 //!
-//! Finding a block takes the logarithm of the distance: the groups are searched by doubling steps, then
-//! one group by halves.
+//! Finding a block takes time logarithmic in the distance: galloping search over the groups, then binary
+//! search within one group.
 
 use super::maxima::Maxima;
 use super::rows::{Rows, write_rows};
 use crate::index::DocId;
 
-/// How many blocks make a group.
+/// Blocks per group.
 const GROUP: usize = 32;
 const BLOCK_COLUMNS: usize = 8;
 const GROUP_COLUMNS: usize = 9;
-/// The column of a group that says where the rows of its blocks are.
+/// The column of a group that holds the offset of the rows of its blocks.
 const PLACE: usize = 8;
 
-/// What is known about a block.
+/// The metadata of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// The last document.
+    /// Its last document.
     pub last: DocId,
     /// Where the block starts in the pointers, counts and positions of the list, in bytes.
     pub starts: [u64; 3],
-    /// What it can score at most.
+    /// The bound on its scores.
     pub maxima: Maxima,
 }
 
-/// Appends the skips of a list to `bytes`.
+/// Appends the skip list of a posting list to `bytes`.
 pub fn write(blocks: &[Block], bytes: &mut Vec<u8>) {
     let groups: Vec<&[Block]> = blocks.chunks(GROUP).collect();
     let mut last = 0;
@@ -48,7 +48,7 @@ pub fn write(blocks: &[Block], bytes: &mut Vec<u8>) {
         let joined = Maxima::joined(group.iter().map(|block| block.maxima)).fields();
         let [a, b, c, d] = joined;
         summaries.push([end.last.0.into(), pointers, counts, positions, a, b, c, d, rows.len() as u64]);
-        // The first group of a short list starts at nothing, because no row of its own says where.
+        //  The only group of a short list is relative to 0, because no group row stores its start.
         let base = if groups.len() > 1 { first.starts } else { [0; 3] };
         let row = |block: &Block| {
             let [a, b, c, d] = block.maxima.fields();
@@ -64,10 +64,10 @@ pub fn write(blocks: &[Block], bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(&rows);
 }
 
-/// The skips of a list.
+/// The skip list of a posting list.
 ///
-/// The last documents of the group that was looked at last are kept unpacked: whoever walks or skips along a list asks
-/// for its neighbours next.
+/// The last documents of the group used last are kept decoded: a traversal usually asks for its neighbours
+/// next.
 pub struct Skips<'a> {
     bytes: &'a [u8],
     blocks: usize,
@@ -76,7 +76,7 @@ pub struct Skips<'a> {
 }
 
 impl<'a> Skips<'a> {
-    /// The skips of a list of `blocks` blocks, two or more; `None` where the bytes do not hold them.
+    /// Opens the skip list of `blocks` blocks, two or more; `None` if the bytes do not contain it.
     pub fn open(bytes: &'a [u8], blocks: usize) -> Option<Skips<'a>> {
         let groups = match blocks.div_ceil(GROUP) {
             0 | 1 => {
@@ -88,25 +88,25 @@ impl<'a> Skips<'a> {
         Some(Skips { bytes, blocks, groups, group: None })
     }
 
-    /// The skips of a list that has one block and so none.
+    /// The skip list of a posting list with a single block, which has none.
     pub fn none() -> Skips<'static> {
         Skips { bytes: &[], blocks: 1, groups: None, group: None }
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     #[inline]
     pub fn blocks(&self) -> usize {
         self.blocks
     }
 
-    /// Where a block starts in each component; `None` past the last or where the bytes do not decode.
+    /// Where a block starts in each component; `None` past the last or if the bytes do not decode.
     #[inline]
     pub fn starts(&mut self, block: usize) -> Option<[u64; 3]> {
         (block < self.blocks).then_some(())?;
         Some(self.group(block / GROUP)?.starts_of(block % GROUP))
     }
 
-    /// The last document of a block, and what it can score at most; `None` as for [`Skips::starts`].
+    /// The last document of a block, and the bound on its scores; `None` as for [`Skips::starts`].
     #[inline]
     pub fn bounds(&mut self, block: usize) -> Option<(DocId, Maxima)> {
         (block < self.blocks).then_some(())?;
@@ -121,7 +121,7 @@ impl<'a> Skips<'a> {
         Some(DocId(self.group(block / GROUP)?.lasts[block % GROUP]))
     }
 
-    /// The first block from `from` on whose last document is not before `target`, or how many there are.
+    /// The first block from `from` on whose last document is not before `target`, or the number of blocks.
     pub fn seek(&mut self, from: usize, target: DocId) -> Option<usize> {
         if from >= self.blocks {
             return Some(self.blocks);
@@ -155,7 +155,7 @@ impl<'a> Skips<'a> {
         Some(first + low + after)
     }
 
-    /// What the whole list can score at most; `None` where it has one block or the bytes do not decode.
+    /// The bound on the scores of the whole list; `None` if it has one block or the bytes do not decode.
     pub fn maxima(&mut self) -> Option<Maxima> {
         match self.groups {
             None if self.bytes.is_empty() => None,
@@ -196,7 +196,7 @@ impl<'a> Skips<'a> {
     }
 }
 
-/// The rows of a group and what they count from.
+/// The rows of a group and what they are relative to.
 struct Group<'a> {
     number: usize,
     blocks: usize,
@@ -256,7 +256,7 @@ mod tests {
         })
     }
 
-    /// All that is known about a block.
+    /// All metadata of a block.
     fn get(skips: &mut Skips<'_>, block: usize) -> Option<Block> {
         let (last, maxima) = skips.bounds(block)?;
         Some(Block { last, starts: skips.starts(block)?, maxima })

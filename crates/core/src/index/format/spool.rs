@@ -1,4 +1,4 @@
-//! A section under way: in memory while it is small, then in a file without a name.
+//! A section being written: in memory while it is small, then in an unnamed temporary file.
 
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use tempfile::SpooledTempFile;
 
 use crate::{Error, Result};
 
-/// Bytes that are appended, and then copied somewhere.
+/// An append-only buffer that is copied somewhere at the end.
 pub struct Spool {
     folder: PathBuf,
     file: BufWriter<SpooledTempFile>,
@@ -18,7 +18,7 @@ const IN_MEMORY: usize = 1 << 18;
 const BUFFER: usize = 1 << 16;
 
 impl Spool {
-    /// An empty one, whose file will be in `folder`.
+    /// An empty spool, whose file will be in `folder`.
     pub fn new(folder: &Path) -> Spool {
         let file = tempfile::spooled_tempfile_in(IN_MEMORY, folder);
         let file = BufWriter::with_capacity(BUFFER, file);
@@ -31,12 +31,12 @@ impl Spool {
         self.file.write_all(bytes).map_err(Error::io(&self.folder))
     }
 
-    /// How many bytes were appended.
+    /// The number of bytes appended.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// All of it, from the beginning.
+    /// Reads all of it, from the beginning.
     pub fn into_reader(self) -> Result<impl Read> {
         let open = || {
             let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -46,7 +46,7 @@ impl Spool {
         open().map_err(Error::io(&self.folder))
     }
 
-    /// Copies all of it to the end of something else.
+    /// Appends all of it to `output`.
     pub fn copy_to(self, output: &mut impl Write) -> Result<()> {
         let folder = self.folder.clone();
         let mut reader = self.into_reader()?;

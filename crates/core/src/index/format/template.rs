@@ -1,34 +1,35 @@
-//! Positions of neighbours that look alike: pages of a site share a template, so a word of it is at the same places in
-//! one page after the other.
+//! Delta coding of positions between similar neighbours: pages of a site share a template, so a word of it is
+//! at the same positions in one page after the other.
 //!
-//! A series of numbers can be written as it is or each as its difference to its forerunner, as a natural: 0, −1, 1, −2,
-//! 2, … become 0, 1, 2, 3, 4. For first positions the forerunner is the first position in the document before; for the
-//! gap number j of a document, the gap number j of the document before, where there is one. Whichever has fewer bits
-//! in all is taken, block by block. On the documentation of ten projects, sorted by URL, every fourth first position
-//! is that of the page before, and positions take 8 % fewer bits.
+//! A series of numbers can be written as it is, or each as its difference to its predecessor, mapped to a
+//! natural number (zigzag): 0, −1, 1, −2, 2, … become 0, 1, 2, 3, 4. For first positions the predecessor is
+//! the first position in the preceding document; for gap number j of a document, gap number j of the
+//! preceding document, if it has one. For each block, whichever takes fewer bits is written. On the
+//! documentation of ten projects, sorted by URL, every fourth first position equals that of the page before,
+//! and positions take 8 % fewer bits.
 
-/// From how many documents on a block is compared with its neighbours.
+/// The minimum number of documents in a block for which differences are tried.
 pub const LEAST_RELATED: usize = 8;
 
-/// A natural for a difference, small for a small one of either sign.
+/// The zigzag encoding of a difference: small for a small difference of either sign.
 #[inline]
 fn folded(number: u32, forerunner: u32) -> u32 {
     let difference = number.wrapping_sub(forerunner) as i32;
     (difference << 1 ^ difference >> 31) as u32
 }
 
-/// The number of which this is the folded difference to its forerunner.
+/// The number with this zigzag-encoded difference to its predecessor.
 #[inline]
 fn unfolded(folded: u32, forerunner: u32) -> u32 {
     forerunner.wrapping_add(folded >> 1 ^ (folded & 1).wrapping_neg())
 }
 
-/// About how many bits the numbers need.
+/// An estimate of the bits that the numbers need.
 fn bits(numbers: &[u32]) -> u64 {
     numbers.iter().map(|number| u64::from(u32::BITS - number.leading_zeros())).sum()
 }
 
-/// Puts the differences of first positions into `differences`; tells whether they are the smaller.
+/// Puts the differences of first positions into `differences`; returns whether they take fewer bits.
 pub fn relate_firsts(firsts: &[u32], differences: &mut Vec<u32>) -> bool {
     differences.clear();
     let mut before = 0;
@@ -39,7 +40,7 @@ pub fn relate_firsts(firsts: &[u32], differences: &mut Vec<u32>) -> bool {
     bits(differences) < bits(firsts)
 }
 
-/// First positions from their differences, in place.
+/// Restores first positions from their differences, in place.
 pub fn restore_firsts(firsts: &mut [u32]) {
     let mut before = 0;
     for first in firsts {
@@ -48,8 +49,8 @@ pub fn restore_firsts(firsts: &mut [u32]) {
     }
 }
 
-/// Puts the differences of gaps, of which each document has as many as `counts` says, into `differences`; tells whether
-/// they are the smaller.
+/// Puts the differences of gaps, of which document i has `counts[i]`, into `differences`; returns whether
+/// they take fewer bits.
 pub fn relate_gaps(gaps: &[u32], counts: &[u32], differences: &mut Vec<u32>) -> bool {
     differences.clear();
     let (mut rest, mut before): (&[u32], &[u32]) = (gaps, &[]);
@@ -63,7 +64,7 @@ pub fn relate_gaps(gaps: &[u32], counts: &[u32], differences: &mut Vec<u32>) -> 
     bits(differences) < bits(gaps)
 }
 
-/// Gaps from their differences, in place; the counts must sum to how many there are.
+/// Restores gaps from their differences, in place; the counts must sum to the number of gaps.
 pub fn restore_gaps(gaps: &mut [u32], counts: &[u32]) {
     let mut start = 0;
     let mut before = 0..0;
@@ -95,7 +96,7 @@ mod tests {
             relate_gaps(&gaps, &counts, &mut differences);
             restore_gaps(&mut differences, &counts);
             prop_assert_eq!(&differences, &gaps);
-            // Pages that are all alike need no bits after the first.
+            //  Identical pages need no bits after the first.
             firsts.fill(7);
             gaps.fill(9);
             prop_assert_eq!(relate_firsts(&firsts, &mut differences), firsts.len() > 1);

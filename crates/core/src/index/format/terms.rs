@@ -1,16 +1,18 @@
-//! The dictionary: terms in order, front-coded in blocks of 32, with the place of each term's lists.
+//! The term dictionary: terms in order, front-coded in blocks of 32, with the location of each term's posting
+//! lists.
 //!
 //! ```text
-//! block  where its first term's lists start in each of the four components
+//! block  where the posting lists of its first term start in each of the four components
 //! term   bytes shared with the term before (0 for the first of a block) and length of the rest, four bits each; from
-//!        15 on what is over in variable byte code; then the rest, and where its lists are (crate::index::format::lists)
+//!        15 on the excess in variable byte code; then the rest, and its entry (crate::index::format::lists)
 //! index  for each block: its first term, and the length of the block
 //! ```
 //!
-//! all other numbers in variable byte code. To find a term, an order-preserving minimal perfect hash gives its rank and a
-//! signature says at once when it is not there ([`crate::dictionaries::Ranks`], some 1.13 log₂ n + r bits a term and four
-//! cache misses); rank / 32 is the block, which is walked to the term and has the last word. The index of blocks,
-//! 12 bytes and a term for every 32, is in memory and serves prefixes and lists of terms.
+//! all other numbers in variable byte code. To find a term, an order-preserving minimal perfect hash returns
+//! its rank, and a signature rejects most absent terms immediately ([`crate::dictionaries::Ranks`], some 1.13
+//! log₂ n + r bits per term and four cache misses); rank / 32 is the block, which is scanned to the term and
+//! decides. The block index, 12 bytes and a term for every 32, is in memory and serves prefix queries and
+//! term listings.
 
 use super::lists;
 use super::lists::{Lists, Place};
@@ -19,18 +21,18 @@ use crate::Result;
 use crate::codes::variable_byte as number;
 use crate::dictionaries::{KeyHash, Ranks};
 
-/// How many terms share a block.
+/// Terms per block.
 pub const BLOCK: u64 = 32;
 
-/// What four bits do not hold.
+/// The escape value of a four-bit length: the excess follows in variable byte code.
 const MUCH: usize = 15;
 
-/// How many bytes two terms begin with alike.
+/// The length of the longest common prefix of two terms.
 pub fn shared_bytes(left: &[u8], right: &[u8]) -> usize {
     left.iter().zip(right).take_while(|(left, right)| left == right).count()
 }
 
-/// Writes the dictionary.
+/// Writes the term dictionary.
 pub struct TermsWriter {
     pub(in crate::index) terms: Spool,
     pub(in crate::index) index: Spool,
@@ -39,7 +41,7 @@ pub struct TermsWriter {
     previous: Vec<u8>,
     block: Vec<u8>,
     first: Vec<u8>,
-    /// Where the next term's lists start.
+    /// Where the next term's posting lists start.
     place: Place,
 }
 
@@ -50,7 +52,8 @@ impl TermsWriter {
         TermsWriter { terms, index, hashes: Vec::new(), previous, block, first, place: Place::default() }
     }
 
-    /// Adds a term, which must come after the one before, with its lists, which start where those before ended.
+    /// Adds a term, which must sort after the previous one, with its posting lists, which start where the
+    /// previous ones ended.
     pub fn push(&mut self, term: &[u8], lists: &Lists, quantum: u32) -> Result<()> {
         let mut shared = 0;
         if (self.hashes.len() as u64).is_multiple_of(BLOCK) {
@@ -76,7 +79,7 @@ impl TermsWriter {
         Ok(())
     }
 
-    /// Ends the last block.
+    /// Finishes the last block.
     pub fn finish(&mut self) -> Result<()> {
         self.end_block()
     }
@@ -96,7 +99,7 @@ impl TermsWriter {
     }
 }
 
-/// The index of the blocks.
+/// The block index.
 pub struct TermIndex {
     /// The first terms of all blocks, one after the other.
     firsts: Vec<u8>,
@@ -107,7 +110,7 @@ pub struct TermIndex {
 }
 
 impl TermIndex {
-    /// The index in the bytes of its section; `None` where they do not decode.
+    /// Reads the block index from its section; `None` if the bytes do not decode.
     pub fn read(mut bytes: &[u8]) -> Option<TermIndex> {
         let (mut firsts, mut ends, mut blocks) = (Vec::new(), Vec::new(), Vec::new());
         let mut end = 0u64;
@@ -120,18 +123,18 @@ impl TermIndex {
         Some(TermIndex { firsts, ends, blocks })
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// The bytes of a block in the section of terms; `None` past the last.
+    /// The byte range of a block in the section of terms; `None` past the last.
     pub fn range(&self, block: usize) -> Option<std::ops::Range<u64>> {
         let start = block.checked_sub(1).map_or(Some(0), |before| self.blocks.get(before).copied())?;
         Some(start..*self.blocks.get(block)?)
     }
 
-    /// The block that holds `term`, if any does; the first where it comes before all terms.
+    /// The block that contains `term` if any does; the first if it sorts before all terms.
     pub fn block_of(&self, term: &[u8]) -> usize {
         let (mut low, mut high) = (0, self.blocks());
         while low < high {
@@ -145,7 +148,8 @@ impl TermIndex {
         low.saturating_sub(1)
     }
 
-    /// The last block from `least` on whose first term is not after `term`; `None` where all of those begin after it.
+    /// The last block from `least` on whose first term is not after `term`; `None` if all of those start
+    /// after it.
     pub fn block_from(&self, least: usize, term: &[u8]) -> Option<usize> {
         let begins_in_time = |block: usize| block < self.blocks() && self.first(block) <= term;
         if !begins_in_time(least) {
@@ -180,16 +184,16 @@ impl TermIndex {
 pub struct BlockReader<'a> {
     bytes: &'a [u8],
     quantum: u32,
-    /// Where the next term's lists start.
+    /// Where the next term's posting lists start.
     place: Place,
-    /// The term read last.
+    /// The current term.
     pub term: Vec<u8>,
-    /// Its lists.
+    /// Its posting lists.
     pub lists: Lists,
 }
 
 impl<'a> BlockReader<'a> {
-    /// Reads the block in these bytes; `None` where they do not decode.
+    /// A reader of the block in these bytes; `None` if they do not decode.
     pub fn new(mut bytes: &'a [u8], quantum: u32) -> Option<BlockReader<'a>> {
         let mut place = Place::default();
         for end in &mut place.ends {
@@ -198,7 +202,7 @@ impl<'a> BlockReader<'a> {
         Some(BlockReader { bytes, quantum, place, term: Vec::new(), lists: Vec::new() })
     }
 
-    /// Reads another block, in the same memory; `None` where its bytes do not decode.
+    /// Switches to another block and reuses the buffers; `None` if its bytes do not decode.
     pub fn restart(&mut self, bytes: &'a [u8]) -> Option<()> {
         let mut block = BlockReader::new(bytes, self.quantum)?;
         block.term = std::mem::take(&mut self.term);
@@ -213,7 +217,7 @@ impl<'a> BlockReader<'a> {
         !self.bytes.is_empty()
     }
 
-    /// Moves to the next term; `None` where the bytes do not decode.
+    /// Moves to the next term; `None` if the bytes do not decode.
     pub fn advance(&mut self) -> Option<()> {
         let (&lengths, rest) = self.bytes.split_first()?;
         self.bytes = rest;

@@ -1,36 +1,36 @@
-//! The zones of a document: its title, its headings, its text, what links to it say, and its address.
+//! The zones of a document: title, headings, body text, anchor text of links to it, and URL.
 //!
-//! Each zone is indexed apart, with postings and lengths of its own, so that a query may ask for one of them
-//! and a score may weigh each as it deserves. The headings are part of the text too.
+//! Each zone has its own postings and lengths, so that a query can search one of them and a score can weight
+//! them separately. The headings are part of the body too.
 
 /// A zone of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Zone {
-    /// The text.
+    /// The body text.
     Body,
     /// The title.
     Title,
     /// The headings.
     Headings,
-    /// The text of links to the document.
+    /// The anchor text of links to the document.
     Anchors,
     /// The words of its URL.
     Url,
 }
 
-/// How many zones there are.
+/// The number of zones.
 pub const ZONES: usize = 5;
 
 impl Zone {
-    /// Every zone, in the order in which a segment has them.
+    /// Every zone, in the order of the format.
     pub const ALL: [Zone; ZONES] = [Zone::Body, Zone::Title, Zone::Headings, Zone::Anchors, Zone::Url];
 
-    /// The zones that a word without a zone is looked for in. The headings are in the text already, and the URL says
-    /// the same words of a whole folder of pages.
+    /// The zones searched for a term without a zone. The headings are in the body already, and the words of a
+    /// URL are the same for a whole folder of pages.
     pub const SEARCHED: [Zone; 3] = [Zone::Body, Zone::Title, Zone::Anchors];
 
-    /// What the zone is called in queries, settings and tables.
+    /// The name of the zone in queries, settings and tables.
     pub fn name(self) -> &'static str {
         match self {
             Zone::Body => "body",
@@ -42,15 +42,15 @@ impl Zone {
     }
 }
 
-/// A set of zones, as bits.
+/// A set of zones, as a bit mask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ZoneSet(u8);
 
 impl ZoneSet {
-    /// The text alone: what most terms are in.
+    /// The body alone: the zones of most terms.
     pub const BODY: ZoneSet = ZoneSet(1);
 
-    /// The set with these bits; `None` where it is empty or a bit stands for no zone.
+    /// The set with these bits; `None` if it is empty or a bit stands for no zone.
     pub fn from_bits(bits: u8) -> Option<ZoneSet> {
         (bits > 0 && bits < 1 << ZONES).then_some(ZoneSet(bits))
     }
@@ -60,7 +60,7 @@ impl ZoneSet {
         self.0
     }
 
-    /// Puts a zone in.
+    /// Adds a zone.
     pub fn insert(&mut self, zone: Zone) {
         self.0 |= 1 << zone as u8;
     }

@@ -1,6 +1,7 @@
-//! The columns of a segment: what filters, facets and collapsing ask of document after document.
+//! The columns of a segment: per-document values for filters, facets and collapsing.
 //!
-//! Opening checked their sections as a whole, so a read is a load, a shift and a mask, and cannot fail.
+//! Their sections are checked as a whole on opening, so a read is a load, a shift and a mask, and cannot
+//! fail.
 
 use std::ops::Range;
 
@@ -10,7 +11,7 @@ use crate::index::format::directory::Section;
 use crate::index::format::facts::{Column, Facts, Kind};
 
 impl Segment {
-    /// Everything that the columns know of a document.
+    /// All columns of a document.
     pub fn facts(&self, document: DocId) -> Facts {
         Facts {
             site: self.site_of(document),
@@ -27,25 +28,25 @@ impl Segment {
         self.fact(document, Column::Site) as u32
     }
 
-    /// The number of a document's language ([`crate::index::language_tag`]); 0 where nobody knows.
+    /// The number of a document's language ([`crate::index::language_tag`]); 0 if unknown.
     #[inline]
     pub fn language_of(&self, document: DocId) -> u16 {
         self.fact(document, Column::Language) as u16
     }
 
-    /// What sort of file a document was.
+    /// The file type of a document.
     #[inline]
     pub fn kind_of(&self, document: DocId) -> Kind {
         Kind::from_number(self.fact(document, Column::Kind)).unwrap_or_default()
     }
 
-    /// When a document was written, in days since 1970-01-01; 0 where nobody knows.
+    /// When a document was written, in days since 1970-01-01; 0 if unknown.
     #[inline]
     pub fn day_of(&self, document: DocId) -> u32 {
         self.fact(document, Column::Day) as u32
     }
 
-    /// The SimHash of a document's text; 0 where it has none.
+    /// The SimHash of a document's text; 0 if it has none.
     #[inline]
     pub fn simhash_of(&self, document: DocId) -> u64 {
         let bytes = self.opened(Section::Simhashes);
@@ -53,22 +54,22 @@ impl Segment {
         simhash.map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// How many different sites the documents are of.
+    /// The number of distinct sites.
     pub fn sites(&self) -> usize {
         self.sites.len()
     }
 
-    /// The host that a number stands for, such as `www.example.org`; empty where there is none.
+    /// The host that a number stands for, such as `www.example.org`; empty if there is none.
     pub fn site_name(&self, site: u32) -> &str {
         self.sites.name(self.opened(Section::Sites), site)
     }
 
-    /// The numbers of a host and of everything under it.
+    /// The numbers of a host and of its subdomains.
     pub fn sites_under(&self, host: &str) -> Range<u32> {
         self.sites.under(self.opened(Section::Sites), host)
     }
 
-    /// Whether the names of the sites are as they must be.
+    /// Whether the site dictionary is intact.
     pub(in crate::index) fn has_whole_sites(&self) -> bool {
         self.sites.is_whole(self.opened(Section::Sites))
     }

@@ -1,9 +1,9 @@
-//! Reading postings: a cursor over the documents of a term in a zone, which decodes a block at a time and no
-//! component before it is asked for.
+//! Reading postings: a cursor over the posting list of a term in a zone, which decodes one block at a time,
+//! and each component only when it is needed.
 //!
-//! [`Cursor::advance`] is an array access; [`Cursor::skip_to`] searches the skips ([`crate::index::format::skips`]) and decodes
-//! one block. Positions are decoded for a whole block when first asked for. Memory: about 1.5 KiB a cursor, and
-//! the positions of a block.
+//! [`Cursor::advance`] is an array access; [`Cursor::skip_to`] searches the skip list
+//! ([`crate::index::format::skips`]) and decodes one block. Positions are decoded for a whole block when
+//! first needed. Memory: about 1.5 KiB per cursor, and the positions of a block.
 
 use super::segment::Segment;
 use crate::Result;
@@ -28,12 +28,12 @@ pub struct Cursor<'a> {
     list: List,
     skips: Skips<'a>,
     block: usize,
-    /// The documents of the block, as numbers.
+    /// The document ids of the block.
     documents: Vec<u32>,
     at: usize,
-    /// The counts of the block, less one; empty until asked for.
+    /// The counts of the block minus one; empty until needed.
     counts: Vec<u32>,
-    /// The first positions of the block; empty until asked for.
+    /// The first positions of the block; empty until needed.
     firsts: Vec<u32>,
     /// The gaps between positions of the block.
     gaps: Vec<u32>,
@@ -68,13 +68,13 @@ impl<'a> Cursor<'a> {
         Ok(cursor)
     }
 
-    /// The document under the cursor, or [`DocId::END`].
+    /// The current document, or [`DocId::END`].
     #[inline]
     pub fn document(&self) -> DocId {
         self.documents.get(self.at).map_or(DocId::END, |document| DocId(*document))
     }
 
-    /// In how many documents of the segment the term is.
+    /// The document frequency of the term in the segment.
     pub fn frequency(&self) -> u32 {
         self.list.frequency
     }
@@ -110,8 +110,8 @@ impl<'a> Cursor<'a> {
         Ok(self.document())
     }
 
-    /// What the block that may hold `target` can score at most, and its last document; `None` where the list
-    /// ends before it. A list of one block knows no maxima.
+    /// The block-max bound of the block that may contain `target`, and its last document; `None` if the list
+    /// ends before it. A list of one block has no bound.
     pub fn maxima_at(&mut self, target: DocId) -> Option<(Option<Maxima>, DocId)> {
         if self.skips.blocks() == 1 {
             return self.documents.last().map(|last| (None, DocId(*last)));
@@ -121,14 +121,14 @@ impl<'a> Cursor<'a> {
         Some((Some(maxima), last))
     }
 
-    /// Whether the list has blocks with maxima: more than one.
+    /// Whether the list has block-max bounds, that is, more than one block.
     #[inline]
     pub fn has_maxima(&self) -> bool {
         self.skips.blocks() > 1
     }
 
-    /// Calls `see` with the maxima of each block that may hold documents from `start` to before `end`; the cursor
-    /// must not stand past `start`.
+    /// Calls `see` with the bound of each block that may contain documents from `start` (inclusive) to `end`
+    /// (exclusive); the cursor must not be past `start`.
     pub fn maxima_between(&mut self, start: DocId, end: DocId, mut see: impl FnMut(Maxima)) -> Result<()> {
         let damage = "the skips do not decode";
         let mut block = self.skips.seek(self.block, start).ok_or_else(|| self.damage(damage))?;
@@ -143,7 +143,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// What is left of the block under the cursor: its documents as numbers, and their counts less one.
+    /// The rest of the current block: its document ids, and their counts minus one.
     #[inline]
     pub fn rest_of_block(&mut self) -> Result<(&[u32], &[u32])> {
         if self.counts.is_empty() && !self.documents.is_empty() {
@@ -152,13 +152,13 @@ impl<'a> Cursor<'a> {
         Ok((&self.documents[self.at..], &self.counts[self.at..]))
     }
 
-    /// The documents that are left of the block under the cursor, as numbers.
+    /// The document ids in the rest of the current block.
     #[inline]
     pub fn documents_of_block(&self) -> &[u32] {
         &self.documents[self.at..]
     }
 
-    /// Passes so many documents of the block under the cursor, at most all that are left of it.
+    /// Skips `documents` documents of the current block, at most all that are left of it.
     #[inline]
     pub fn pass(&mut self, documents: usize) -> Result<DocId> {
         self.at += documents;
@@ -168,12 +168,12 @@ impl<'a> Cursor<'a> {
         Ok(self.document())
     }
 
-    /// What the whole list can score at most, where it has more than one block.
+    /// The bound on the scores of the whole list, if it has more than one block.
     pub fn maxima(&mut self) -> Option<Maxima> {
         self.skips.maxima()
     }
 
-    /// How often the term is in the document under the cursor.
+    /// The term frequency in the current document.
     #[inline]
     pub fn count(&mut self) -> Result<u32> {
         if self.counts.is_empty() {
@@ -182,7 +182,7 @@ impl<'a> Cursor<'a> {
         Ok(self.counts[self.at] + 1)
     }
 
-    /// Puts the positions of the term in the document under the cursor into `positions`.
+    /// Puts the positions of the term in the current document into `positions`.
     pub fn positions(&mut self, positions: &mut Vec<u32>) -> Result<()> {
         positions.clear();
         let count = self.count()? as usize;
@@ -202,12 +202,12 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// The bytes of the block under the cursor in one component: from where its skips say to where those of
-    /// the next block do.
+    /// The bytes of the current block in one component: from its start in the skip list to that of the next
+    /// block.
     fn component(&mut self, section: Section, part: usize) -> Result<&'a [u8]> {
         let range = self.list.ranges[part].clone();
         let start = if self.block > 0 { self.start_of(self.block, part)? } else { range.start };
-        // Only at the end of a group does the next block belong to another one.
+        //  The next block is in another group only at the end of a group.
         let end = if self.block + 1 < self.skips.blocks() {
             self.start_of(self.block + 1, part)?
         } else {
@@ -221,7 +221,7 @@ impl<'a> Cursor<'a> {
         Ok(self.list.ranges[part].start.saturating_add(start))
     }
 
-    /// How many postings the block under the cursor has.
+    /// The number of postings in the current block.
     fn postings_in_block(&self) -> usize {
         let quantum = self.codes.quantum as usize;
         (self.list.frequency as usize - self.block * quantum).min(quantum)
@@ -278,7 +278,8 @@ impl<'a> Cursor<'a> {
         }
         let mut bytes = self.component(Section::Counts, COUNTS)?;
         let decoded = self.codes.counts.read(&mut bytes, postings, &mut self.counts);
-        // More repeats than the dictionary knows of, or than a count holds, would be damage, not memory to take.
+        //  More repeats than the dictionary entry says, or than a count can hold, is corruption: allocate
+        // nothing for it.
         let repeats = self.counts.iter().map(|count| u64::from(*count)).sum::<u64>();
         let most = (self.list.occurrences - u64::from(self.list.frequency)).min(u64::from(u32::MAX) - 1);
         if decoded.is_none() || repeats > most {

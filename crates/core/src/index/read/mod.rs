@@ -1,4 +1,4 @@
-//! Reading: a segment open for searching, its cursors and its columns, and whether it is whole.
+//! Reading: an open segment, its cursors and columns, and its verification.
 
 pub mod columns;
 pub mod cursor;

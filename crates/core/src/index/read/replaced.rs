@@ -1,29 +1,30 @@
-//! Which documents of a snapshot are gone: replaced by newer ones with the same URL, or deleted.
+//! Which documents of a snapshot are dead: replaced by newer ones with the same URL, or deleted by a
+//! tombstone.
 //!
-//! Nothing is written to a segment when a document of it goes. Opening a snapshot walks the signatures from the
-//! newest segment to the oldest: whatever was seen before is gone, and what a segment deletes counts as seen by
-//! all older ones. Within a segment no URL comes twice, so the oldest and largest one is only looked up. Time:
-//! some 50 ns a document; memory: 10.7 to 21.3 bytes for each document of the newer segments while it runs, one
-//! bit a document afterwards.
+//! A segment is not modified when one of its documents dies. Opening a snapshot goes through the signatures
+//! from the newest segment to the oldest: a signature seen before is dead, and the tombstones of a segment
+//! count as seen by all older ones. No URL occurs twice in a segment, so the oldest and largest one is only
+//! looked up, not inserted. Time: about 50 ns per document; memory: 10.7 to 21.3 bytes for each document of
+//! the newer segments during the pass, one bit per document afterwards.
 
 use crate::index::{DocId, Segment};
 use crate::signature::SignatureSet;
 use crate::{Pulse, Result, Signature};
 
-/// The replaced documents of one segment.
+/// The dead documents of one segment.
 pub struct Replaced {
     bits: Vec<u64>,
     count: u64,
 }
 
 impl Replaced {
-    /// Whether a document is replaced.
+    /// Whether a document is replaced or deleted.
     #[inline]
     pub fn contains(&self, document: DocId) -> bool {
         self.bits[document.0 as usize / 64] >> (document.0 % 64) & 1 == 1
     }
 
-    /// How many documents are replaced.
+    /// How many documents are replaced or deleted.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -38,7 +39,7 @@ impl Replaced {
     }
 }
 
-/// The documents that are gone in each of `segments`, which are in order from the oldest to the newest.
+/// The dead documents of each of `segments`, which are in order from the oldest to the newest.
 pub fn find(segments: &[Segment], pulse: &Pulse) -> Result<Vec<Replaced>> {
     let mut seen = SignatureSet::default();
     let mut found: Vec<Replaced> =
@@ -60,7 +61,7 @@ pub fn find(segments: &[Segment], pulse: &Pulse) -> Result<Vec<Replaced>> {
     Ok(found)
 }
 
-/// Which of the documents with these signatures have the URL of a later one.
+/// For each of the documents with these signatures, whether a later one has the same URL.
 pub fn repeated(signatures: impl DoubleEndedIterator<Item = Signature>) -> Vec<bool> {
     let mut seen = SignatureSet::default();
     let mut repeated: Vec<bool> = signatures.rev().map(|signature| !seen.insert(signature)).collect();

@@ -1,8 +1,8 @@
-//! A segment, open for reading: memory-mapped, nothing decoded before it is asked for.
+//! A segment, open for reading: memory-mapped, nothing decoded before it is needed.
 //!
-//! Opening reads the directory, the checksums, the ranks, the index of terms and the columns of documents: some
-//! milliseconds a gigabyte.
-//! Memory: the index of terms, about a byte a term, and a bit for each page. Any number of threads may read.
+//! Opening reads the directory, the checksums, the ranks, the term index and the document columns: a few
+//! milliseconds per gigabyte. Memory: the term index, about a byte per term, and a bit for each page. Any
+//! number of threads may read concurrently.
 
 use std::ops::Range;
 use std::path::Path;
@@ -29,7 +29,7 @@ use crate::{Error, Pulse, Result, Signature};
 pub struct SegmentFile {
     /// The name, in the folder of the index.
     pub name: String,
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub length: u64,
 }
 
@@ -79,32 +79,32 @@ impl Segment {
         Ok(segment)
     }
 
-    /// How much there is.
+    /// The counts of the segment.
     pub fn totals(&self) -> &Totals {
         &self.directory.totals
     }
 
-    /// How many bytes the file has.
+    /// The length of the file in bytes.
     pub fn bytes(&self) -> u64 {
         self.pages.length()
     }
 
-    /// The documents, replaced ones too.
+    /// The document ids, including replaced documents.
     pub fn documents(&self) -> impl DoubleEndedIterator<Item = DocId> + use<> {
         (0..self.directory.totals.documents as u32).map(DocId)
     }
 
-    /// How the postings are written.
+    /// The codes of the postings.
     pub fn codes(&self) -> &Codes {
         &self.codes
     }
 
-    /// From a term to its rank.
+    /// The function from a term to its rank.
     pub fn ranks(&self) -> &Ranks {
         &self.ranks
     }
 
-    /// How many words a zone of a document has.
+    /// The length of a zone of a document, in tokens.
     #[inline]
     pub fn words(&self, document: DocId, zone: Zone) -> Result<u32> {
         Ok(self.lengths.get(self.opened(Section::Lengths), document.0 as usize, zone as usize) as u32)
@@ -116,13 +116,13 @@ impl Segment {
         self.signature_at(Section::Signatures, u64::from(document.0))
     }
 
-    /// The signatures of URLs whose documents in older segments are deleted.
+    /// The tombstones: signatures of URLs whose documents in older segments are deleted.
     pub fn deleted(&self) -> impl Iterator<Item = Result<Signature>> {
         let range = self.directory.range(Section::Deleted);
         (0..(range.end - range.start) / 8).map(|place| self.signature_at(Section::Deleted, place))
     }
 
-    /// What there is to know of a document beside its postings and its text.
+    /// The metadata of a document.
     pub fn card(&self, document: DocId) -> Result<Card> {
         let mut words = [0; ZONES];
         for zone in Zone::ALL {
@@ -131,7 +131,7 @@ impl Segment {
         Ok(Card { signature: self.signature(document)?, words, facts: self.facts(document) })
     }
 
-    /// The lists of a term, if any document holds it.
+    /// The posting lists of a term, if any document contains it.
     pub fn find(&self, term: &str) -> Result<Option<Lists>> {
         let Some(rank) = self.ranks.get(self.opened(Section::Ranks), Ranks::hash(term.as_bytes())) else {
             return Ok(None);
@@ -144,7 +144,7 @@ impl Segment {
         Ok((reader.term == term.as_bytes()).then_some(reader.lists))
     }
 
-    /// A cursor over the documents of a list.
+    /// A cursor over a posting list.
     pub fn cursor(&self, list: List) -> Result<Cursor<'_>> {
         Cursor::new(self, list)
     }
@@ -154,17 +154,17 @@ impl Segment {
         Terms { segment: self, block: 0, reader: None }
     }
 
-    /// The terms in order, from somewhat before `first` on.
+    /// The terms in order, starting at or somewhat before `first`.
     pub fn terms_from(&self, first: &[u8]) -> Terms<'_> {
         Terms { segment: self, block: self.term_index.block_of(first), reader: None }
     }
 
-    /// Some of the terms, in order, evenly spread.
+    /// An evenly spread sample of the terms, in order.
     pub fn sample_terms(&self) -> impl Iterator<Item = &[u8]> {
         self.term_index.firsts().step_by(8)
     }
 
-    /// The place of a document among the stored ones.
+    /// The place of a document among the stored documents.
     pub fn place(&self, document: DocId) -> Result<u32> {
         let order = self.directory.range(Section::Order);
         if order.is_empty() {
@@ -175,7 +175,7 @@ impl Segment {
         Ok(bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)))
     }
 
-    /// Calls `show` with what is stored of a document.
+    /// Calls `show` with the stored fields of a document.
     pub fn stored<T>(&self, document: DocId, show: impl FnOnce(StoredDocument<'_>) -> T) -> Result<T> {
         let place = DocId(self.place(document)?);
         let index = self.document_index()?;
@@ -186,33 +186,33 @@ impl Segment {
         stored.map(show).ok_or_else(|| self.damage(Section::Documents, 0, "a document is missing"))
     }
 
-    /// How many blocks of stored documents there are.
+    /// The number of blocks of stored documents.
     pub fn stored_blocks(&self) -> Result<usize> {
         Ok(self.document_index()?.blocks())
     }
 
-    /// The places of the documents in a block of stored ones.
+    /// The range of places in a block of stored documents.
     pub fn places_in(&self, block: usize) -> Result<Range<u32>> {
         let index = self.document_index()?;
         let first = index.first(block).0;
-        // Dropped documents may stay among the stored ones, so only the last block is open at its end.
+        //  Dropped documents may remain among the stored ones, so only the last block has an open end.
         let next =
             if block + 1 < index.blocks() { index.first(block + 1).0 } else { self.stored_documents()? };
         Ok(first..next.max(first))
     }
 
-    /// A block of stored documents as it is, compressed.
+    /// A block of stored documents, still compressed.
     pub fn packed(&self, block: usize) -> Result<&[u8]> {
         let range = self.document_index()?.range(block);
         self.section(Section::Documents, range)
     }
 
-    /// A block of stored documents.
+    /// A block of stored documents, decompressed.
     pub fn unpacked(&self, block: usize) -> Result<DocumentBlock> {
         self.block_of_documents(self.document_index()?, block)
     }
 
-    /// How many documents are stored, dropped ones too.
+    /// The number of stored documents, including dropped ones.
     fn stored_documents(&self) -> Result<u32> {
         let index = self.document_index()?;
         let Some(last) = index.blocks().checked_sub(1) else { return Ok(0) };
@@ -220,18 +220,18 @@ impl Segment {
         Ok(index.first(last).0.saturating_add(within))
     }
 
-    /// Checks every checksum.
+    /// Verifies every checksum.
     pub(in crate::index) fn verify_pages(&self, pulse: &Pulse) -> Result<()> {
         self.pages.verify(pulse)
     }
 
-    /// How many bytes a section has.
+    /// The size of a section in bytes.
     pub fn section_bytes(&self, section: Section) -> u64 {
         let range = self.directory.range(section);
         range.end - range.start
     }
 
-    /// Bytes of a section, by their place in it.
+    /// Bytes of a section, by their offset in it.
     #[inline]
     pub(in crate::index) fn section(&self, section: Section, range: Range<u64>) -> Result<&[u8]> {
         let whole = self.directory.range(section);
@@ -242,19 +242,19 @@ impl Segment {
         self.pages.get(start..end)
     }
 
-    /// A section that opening has checked as a whole; it does not change.
+    /// A section that was checked as a whole on opening.
     #[inline]
     pub(in crate::index) fn opened(&self, section: Section) -> &[u8] {
         self.pages.unchecked(self.directory.range(section))
     }
 
-    /// Stored documents do not decode.
+    /// The error for stored documents that do not decode.
     #[cold]
     pub(in crate::index) fn damaged_documents(&self) -> Error {
         self.damage(Section::Documents, 0, "a document does not decode")
     }
 
-    /// Damage noticed at a place in a section.
+    /// The error for corruption found at an offset in a section.
     #[cold]
     pub(in crate::index) fn damage(&self, section: Section, place: u64, reason: &str) -> Error {
         self.pages.damage(self.directory.range(section).start.saturating_add(place), reason)
@@ -265,7 +265,7 @@ impl Segment {
         Ok(Signature(bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))))
     }
 
-    /// The sections with a fixed width a document must have one entry for each.
+    /// Checks that the sections with a fixed width per document have one entry for each.
     fn check_lengths(&self) -> Result<()> {
         let documents = self.directory.totals.documents;
         for (section, width) in [(Section::Signatures, 8), (Section::Simhashes, 8), (Section::Order, 4)] {
@@ -312,16 +312,16 @@ impl Segment {
     }
 }
 
-/// A walk over the terms of a segment.
+/// An iterator over the terms of a segment.
 pub struct Terms<'a> {
     segment: &'a Segment,
-    /// The block after the one being read.
+    /// The block after the current one.
     block: usize,
     reader: Option<BlockReader<'a>>,
 }
 
 impl Terms<'_> {
-    /// Moves to the next term; false at the end.
+    /// Moves to the next term; returns false at the end.
     pub fn advance(&mut self) -> Result<bool> {
         if !self.reader.as_ref().is_some_and(BlockReader::has_more) {
             if self.block >= self.segment.term_index.blocks() {
@@ -334,8 +334,8 @@ impl Terms<'_> {
         decoded.map(|()| true).ok_or_else(|| self.segment.damaged_terms(self.block - 1))
     }
 
-    /// Moves to the first term from where it stands on that is not before `target`, or stays; false at the end. Costs
-    /// the logarithm of how many blocks are passed over, and a walk in one block.
+    /// Moves to the first term from the current one on that is not before `target`; returns false at the end.
+    /// The cost is logarithmic in the number of blocks skipped, plus a scan of one block.
     pub fn seek(&mut self, target: &[u8]) -> Result<bool> {
         if let Some(block) = self.segment.term_index.block_from(self.block, target) {
             self.open(block)?;
@@ -362,12 +362,12 @@ impl Terms<'_> {
         decoded.ok_or_else(|| self.segment.damaged_terms(block))
     }
 
-    /// The term.
+    /// The current term.
     pub fn term(&self) -> &[u8] {
         self.reader.as_ref().map_or(&[], |reader| &reader.term)
     }
 
-    /// Its lists.
+    /// Its posting lists.
     pub fn lists(&self) -> &[(Zone, List)] {
         self.reader.as_ref().map_or(&[], |reader| &reader.lists)
     }

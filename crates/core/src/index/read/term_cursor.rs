@@ -1,4 +1,4 @@
-//! A cursor over a term in the zones that are searched: the documents of all those lists, each once.
+//! A cursor over a term in all searched zones: the union of their posting lists, each document once.
 
 use super::cursor::Cursor;
 use super::segment::Segment;
@@ -7,10 +7,10 @@ use crate::index::DocId;
 use crate::index::format::lists::Lists;
 use crate::index::format::zone::Zone;
 
-/// How far apart the positions of two zones are, so that no phrase reaches from one into the other.
+/// The offset between the positions of two zones, so that no phrase crosses from one into the other.
 const ZONE_SHIFT: u32 = 28;
 
-/// A cursor over the documents of a term; it starts on the first.
+/// A cursor over the documents of a term; it starts on the first one.
 pub struct TermCursor<'a> {
     cursors: Vec<(Zone, Cursor<'a>)>,
     document: DocId,
@@ -31,13 +31,13 @@ impl<'a> TermCursor<'a> {
         Ok(cursor)
     }
 
-    /// The document under the cursor, or [`DocId::END`].
+    /// The current document, or [`DocId::END`].
     #[inline]
     pub fn document(&self) -> DocId {
         self.document
     }
 
-    /// At most how many documents hold the term.
+    /// An upper bound on the number of documents that contain the term.
     pub fn estimate(&self) -> u64 {
         self.cursors.iter().map(|(_, cursor)| u64::from(cursor.frequency())).sum()
     }
@@ -66,7 +66,7 @@ impl<'a> TermCursor<'a> {
         Ok(self.document)
     }
 
-    /// How often the term is in the document under the cursor, in all zones.
+    /// The term frequency in the current document, over all zones.
     pub fn count(&mut self) -> Result<u32> {
         let mut count = 0;
         for (_, cursor) in &mut self.cursors {
@@ -77,7 +77,7 @@ impl<'a> TermCursor<'a> {
         Ok(count)
     }
 
-    /// Puts the positions of the term in the document under the cursor into `positions`, in order; those of different
+    /// Puts the positions of the term in the current document into `positions`, in order; those of different
     /// zones are far apart.
     pub fn positions(&mut self, positions: &mut Vec<u32>) -> Result<()> {
         positions.clear();

@@ -1,7 +1,7 @@
-//! Whether a segment is whole: every checksum, and that everything means what it should.
+//! Verification of a segment: every checksum, and the consistency of the contents.
 //!
-//! A checksum says that the bytes are those that were written; this also says that what was written makes sense, list by
-//! list. Time: about that of reading the whole segment once and decoding it.
+//! A checksum shows that the bytes are those that were written; this also checks that what was written is
+//! consistent, list by list. Time: about that of reading and decoding the whole segment once.
 
 use super::segment::Segment;
 use crate::index::DocId;
@@ -104,7 +104,7 @@ impl Segment {
         Ok(())
     }
 
-    /// Checks a list; returns how many occurrences it has.
+    /// Checks a posting list; returns its number of occurrences.
     fn verify_list(&self, zone: Zone, list: crate::index::format::lists::List) -> Result<u64> {
         let wrong = |reason: &str| Err(self.damage(Section::Pointers, list.ranges[0].start, reason));
         let score = |count: u32, length: u32| count as f32 / (count as f32 + 1.0 + length as f32 / 100.0);

@@ -1,4 +1,5 @@
-//! A segment is a function of its documents and their order: threads and memory leave no trace.
+//! A segment is a function of its documents and their order: the number of threads and the memory budget have
+//! no effect.
 
 use proptest::prelude::*;
 
@@ -6,7 +7,7 @@ use super::*;
 use crate::index::build::join::join;
 use crate::index::{CodeChoice, Preference};
 
-/// Pages with words as frequent as Zipf's law has them, in some languages, some of them added twice.
+/// Pages with Zipf-distributed words, in several languages, some of them added twice.
 fn some_pages(seed: u64) -> Vec<[String; 4]> {
     let mut random = seed | 1;
     let mut draw = |below: u64| {
@@ -43,7 +44,7 @@ fn build(folder: &Path, number: u64, pages: &[[String; 4]], options: &Options) -
     builder.finish(&Pulse::STEADY).unwrap().unwrap()
 }
 
-/// The bytes of a segment of the pages, and of the join of one of each half of them.
+/// The bytes of a segment of all pages, and of the merge of two segments with half of the pages each.
 fn bytes(pages: &[[String; 4]], options: &Options) -> [Vec<u8>; 2] {
     let folder = tempfile::tempdir().unwrap();
     let read = |file: SegmentFile| std::fs::read(folder.path().join(file.name)).unwrap();

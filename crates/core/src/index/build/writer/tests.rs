@@ -1,4 +1,4 @@
-//! Segments out of lists, for the tests of everything that reads them.
+//! Segments built from posting lists, for the tests of everything that reads them.
 
 use super::*;
 use crate::index::build::assemble::{Assembly, assemble};
@@ -13,12 +13,12 @@ use crate::index::{DocId, Segment};
 /// Postings as a model: documents, each with its positions.
 pub type List = Vec<(u32, Vec<u32>)>;
 
-/// A segment with these terms, in order, in the body, and no text.
+/// A segment with these terms, in order, in the body, and no stored text.
 pub fn segment_of(folder: &Path, lists: &[(&str, List)]) -> Segment {
     segment_with(folder, lists, &Options::default())
 }
 
-/// A segment built as the options say.
+/// A segment built with these options.
 pub fn segment_with(folder: &Path, lists: &[(&str, List)], options: &Options) -> Segment {
     let last = lists.iter().flat_map(|(_, list)| list).map(|(document, _)| *document).max();
     let documents = last.map_or(0, |last| last + 1);

@@ -1,5 +1,5 @@
-//! The numbers of languages and kinds, and facts from one end to the other: building, numbering anew, replacing,
-//! deleting and merging.
+//! The numbers of languages and kinds, and facts end to end: building, renumbering, replacing, deleting and
+//! merging.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -69,7 +69,7 @@ fn url_of(segment: &Segment, document: DocId) -> String {
     segment.stored(document, |stored| stored.url.to_owned()).unwrap()
 }
 
-/// That a segment has these pages and knows what there is to know of them, and of nobody else.
+/// Asserts that a segment has exactly these pages, each with its facts.
 fn assert_knows(segment: &Segment, pages: &BTreeMap<&str, &Page>) {
     segment.verify(&Pulse::STEADY).unwrap();
     assert_eq!(segment.totals().documents as usize, pages.len());
@@ -112,7 +112,7 @@ proptest! {
         let mut files = Vec::new();
         let mut live: BTreeMap<&str, &Page> = BTreeMap::new();
         for (number, (pages, deleted)) in (1..).zip(&batches) {
-            // What a segment deletes is older than it.
+            //  The tombstones of a segment apply only to older ones.
             deleted.iter().for_each(|url| { live.remove(url); });
             let own: BTreeMap<&str, &Page> = pages.iter().map(|page| (page.url, page)).collect();
             live.extend(&own);
