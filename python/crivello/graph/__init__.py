@@ -7,9 +7,9 @@
     >>> Ranks("graph/pagerank-1.ranks", ranked.length).get([signature])
     [1.73]
 
-A page is known by its 64-bit signature. Both files are written whole and then renamed; their lengths are
-for the manifest. A file that the manifest names must not be replaced, so each build has a number in its
-names. The formats and the costs are described in ``crates/core/src/graph``.
+A page is identified by its 64-bit signature. Both files are written completely and then renamed; their lengths
+go into the manifest. A file that the manifest names must not be replaced, so file names contain the number of the
+build. The formats and the costs are described in ``crates/core/src/graph``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def ranks_in_use(state: Mapping[str, Any]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A graph that was built; ``length`` is what its file has to be committed with."""
+    """The result of a build; ``length`` is the length of its file, to be committed."""
 
     nodes: int
     arcs: int
@@ -55,7 +55,7 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Ranks that were computed: ``residual`` is how much the last of the ``iterations`` changed them."""
+    """The result of PageRank: ``residual`` is the change in the last of the ``iterations``."""
 
     length: int
     iterations: int

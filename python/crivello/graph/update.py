@@ -1,4 +1,4 @@
-"""From the links of a collection to its graph and its ranks."""
+"""Updates the graph and the ranks of a collection from its log of links."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from crivello.graph import Graph, Ranks, build_graph, given_ranks, rank_graph, r
 
 @dataclass(frozen=True, repr=False)
 class Ranking(Figures, Tabular):
-    """What the graph of a collection is like, and the rank of each page (1 is the mean).
+    """The size of a collection's graph, and the rank of each page (the mean is 1).
 
-    Iterating gives every ranked page as its URL and its rank, in the order of the pages; ``top`` gives the best.
+    Iterating yields the URL and rank of every ranked page, in page order; ``top`` returns the best.
     """
 
     pages: int
@@ -62,8 +62,8 @@ class Ranking(Figures, Tabular):
 def update_ranks(collection: Collection, *, damping: float = 0.85, keep_given: bool = False) -> Ranking:
     """Builds the graph from the committed links, computes PageRank, and commits both.
 
-    Each time under new names: a crash, or a reader of the last commit, still finds the files of that commit.
-    With ``keep_given`` nothing is done where ``give_ranks`` said how pages are ranked.
+    The files get new names each time: after a crash, and for readers of the last commit, its files still exist.
+    With ``keep_given`` nothing is done if the ranks were set by ``give_ranks``.
     """
     committed = collection.length(Layout.LINKS)
     old = collection.state("graph")
@@ -84,11 +84,11 @@ def update_ranks(collection: Collection, *, damping: float = 0.85, keep_given: b
 
 
 def give_ranks(collection: Collection, ranks: Mapping[str, float] | Sequence[float]) -> Ranking:
-    """Ranks the pages of a collection by numbers of your own in place of PageRank, and commits them.
+    """Replaces PageRank by your own static ranks of the pages of a collection, and commits them.
 
-    ``ranks`` has a number from 0 on for each URL, or one for each row of ``collection.pages()``, in that order. They are
+    ``ranks`` has a nonnegative number for each URL, or one for each row of ``collection.pages()``, in that order. They are
     scaled so that their mean is 1, as PageRank's is, and ``search.rank_weight`` says how much they add to a
-    score. A page without one has 0. They stay until ``update_ranks`` is asked for PageRank.
+    score. A page without one has 0. They remain in effect until ``update_ranks`` computes PageRank.
     """
     if isinstance(ranks, Mapping):
         pages = [(_core.signature(url), float(rank)) for url, rank in ranks.items()]
@@ -112,7 +112,7 @@ def give_ranks(collection: Collection, ranks: Mapping[str, float] | Sequence[flo
 
 
 def ranked_pages(collection: Collection) -> Iterator[tuple[str, float]]:
-    """The URL of each ranked page with its rank (1 is the mean)."""
+    """The URL of each ranked page with its rank (the mean is 1)."""
     name = ranks_in_use(collection.state("graph"))
     if name is None:
         return

@@ -35,7 +35,7 @@ _BATCH = 512
 class Document(NamedTuple):
     """A document to index. Its URL is its identity: one that is added again replaces the older one.
 
-    ``kind`` is its media type, and ``day`` when it was written, in days since 1970-01-01; 0 where nobody knows.
+    ``kind`` is its media type, and ``day`` when it was written, in days since 1970-01-01; 0 if unknown.
     """
 
     url: str
@@ -80,8 +80,8 @@ class Index:
     ) -> list[Segment]:
         """Adds documents as a new segment; returns the segments to commit.
 
-        ``progress`` is called with the number of documents added so far. When building fails the index is as it
-        was.
+        ``progress`` is called with the number of documents added so far. If the build fails, the index is
+        unchanged.
         """
         builder = IndexBuilder(self.folder, self._next(), self._options)
         for batch in batches(documents):
@@ -101,30 +101,30 @@ class Index:
         return builder.documents, self._append(builder)
 
     def delete(self, urls: Iterable[str]) -> list[Segment]:
-        """Deletes the documents of these URLs, as a new segment that says so; returns the segments to commit."""
+        """Deletes the documents of these URLs by a new segment of tombstones; returns the segments to commit."""
         builder = IndexBuilder(self.folder, self._next(), self._options)
         builder.delete(list(urls))
         return self._append(builder)
 
     def merge(self) -> list[Segment]:
-        """Makes one segment of all, without what is replaced or deleted; returns the segments to commit."""
+        """Merges all segments into one, without replaced and deleted documents; returns the segments to commit."""
         self.stop_merging()
         if self.segments:
             self._join(slice(0, len(self.segments)))
         return self.segments
 
     def merge_some(self) -> list[Segment]:
-        """Merges what the policy asks for; returns the segments to commit."""
+        """Does the merges that the policy selects; returns the segments to commit."""
         self.stop_merging()
         while (chosen := choose(self.segments, self._fan_in)) is not None:
             self._join(chosen)
         return self.segments
 
     def merge_in_background(self) -> bool:
-        """Begins to merge what the policy asks for, in a thread, and takes in what was merged since the last call.
+        """Starts the merges that the policy selects in a thread, and adopts what was merged since the last call.
 
-        Returns whether the segments changed, so that there is something to commit. When merging fails, its error
-        is raised here.
+        Returns whether the segments changed, so that there is something to commit. If a merge fails, its error is
+        raised here.
         """
         changed = False
         if self._joining is not None and self._joining.is_done:
@@ -143,7 +143,7 @@ class Index:
         return changed
 
     def stop_merging(self) -> None:
-        """Ends a merge in the background; what it did so far is lost, and nothing else."""
+        """Stops a background merge; only its own progress is lost."""
         if self._joining is not None:
             self._joining.stop()
             self._joining = None
@@ -177,7 +177,7 @@ def _number(name: str) -> int:
 
 
 def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """The documents, some hundreds at a time."""
+    """The documents, in batches of a few hundred."""
     remaining = iter(documents)
     while batch := list(islice(remaining, _BATCH)):
         yield batch

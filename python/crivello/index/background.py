@@ -1,4 +1,4 @@
-"""A merge that goes on in a thread while documents are added and queries answered."""
+"""A segment merge in a background thread, while documents are added and queries answered."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crivello.index.policy import Segment
 
 
 class Joining:
-    """Segments that are becoming one."""
+    """A merge in progress."""
 
     def __init__(self, old: list[Segment], work: Callable[[Cancel], Segment | None]) -> None:
         self.old = old
@@ -23,18 +23,18 @@ class Joining:
 
     @property
     def is_done(self) -> bool:
-        """Whether it ended, well or not."""
+        """Whether it ended, successfully or not."""
         return not self._thread.is_alive()
 
     def result(self) -> Segment | None:
-        """The segment that came of it; none where nothing was left."""
+        """The merged segment; None if no document was left."""
         self._thread.join()
         if self._error is not None:
             raise self._error
         return self._joined
 
     def stop(self) -> None:
-        """Ends it soon, and waits until it has."""
+        """Requests a stop, and waits for the thread to end."""
         self._cancel.cancel()
         self._thread.join()
 

@@ -1,6 +1,6 @@
-"""When a document was written, as the index has it: days since 1970-01-01, and 0 where nobody knows.
+"""The date of a document as the index stores it: days since 1970-01-01, or 0 if unknown.
 
-There is no day before the first: what is older than 1970 counts as 1970-01-02.
+There is no day before the first: a date before 1970 is stored as 1970-01-02.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _SECONDS = 86_400
 
 
 def day_of_date(date: str | float) -> int:
-    """The day of a date, a datetime (in UTC where it does not say) or a Unix time in seconds.
+    """The day of a date, a datetime (UTC if it has no time zone) or a Unix time in seconds.
 
     Raises ``ValueError`` for anything else.
     """

@@ -1,4 +1,4 @@
-"""What an extractor makes of documents before they are indexed (``crivello.extend.Extractor``)."""
+"""Runs an extractor on documents before they are indexed (``crivello.extend.Extractor``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents that a Python program has: mappings with the fields of JSON lines, or ``Document``."""
+"""Documents from a Python program: mappings with the fields of JSON lines, or ``Document``."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from crivello.index import Document
 from crivello.index.jsonl import FIELDS, JsonLines, document_in
 
 Given = Document | Mapping[str, Any]
-"""A document as a program gives it."""
+"""A document as a program passes it."""
 
 
 def documents_of(given: Given | Iterable[Given]) -> Iterable[Document]:
-    """One document or many. What is misspelt is an error; other fields that are not ours are passed over."""
+    """One document or many. A misspelt field is an error; other unknown fields are ignored."""
     if isinstance(given, JsonLines):
         return given
     several = [given] if isinstance(given, Document | Mapping) else given

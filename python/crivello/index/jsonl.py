@@ -1,9 +1,9 @@
 """Documents from a file of JSON lines: ``{"id", "url", "title", "headings", "body", "language", "type", "date"}``.
 
-Every field may be missing. A document without a URL is known by its id, and one without either by a digest of its content, so
-that the same document again is the same document, whichever file it comes from. The file may be compressed by
-gzip, and ``-`` is the standard input. Lines are read one after the other, so the file may be of any size; a JSON array of
-documents in place of lines is read whole.
+Every field may be missing. A document without a URL is identified by its id, and one without either by a digest of its content, so
+that the same document has the same identity, whichever file it comes from. The file may be compressed with gzip,
+and ``-`` is the standard input. Lines are streamed, so the file may be of any size; a JSON array of documents in
+place of lines is read into memory.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ class _Strict(_Line, forbid_unknown_fields=True):
 
 
 class JsonLines:
-    """The documents of a file; iterating reads it once. ``read`` is how many bytes of it were read so far."""
+    """The documents of a file; iterating reads it once. ``read`` is the number of bytes read so far."""
 
     def __init__(self, name: str) -> None:
-        """Opens the file, so that one that cannot be read is known before anything is made of it."""
+        """Opens the file, so that an unreadable one fails before anything is created."""
         self.name = name
         self.read: int = 0
         self.size: int | None = Path(name).stat().st_size if name != "-" and Path(name).is_file() else None
@@ -74,7 +74,7 @@ class JsonLines:
                 raise StorageError.of(error, Path(self.name)) from None
 
     def remarks(self) -> Iterator[str]:
-        """What whoever wrote the file should know, after it was read: a sentence each."""
+        """Warnings for the author of the file, available after it was read: one sentence each."""
         if self._unknown:
             named = self._unknown.most_common(_MOST_NAMED)
             fields = ", ".join(f"{name} ({count:,}{_meant(name)})" for name, count in named)
@@ -102,7 +102,7 @@ class JsonLines:
             yield line
 
     def _texts(self, lines: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
-        """The JSON of each document, and its number."""
+        """The JSON of each document, and its line or element number."""
         first = next(lines, b"").removeprefix(_BYTE_ORDER_MARK)
         texts: Iterable[bytes] = chain([first], lines)
         if first.lstrip().startswith(b"["):
@@ -130,7 +130,7 @@ _decode_strict = msgspec.json.Decoder(_Strict).decode
 
 
 def document_in(text: bytes, place: str, decode: Callable[[bytes], _Line] = _decode) -> Document | None:
-    """The document of a JSON object, or None where there is neither a text nor a name; errors name the place."""
+    """The document of a JSON object, or None if it has neither text nor an identity; errors name the place."""
     try:
         return _document_of(decode(text))
     except msgspec.ValidationError as error:

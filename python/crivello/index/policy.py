@@ -1,12 +1,12 @@
-"""When to merge segments, and which.
+"""The merge policy: when to merge segments, and which (a tiered policy as in LSM trees).
 
 Segments fall into tiers by their length: a tier is ``fan_in`` times as large as the one below. A segment
-that has a larger one after it counts as of that one's tier, so tiers only fall from the oldest segment to
-the newest, and those of a tier are neighbours. When there are ``fan_in`` of a tier they become one.
+that has a larger one after it counts as part of that one's tier, so tiers only decrease from the oldest segment to the
+newest, and those of a tier are neighbours. When a tier has ``fan_in`` segments, they are merged into one.
 
-So n documents are in fewer than ``fan_in`` segments a tier, with a logarithm of tiers, and documents that
-come in equal batches are copied once a tier. Only neighbours are merged: the order of the segments says
-which document is the newer.
+So n documents are in fewer than ``fan_in`` segments per tier, with a logarithmic number of tiers, and documents
+added in equal batches are copied once per tier. Only neighbours are merged: the order of the segments
+determines which document is newer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is in the index of a collection, and what each part of it costs."""
+"""Statistics of the index of a collection: its contents, and the cost of each part."""
 
 from __future__ import annotations
 

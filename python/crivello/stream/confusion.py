@@ -1,4 +1,4 @@
-"""How often a judge of duplicates was right.
+"""The confusion matrix of a judge of duplicates.
 
 A *positive* is an element that was judged a duplicate; it is a true one if the element came earlier in the stream.
 """
@@ -14,7 +14,7 @@ def _share(part: int, whole: int) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """The four counts and what follows from them; a ratio of nothing to nothing is None."""
+    """The four counts and the rates derived from them; the ratio 0/0 is None."""
 
     true_positives: int
     false_positives: int
@@ -23,7 +23,7 @@ class Confusion:
 
     @property
     def distinct(self) -> int:
-        """How many elements had not come before."""
+        """The number of elements that had not occurred before."""
         return self.false_positives + self.true_negatives
 
     @property
@@ -48,7 +48,7 @@ class Confusion:
         return _share(self.false_negatives, self.true_positives + self.false_negatives)
 
     def to_dict(self) -> dict[str, float | None]:
-        """The form of ``--json``."""
+        """The dictionary printed by ``--json``."""
         return {
             "tp": self.true_positives,
             "fp": self.false_positives,

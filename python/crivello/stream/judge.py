@@ -1,4 +1,4 @@
-"""Who says of each line whether it was there before: a filter of any kind, or the exact set."""
+"""Judges decide for each line whether it was seen before: a filter of any kind, or the exact set."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEFAULT_ERROR = 0.01
 
 
 class Kind(StrEnum):
-    """The judges there are."""
+    """The kinds of judges."""
 
     STABLE = "stable"
     BLOOM = "bloom"
@@ -32,18 +32,18 @@ class Kind(StrEnum):
 
 
 class Exact:
-    """The exact answer by 64-bit signatures: in ``memory`` bytes, and past them in sorted files on disk."""
+    """The exact set of 64-bit signatures: in ``memory`` bytes, beyond that in sorted files on disk."""
 
     def __init__(self, memory: int) -> None:
         self._native = _core.ExactSet(memory)
 
     def add(self, keys: Keys) -> NDArray[np.bool_]:
-        """Adds keys in their order; tells of each whether it was there before."""
+        """Adds keys in order; returns for each whether it was seen before."""
         return np.frombuffer(self._native.add(keys), dtype=np.bool_)
 
     @property
     def bytes(self) -> int:
-        """How many bytes the set takes."""
+        """The memory used by the set, in bytes."""
         return self._native.bytes
 
     def __len__(self) -> int:
@@ -52,7 +52,7 @@ class Exact:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A judge's parameters and state, for a report; what a kind does not have is None."""
+    """A judge's parameters and state, for a report; None for parameters that the kind does not have."""
 
     kind: str
     bytes: int
@@ -68,11 +68,11 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """What a judge is made from; None leaves a parameter to the others.
+    """The options of a judge; a parameter that is None is derived from the others.
 
-    A Bloom filter takes all of ``memory``, with the number of hash functions that is best for ``error``; with
-    ``capacity`` it is as large as so many keys need. A stable filter takes all of ``memory`` and decrements
-    so much that false positives stay below ``error``.
+    A Bloom filter takes all of ``memory``, with the number of hash functions that is optimal for ``error``; with
+    ``capacity`` it is sized for that many keys. A stable filter takes all of ``memory`` and decrements
+    enough cells to keep the false-positive rate below ``error``.
     """
 
     kind: Kind = Kind.STABLE
@@ -85,7 +85,7 @@ class JudgeOptions:
     seed: int | None = None
 
     def make(self) -> Filter | Exact:
-        """The judge; a parameter that has no meaning for its kind is refused."""
+        """Creates the judge; a parameter that has no meaning for its kind is refused."""
         bits = self.memory * 8
         error = DEFAULT_ERROR if self.error is None else self.error
         match self.kind:
@@ -125,7 +125,7 @@ class JudgeOptions:
                 )
 
     def describe(self, judge: Filter | Exact) -> Description:
-        """What the judge that was made from this is, and how it stands."""
+        """The parameters and state of a judge created from these options."""
         if isinstance(judge, Exact):
             return Description(self.kind, judge.bytes)
         stable = judge if isinstance(judge, StableBloom) else None
@@ -144,7 +144,7 @@ class JudgeOptions:
 
 
 def _best_hashes(error: float) -> int:
-    """The hash functions of a Bloom filter that is full when it errs at this rate."""
+    """The number of hash functions of a Bloom filter that reaches this false-positive rate when it is full."""
     if not 0 < error < 1:
         raise InvalidArgument(f"the error must be between 0 and 1, and {error} is not")
     return min(64, math.ceil(-math.log2(error)))

@@ -1,4 +1,4 @@
-"""From inputs to a report: the pass over the lines is native, the rest is here."""
+"""From inputs to a report: the pass over the lines is native, the rest is in Python."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STANDARD_INPUT = "-"
 
 
 class Format(StrEnum):
-    """What the key of a line is: the line, or the URL of the JSON object in it; or what the first lines look like."""
+    """The key of a line: the line, or the URL of the JSON object in it; or detected from the first lines."""
 
     AUTO = "auto"
     LINES = "lines"
@@ -40,7 +40,7 @@ class Emit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was in a stream, as judged; with ``truth``, how often the judge was right."""
+    """The counts of a stream, as judged; with ``truth``, the confusion matrix of the judge."""
 
     lines: int
     new: int
@@ -59,7 +59,7 @@ class Report:
         return self.lines / self.seconds if self.seconds else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """The form of ``--json``."""
+        """The dictionary printed by ``--json``."""
         truth = {**self.truth.to_dict(), "seconds": self.truth_seconds} if self.truth else None
         return {
             "lines": self.lines,
@@ -84,7 +84,7 @@ def sift(
     emit: Emit = Emit.NOTHING,
     truth: bool = False,
 ) -> Report:
-    """Sends the lines of the inputs (``-``, or none at all: the standard input) past a judge."""
+    """Passes the lines of the inputs (``-``, or none: the standard input) through a judge."""
     judge = options.make()
     with TemporaryDirectory(prefix="crivello-stream-") as temporary:
         record = Path(temporary, "record") if truth else None
@@ -109,7 +109,7 @@ def record_stream(
     emit: Emit = Emit.NOTHING,
     record: Path | None,
 ) -> tuple[int, int, int, int, int, int, int]:
-    """The native pass; gives the counts that begin a ``Report``."""
+    """The native pass; returns the counts that begin a ``Report``."""
     named = [str(name) for name in inputs] or [STANDARD_INPUT]
     sources = [(None if name == STANDARD_INPUT else name, str(format)) for name in named]
     try:

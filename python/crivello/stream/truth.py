@@ -1,9 +1,9 @@
 """The exact answer, from DuckDB: an element is a duplicate if and only if it came earlier in the stream.
 
-The native pass leaves 9 bytes for every element, its 64-bit signature and what was judged of it. They go into a
+The native pass leaves 9 bytes for every element, its 64-bit signature and the verdict on it. They go into a
 table with their positions; each group of equal signatures has one first element, which is new, and the others are
-duplicates. So one aggregation gives all four counts. DuckDB keeps to its memory limit and spills to the folder
-beyond it: about 20 bytes of disk an element.
+duplicates. So one aggregation computes all four counts. DuckDB respects its memory limit and spills to the folder
+beyond it: about 20 bytes of disk per element.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _ELEMENTS_A_CHUNK = 1 << 20
 
 
 def entries(record: Path) -> Iterator[NDArray[np.void]]:
-    """What the native pass recorded, a chunk at a time."""
+    """The records of the native pass, in chunks."""
     with record.open("rb") as file:
         while len(chunk := np.fromfile(file, ENTRY, _ELEMENTS_A_CHUNK)):
             yield chunk
 
 
 def check(record: Path, folder: Path) -> Confusion:
-    """How often the judge was right; ``folder`` is for temporary files."""
+    """The confusion matrix of the judge; ``folder`` is for temporary files."""
     try:
         return _check(record, folder)
     except duckdb.Error as error:
         raise StorageError(f"{folder}: DuckDB could not work out the exact answer: {error}", folder) from None
     except RuntimeError as error:
-        # What DuckDB makes of Ctrl-C while a query runs.
+        # DuckDB raises this on Ctrl-C while a query runs.
         if "interrupted" in str(error):
             raise KeyboardInterrupt from None
         raise

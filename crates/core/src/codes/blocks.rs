@@ -1,5 +1,4 @@
-//! Bit-packed blocks of 128 or 256 numbers, each with the width of its largest (frame of reference with
-//! SIMD).
+//! Bit-packed blocks of 128 or 256 numbers, each with the width of its largest (SIMD bit packing).
 //!
 //! ```text
 //! block   u8 width w, then 16 w (32 w) bytes: 128 (256) numbers of w bits, interleaved in four (eight) lanes

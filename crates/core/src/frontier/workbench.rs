@@ -1,4 +1,4 @@
-//! The workbench (the back queues of Mercator): which hosts may be visited, and from which moment on.
+//! The workbench: which hosts may be visited, and from which moment on.
 //!
 //! Hosts are seated at addresses. A host is ready when its politeness delay is over, and so is an address,
 //! and a visit takes both: [`Workbench::take`] returns a token, and until it is given back neither its host

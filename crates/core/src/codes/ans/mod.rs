@@ -8,7 +8,8 @@
 //!
 //! ```text
 //! n = 1     variable byte code
-//! n < 8     4 bits that say the code (0 zeros, 1 γ, 2 δ, 3 ζ₃, then Rice with 0 to 8, 10, 12, 14), and the codewords
+//! n < 8     4 bits that say the code (0 zeros, 1 γ, 2 δ, 3 ζ₃, then Rice with 0 to 8, 10, 12, 14), and the
+//!           codewords
 //! 6 bits    below 32: how the list is written without a model (0 zeros, 1 γ, 2 δ, 3 to 5 ζ₂ to ζ₄, 6 nibbles,
 //!           from 7 on Rice with parameter 0 to 24); from 32 on: the model, less 32
 //! 11 bits   the slot from which the first number is popped

@@ -4,7 +4,8 @@
 use super::{TOO_LONG, Words, width};
 use crate::codes::bits::{BitReader, Bits, WINDOW, lowest};
 
-/// Blocks of 4 or 8 bits, the lowest bits of the number first; the last bit of each says whether another follows.
+/// Blocks of 4 or 8 bits, the lowest bits of the number first; the last bit of each says whether another
+/// follows.
 #[derive(Clone, Copy)]
 pub struct Blocks(pub u32);
 

@@ -40,7 +40,7 @@ pub fn assemble(assembly: Assembly<'_>, options: &Options, pulse: &Pulse) -> Res
     drop(urls);
     let sites = sites.into_dictionary(&mut cards);
     if let Some(arranged) = &arranged {
-        //  From order of arrival to the new order, for everything indexed by document.
+        // From order of arrival to the new order, for everything indexed by document.
         cards = arranged.iter().map(|old| cards[*old as usize]).collect();
         places = arranged.iter().map(|old| places[*old as usize]).collect();
         let mut new = vec![DocId::END; arranged.len()];

@@ -70,7 +70,7 @@ pub fn bisect(merge: &Merge<'_>, threads: usize, pulse: &Pulse) -> Result<Vec<u3
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build();
     let pool = pool.map_err(|error| Error::Invalid(format!("no threads: {error}")))?;
     let logarithms: Vec<f32> = (0..documents.len() + 3).map(|number| libm::log2f(number as f32)).collect();
-    //  Level by level, so that the calling thread can check for a stop request after each.
+    // Level by level, so that the calling thread can check for a stop request after each.
     let mut parts: Vec<&mut [u32]> = vec![&mut documents];
     while parts.iter().any(|part| part.len() > SMALLEST) {
         pulse.beat()?;
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn puts_alike_documents_together() {
-        //  Two kinds of documents, one after the other, each with the terms of its kind.
+        // Two kinds of documents, one after the other, each with the terms of its kind.
         let documents = 400;
         let terms: Vec<Vec<u32>> =
             (0..documents).map(|number| (0..6).map(|term| number % 2 * 6 + term).collect()).collect();
@@ -188,7 +188,7 @@ mod tests {
         let forward = Forward { terms: terms.concat(), ends, distinct: 12 };
         let logarithms: Vec<f32> = (0..documents + 3).map(|number| libm::log2f(number as f32)).collect();
         let mut order: Vec<u32> = (0..documents).collect();
-        //  Both halves start with equally many of each kind, so the first few must break the tie.
+        // Both halves start with equally many of each kind, so the first few must break the tie.
         order.swap(0, 399);
         halve(&mut order, &forward, &logarithms, &mut Degrees::new(12));
         let changes = order.windows(2).filter(|pair| pair[0] % 2 != pair[1] % 2).count();

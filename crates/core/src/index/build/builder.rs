@@ -126,7 +126,7 @@ impl IndexBuilder {
             Some(writer) => writer,
             None => SegmentWriter::create(&self.folder, self.number)?,
         };
-        //  Of several documents with the same URL the last one wins.
+        // Of several documents with the same URL the last one wins.
         let dropped = repeated(self.cards.iter().map(|card| card.signature));
         let mut kept = Vec::with_capacity(self.cards.len());
         let mut places = Vec::new();
@@ -211,7 +211,7 @@ impl IndexBuilder {
 /// Returns freed memory to the operating system, so that what the chunks used is available for the merge.
 fn give_back_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    //  SAFETY: takes no pointer, and may be called from any thread at any time.
+    // SAFETY: takes no pointer, and may be called from any thread at any time.
     unsafe {
         libc::malloc_trim(0);
     }

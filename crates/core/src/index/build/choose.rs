@@ -108,7 +108,7 @@ pub fn choose(choice: &CodeChoice, sample: &Sample, threads: usize) -> Result<Co
     let [pointers, counts, firsts, gaps] = &sample.lists;
     let small = sample.size < SMALL_SAMPLE;
     let balanced = choice.prefer == Preference::Balanced;
-    //  A model pays off on long lists, but long lists dominate query time: if both size and time count, only
+    // A model pays off on long lists, but long lists dominate query time: if both size and time count, only
     // first positions may use one.
     let pick = |asked: Option<Code>, lists: &[Vec<u32>], weight: f64, models: bool| match asked {
         Some(code) => Coder::train(code, lists),
@@ -142,7 +142,7 @@ fn best(prefer: Preference, lists: &[Vec<u32>], weight: f64, models: bool) -> Re
     let mut best: Option<((f64, f64), Coder)> = None;
     for code in Code::all().into_iter().filter(|code| models || *code != Code::Ans) {
         let Ok(coder) = Coder::train(code, lists) else { continue };
-        //  A code that cannot encode the lists is no candidate.
+        // A code that cannot encode the lists is no candidate.
         let Some(bits) = bits_a_number(&coder, lists) else { continue };
         let nanoseconds = code.nanoseconds();
         let cost = match prefer {

@@ -41,7 +41,7 @@ impl Fingerprints {
         let bits: [u16; 64] = std::array::from_fn(|bit| (hash >> bit & 1) as u16);
         for document in documents {
             let Counters { terms, ones } = &mut self.documents[document as usize];
-            //  A document with more distinct terms is fingerprinted by the first of them.
+            // A document with more distinct terms is fingerprinted by the first of them.
             if *terms < u32::from(u16::MAX) {
                 *terms += 1;
                 ones.iter_mut().zip(bits).for_each(|(count, bit)| *count += bit);

@@ -114,7 +114,7 @@ impl<'a> Merge<'a> {
                 *done[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(merged);
             }
         };
-        //  Only the calling thread can receive a stop request; it signals the others.
+        // Only the calling thread can receive a stop request; it signals the others.
         let go_on = || !stop.load(Ordering::Relaxed);
         std::thread::scope(|scope| {
             for _ in 1..threads.min(stretches) {
@@ -127,7 +127,7 @@ impl<'a> Merge<'a> {
         for stretch in done {
             match stretch.into_inner().unwrap_or_else(PoisonError::into_inner) {
                 Some(Ok(stretch)) => merged.push(stretch),
-                //  Of all failures, report the one that made the others stop.
+                // Of all failures, report the one that made the others stop.
                 Some(Err(error)) if !matches!(failure, Some(Error::Io { .. })) => failure = Some(error),
                 _ => {}
             }
@@ -207,7 +207,7 @@ impl<'a> Merge<'a> {
             }
             Ok(())
         })?;
-        //  A term with one document is stored in the dictionary entry and needs no code.
+        // A term with one document is stored in the dictionary entry and needs no code.
         if gathered.postings.len() > 1 && !numbers.pointers.is_empty() {
             sample.push(&numbers);
         }
@@ -249,7 +249,7 @@ impl<'a> Merge<'a> {
             self.sources.iter().map(|source| source.terms_from(first)).collect();
         let mut heap = Heap::default();
         for number in 0..walks.len() {
-            //  An iterator starts at the nearest sampled term before the first one.
+            // An iterator starts at the nearest sampled term before the first one.
             while walks[number].advance()? {
                 if walks[number].term() >= first {
                     heap.push(number, &walks);

@@ -34,7 +34,7 @@ pub fn arrange(
         Order::Arrival => Ok(None),
         Order::Url => {
             let mut documents: Vec<u32> = (0..merge.cards.len() as u32).collect();
-            //  Every document has a URL here; a missing one would sort first.
+            // Every document has a URL here; a missing one would sort first.
             documents.sort_by_key(|document| urls.get(*document as usize));
             Ok(Some(documents))
         }

@@ -160,7 +160,7 @@ impl<'a> PostingsWriter<'a> {
     fn end_block(&mut self) -> Result<()> {
         let numbers = &self.numbers;
         let alone = self.frequency == 1;
-        //  Only a list of several blocks stores maxima, and whether there will be several is known once one
+        // Only a list of several blocks stores maxima, and whether there will be several is known once one
         // is full.
         let full = numbers.pointers.len() == self.codes.quantum as usize;
         if full || !self.blocks.is_empty() {

@@ -100,7 +100,7 @@ impl Run {
         let write = || {
             let mut file: File = tempfile::tempfile_in(folder)?;
             file.write_all(bytes)?;
-            //  SAFETY: the file has no name, so no other process can write to it or truncate it.
+            // SAFETY: the file has no name, so no other process can write to it or truncate it.
             unsafe { Mmap::map(&file) }
         };
         self.data = Data::File(write().map_err(Error::io(folder))?);

@@ -114,7 +114,7 @@ impl Vocabulary {
             self.languages.push((language, Analyzer::new(language)));
             self.languages.len() - 1
         });
-        //  A page may claim any tag, but there are only a few dozen languages.
+        // A page may claim any tag, but there are only a few dozen languages.
         number as u8
     }
 
@@ -122,7 +122,7 @@ impl Vocabulary {
     /// the text takes.
     #[inline]
     pub fn each(&mut self, language: u8, text: &str, mut visit: impl FnMut(u32, u32)) -> u32 {
-        //  The analyzer is small; copying it lets the rest of the vocabulary be borrowed mutably.
+        // The analyzer is small; copying it lets the rest of the vocabulary be borrowed mutably.
         let analyzer = self.languages[usize::from(language)].1.clone();
         analyzer.tokens(text, |token| {
             let term = self.number(&analyzer, language, token.surface);

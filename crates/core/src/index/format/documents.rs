@@ -166,7 +166,7 @@ impl DocumentBlock {
     /// Decompresses a block; `None` if it does not decode.
     pub fn read(compressed: &[u8]) -> Option<DocumentBlock> {
         let (length, _) = lz4_flex::block::uncompressed_size(compressed).ok()?;
-        //  LZ4 never compresses to less than 1/255: a larger length is corrupt, and must not be allocated.
+        // LZ4 never compresses to less than 1/255: a larger length is corrupt, and must not be allocated.
         if length / 255 > compressed.len() {
             return None;
         }

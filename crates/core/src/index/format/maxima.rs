@@ -70,7 +70,7 @@ impl Maxima {
         let Some((first, last)) = frontier.first().zip(frontier.last()) else {
             return Maxima([Corner::default(); 2]);
         };
-        //  On the frontier a larger count goes with a longer document, so a range of it has the count of its
+        // On the frontier a larger count goes with a longer document, so a range of it has the count of its
         // last point and the length of its first.
         let corner = |from: Corner, to: Corner| Corner { count: to.count, length: from.length };
         let cuts =

@@ -48,7 +48,7 @@ pub fn write(blocks: &[Block], bytes: &mut Vec<u8>) {
         let joined = Maxima::joined(group.iter().map(|block| block.maxima)).fields();
         let [a, b, c, d] = joined;
         summaries.push([end.last.0.into(), pointers, counts, positions, a, b, c, d, rows.len() as u64]);
-        //  The only group of a short list is relative to 0, because no group row stores its start.
+        // The only group of a short list is relative to 0, because no group row stores its start.
         let base = if groups.len() > 1 { first.starts } else { [0; 3] };
         let row = |block: &Block| {
             let [a, b, c, d] = block.maxima.fields();

@@ -96,7 +96,7 @@ mod tests {
             relate_gaps(&gaps, &counts, &mut differences);
             restore_gaps(&mut differences, &counts);
             prop_assert_eq!(&differences, &gaps);
-            //  Identical pages need no bits after the first.
+            // Identical pages need no bits after the first.
             firsts.fill(7);
             gaps.fill(9);
             prop_assert_eq!(relate_firsts(&firsts, &mut differences), firsts.len() > 1);

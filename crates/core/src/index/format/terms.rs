@@ -3,8 +3,9 @@
 //!
 //! ```text
 //! block  where the posting lists of its first term start in each of the four components
-//! term   bytes shared with the term before (0 for the first of a block) and length of the rest, four bits each; from
-//!        15 on the excess in variable byte code; then the rest, and its entry (crate::index::format::lists)
+//! term   bytes shared with the term before (0 for the first of a block) and length of the rest, four bits
+//!        each; from 15 on the excess in variable byte code; then the rest, and its
+//!        entry (crate::index::format::lists)
 //! index  for each block: its first term, and the length of the block
 //! ```
 //!

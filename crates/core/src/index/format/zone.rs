@@ -26,8 +26,8 @@ impl Zone {
     /// Every zone, in the order of the format.
     pub const ALL: [Zone; ZONES] = [Zone::Body, Zone::Title, Zone::Headings, Zone::Anchors, Zone::Url];
 
-    /// The zones searched for a term without a zone. The headings are in the body already, and the words of a
-    /// URL are the same for a whole folder of pages.
+    /// The zones that a `TermCursor` reads; a query searches those with a positive weight. The headings are in
+    /// the body already, and the words of a URL are the same for a whole folder of pages.
     pub const SEARCHED: [Zone; 3] = [Zone::Body, Zone::Title, Zone::Anchors];
 
     /// The name of the zone in queries, settings and tables.

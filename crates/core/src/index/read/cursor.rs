@@ -207,7 +207,7 @@ impl<'a> Cursor<'a> {
     fn component(&mut self, section: Section, part: usize) -> Result<&'a [u8]> {
         let range = self.list.ranges[part].clone();
         let start = if self.block > 0 { self.start_of(self.block, part)? } else { range.start };
-        //  The next block is in another group only at the end of a group.
+        // The next block is in another group only at the end of a group.
         let end = if self.block + 1 < self.skips.blocks() {
             self.start_of(self.block + 1, part)?
         } else {
@@ -278,7 +278,7 @@ impl<'a> Cursor<'a> {
         }
         let mut bytes = self.component(Section::Counts, COUNTS)?;
         let decoded = self.codes.counts.read(&mut bytes, postings, &mut self.counts);
-        //  More repeats than the dictionary entry says, or than a count can hold, is corruption: allocate
+        // More repeats than the dictionary entry says, or than a count can hold, is corruption: allocate
         // nothing for it.
         let repeats = self.counts.iter().map(|count| u64::from(*count)).sum::<u64>();
         let most = (self.list.occurrences - u64::from(self.list.frequency)).min(u64::from(u32::MAX) - 1);

@@ -195,7 +195,7 @@ impl Segment {
     pub fn places_in(&self, block: usize) -> Result<Range<u32>> {
         let index = self.document_index()?;
         let first = index.first(block).0;
-        //  Dropped documents may remain among the stored ones, so only the last block has an open end.
+        // Dropped documents may remain among the stored ones, so only the last block has an open end.
         let next =
             if block + 1 < index.blocks() { index.first(block + 1).0 } else { self.stored_documents()? };
         Ok(first..next.max(first))

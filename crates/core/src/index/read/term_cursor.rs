@@ -1,4 +1,5 @@
-//! A cursor over a term in all searched zones: the union of their posting lists, each document once.
+//! A cursor over a term in the zones of [`Zone::SEARCHED`]: the union of their posting lists, each document
+//! once.
 
 use super::cursor::Cursor;
 use super::segment::Segment;

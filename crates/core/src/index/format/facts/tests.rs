@@ -112,7 +112,7 @@ proptest! {
         let mut files = Vec::new();
         let mut live: BTreeMap<&str, &Page> = BTreeMap::new();
         for (number, (pages, deleted)) in (1..).zip(&batches) {
-            //  The tombstones of a segment apply only to older ones.
+            // The tombstones of a segment apply only to older ones.
             deleted.iter().for_each(|url| { live.remove(url); });
             let own: BTreeMap<&str, &Page> = pages.iter().map(|page| (page.url, page)).collect();
             live.extend(&own);

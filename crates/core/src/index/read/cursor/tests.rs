@@ -28,7 +28,7 @@ fn some_list() -> impl Strategy<Value = Model> {
 
 /// Any code for each component, or `auto`, and any quantum.
 fn some_options() -> impl Strategy<Value = Options> {
-    //  Codes whose codewords grow with the number itself refuse large gaps, as they should.
+    // Codes whose codewords grow with the number itself refuse large gaps, as they should.
     let codes: Vec<Code> =
         Code::all().into_iter().filter(|code| !["unary"].contains(&code.to_string().as_str())).collect();
     let code = || prop::option::of(prop::sample::select(codes.clone()));
