@@ -1,14 +1,15 @@
-//! How a section of the settings comes into the core.
+//! How a section of the settings is passed to the core.
 //!
-//! Python defines the settings (`crivello.settings.fields`: type, limits, default, description). A section crosses the boundary
-//! as a whole, in JSON, and becomes the options of its part: one struct that serde fills, with a field for every setting, without
-//! defaults, refusing what it does not know. Values are derived while they are read (0 threads become one for each core). Fields
-//! are visible in this crate only, so that the compiler warns of one that nothing reads.
+//! Python defines the settings (`crivello.settings.fields`: type, limits, default, description). A whole
+//! section crosses the boundary as JSON and is deserialized into the options of its part: a struct with a
+//! field for every setting, without defaults, that rejects unknown fields. Derived values are computed during
+//! deserialization (0 threads become one per core). Fields are visible only within the crate, so that the
+//! compiler warns of one that is never read.
 //!
-//! A struct may take in the options of its parts with `#[serde(flatten)]`; serde refuses unknown fields only where flattened structs
-//! have no flattened ones in turn.
+//! A struct may embed the options of its parts with `#[serde(flatten)]`; serde rejects unknown fields only if
+//! flattened structs do not flatten others in turn.
 //!
-//! Which kinds of a thing there are (scorers, scopes, sieves …) is said where the thing is, by [`choices!`].
+//! The variants of a setting (scorers, scopes, sieves …) are defined with the thing itself, by [`choices!`].
 
 use std::time::Duration;
 
@@ -17,27 +18,27 @@ use serde::{Deserialize, Deserializer};
 
 use crate::{Error, Result};
 
-/// The longest time that is counted, a year: clocks may not count further.
+/// The longest duration, a year: clocks may not represent longer ones.
 const LONGEST: f64 = 365.0 * 86_400.0;
 
-/// Reads a section.
+/// Deserializes a section.
 pub(crate) fn section<T: DeserializeOwned>(name: &str, json: &[u8]) -> Result<T> {
     serde_json::from_slice(json)
         .map_err(|error| Error::Invalid(format!("the settings of {name} are not as expected: {error}")))
 }
 
-/// How many threads there are to be: 0 stands for one for each core.
+/// A number of threads: 0 stands for one per core.
 pub(crate) fn threads<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<usize, D::Error> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     usize::deserialize(from).map(|asked| if asked == 0 { cores() } else { asked })
 }
 
-/// A time in seconds.
+/// A duration in seconds.
 pub(crate) fn seconds<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Duration, D::Error> {
     f64::deserialize(from).and_then(duration)
 }
 
-/// A time in seconds, where one is given.
+/// An optional duration in seconds.
 pub(crate) fn optional_seconds<'de, D: Deserializer<'de>>(
     from: D,
 ) -> std::result::Result<Option<Duration>, D::Error> {
@@ -48,13 +49,13 @@ fn duration<E: serde::de::Error>(seconds: f64) -> std::result::Result<Duration, 
     Duration::try_from_secs_f64(seconds.min(LONGEST)).map_err(E::custom)
 }
 
-/// Text, where there is any.
+/// Optional text.
 pub(crate) fn text<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;
     Ok((!text.trim().is_empty()).then(|| text.trim().to_owned()))
 }
 
-/// What a name stands for; `None` for a word that leaves it open.
+/// The value with a name; `None` for the word `open`, which leaves it open.
 pub(crate) fn named<'de, T, D>(from: D, open: &str) -> std::result::Result<Option<T>, D::Error>
 where
     T: std::str::FromStr<Err = Error>,
@@ -64,11 +65,11 @@ where
     if name == open { Ok(None) } else { name.parse().map(Some).map_err(D::Error::custom) }
 }
 
-/// Names and what they stand for, for people.
+/// Names and their descriptions, for users.
 pub type Choices = Vec<(&'static str, String)>;
 
-/// Defines an enumeration whose members have names: what the settings may say. The line of documentation of a member is what
-/// the help says about it, and the first member comes first there.
+/// Defines an enumeration whose members have names, the allowed values of a setting. The doc line of a member
+/// is its description in the help, where members are listed in this order.
 macro_rules! choices {
     ($(#[$about:meta])* $visibility:vis enum $kind:ident, $what:literal {
         $(#[doc = $description:literal] $member:ident = $name:literal,)+
@@ -83,7 +84,7 @@ macro_rules! choices {
             /// Every member with its name.
             pub const ALL: &'static [(&'static str, $kind)] = &[$(($name, $kind::$member)),+];
 
-            /// The names, each with what it stands for.
+            /// The names, each with its description.
             pub fn choices() -> $crate::settings::Choices {
                 vec![$(($name, $description.trim().trim_end_matches('.').to_owned())),+]
             }

@@ -1,4 +1,4 @@
-//! Analysis: the terms of a text, with places that Python can slice by.
+//! Analysis: the terms of a text, with character offsets that Python can slice by.
 
 use crivello_core::analysis::{Analyzer, Language};
 use pyo3::prelude::*;
@@ -6,7 +6,7 @@ use pyo3::pybacked::PyBackedStr;
 
 use crate::enter::enter;
 
-/// How many tokens are found between two looks for Ctrl-C.
+/// The number of tokens between two checks for Ctrl-C.
 const BATCH: usize = 1 << 16;
 
 /// Term, position, first and last character, number of parts, and whether it is a stop word.
@@ -19,7 +19,7 @@ fn analyze(py: Python<'_>, text: &str, language: Option<&str>) -> PyResult<Vec<A
         let analyzer = Analyzer::new(Language::of(language));
         let mut found = Vec::new();
         let mut going = Ok(());
-        // The characters before a byte; tokens start in order.
+        // Converts byte offsets to character offsets; tokens start in order.
         let (mut byte, mut character) = (0, 0);
         analyzer.words(text, |word| {
             if going.is_err() {
@@ -38,7 +38,8 @@ fn analyze(py: Python<'_>, text: &str, language: Option<&str>) -> PyResult<Vec<A
     })
 }
 
-/// How many tokens some texts have; with their terms, it is what analysis costs.
+/// The number of tokens of some texts; with `terms`, their terms are computed too: for measuring the cost of
+/// analysis.
 #[pyfunction]
 #[pyo3(signature = (texts, language = None, *, terms = false))]
 fn count_tokens(

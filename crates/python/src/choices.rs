@@ -1,4 +1,4 @@
-//! Which kinds there are of what a setting can choose.
+//! The allowed values of settings that are a choice.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crivello_core::sieve::Kind;
 use crivello_core::url::ScopeKind;
 use pyo3::prelude::*;
 
-/// The names of each kind of thing, the usual one first, each with a short description.
+/// The names of each kind, the default first, each with a short description.
 #[pyfunction]
 fn choices() -> HashMap<&'static str, Choices> {
     HashMap::from([

@@ -1,4 +1,4 @@
-//! Codes of integers: the numbers come and go as arrays of 64 bits.
+//! Integer codes: the numbers are passed as arrays of 64 bits.
 
 use crivello_core::codes::{Code, mathematics, measure, streams};
 use crivello_core::{Error, Result};
@@ -37,13 +37,13 @@ fn named(code: &str) -> Result<Code> {
     code.parse()
 }
 
-/// The names of the codes that hold any list.
+/// The names of the codes that can encode any list.
 #[pyfunction]
 fn code_names() -> Vec<String> {
     Code::all().iter().map(Code::to_string).collect()
 }
 
-/// The name of a code as it is written; refuses one that there is not.
+/// The canonical name of a code; fails for an unknown one.
 #[pyfunction]
 fn code_checked(py: Python<'_>, code: &str) -> PyResult<String> {
     enter(py, |_| named(code).map(|code| code.to_string()))
@@ -57,14 +57,14 @@ fn code_encode<'py>(code: &str, numbers: &Bound<'py, PyAny>) -> PyResult<Bound<'
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// The numbers, as the bytes of an array of 64-bit ones.
+/// The numbers, as the bytes of a uint64 array.
 #[pyfunction]
 fn code_decode<'py>(py: Python<'py>, code: &str, data: &[u8], n: usize) -> PyResult<Bound<'py, PyByteArray>> {
     let numbers = enter(py, |pulse| streams::decode(named(code)?, data, n, pulse))?;
     bytes_of(py, &numbers, |number| number.to_ne_bytes())
 }
 
-/// The lengths, as the bytes of an array of 64-bit numbers.
+/// The lengths, as the bytes of a uint64 array.
 #[pyfunction]
 fn code_lengths<'py>(code: &str, numbers: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
     let py = numbers.py();
@@ -73,7 +73,7 @@ fn code_lengths<'py>(code: &str, numbers: &Bound<'py, PyAny>) -> PyResult<Bound<
     bytes_of(py, &lengths, |length| length.to_ne_bytes())
 }
 
-/// The intended probabilities, as the bytes of an array of doubles.
+/// The intended probabilities, as the bytes of a float64 array.
 #[pyfunction]
 fn code_intended<'py>(code: &str, numbers: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
     let py = numbers.py();
@@ -109,7 +109,7 @@ fn code_entropy(numbers: &Bound<'_, PyAny>) -> PyResult<f64> {
     enter(py, |pulse| mathematics::entropy(&numbers, pulse))
 }
 
-/// How many bytes the numbers take, and how many seconds writing and reading them does.
+/// The encoded size of the numbers in bytes, and the seconds to encode and to decode them.
 #[pyfunction]
 fn code_measure(code: &str, numbers: &Bound<'_, PyAny>) -> PyResult<(u64, f64, f64)> {
     let py = numbers.py();

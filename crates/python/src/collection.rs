@@ -1,4 +1,4 @@
-//! Collections: what was committed, rows, records, and documents on their way to the index.
+//! Collections: commits, rows, archive records, and the documents to be indexed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::enter::enter;
 use crate::index::{IndexBuilder, IndexOptions};
 use crate::parse::ParsedPage;
 
-/// How many rows Python gets at once.
+/// The number of rows passed to Python at a time.
 const BATCH: usize = 1000;
 
 /// The names of a collection's files.
@@ -86,7 +86,7 @@ impl Layout {
     }
 }
 
-/// The enumeration of outcomes, which Python's `enum` makes of the core's.
+/// The enumeration of outcomes, built with Python's `enum` from the core's.
 fn outcomes<'py>(py: Python<'py>) -> PyResult<&'py Bound<'py, PyAny>> {
     static OUTCOMES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let make = || {
@@ -102,7 +102,7 @@ fn outcomes<'py>(py: Python<'py>) -> PyResult<&'py Bound<'py, PyAny>> {
     Ok(OUTCOMES.get_or_try_init(py, make)?.bind(py))
 }
 
-/// A name in the case of constants: `TooLarge` is `TOO_LARGE`.
+/// The name of a constant: `TooLarge` becomes `TOO_LARGE`.
 fn constant(name: &str) -> String {
     let mut made = String::new();
     for letter in name.chars() {
@@ -114,7 +114,7 @@ fn constant(name: &str) -> String {
     made
 }
 
-/// A class of a row's fields: texts, texts that may be missing, and numbers.
+/// A class for a row's fields: texts, optional texts, and numbers.
 macro_rules! row {
     (texts: $($text:ident)*; maybe: $($maybe:ident)*; numbers: $($number:ident: $type:ty,)*; $($methods:tt)*) => {
         #[pymethods]
@@ -127,7 +127,7 @@ macro_rules! row {
     };
 }
 
-/// What is known about a URL, and where its record lies in the archive.
+/// The row of a URL, with the place of its record in the archive.
 #[pyclass(module = "crivello._core", frozen, eq)]
 #[derive(PartialEq)]
 struct Row(collection::Row);
@@ -211,7 +211,7 @@ impl Table {
     }
 }
 
-/// The rows from an offset on, in batches, each with the offset where the next one starts.
+/// The rows from an offset on, in batches, each with the offset of the next one.
 #[pyclass(module = "crivello._core", frozen)]
 struct RowBatches {
     snapshot: Arc<Snapshot>,
@@ -246,7 +246,7 @@ impl Record {
         &self.0.url
     }
 
-    /// Of fields with one name the first.
+    /// Of fields with the same name the first counts.
     #[getter]
     fn headers(&self) -> HashMap<&str, &str> {
         self.0.headers.iter().rev().map(|(name, value)| (name.as_str(), value.as_str())).collect()
@@ -267,7 +267,7 @@ impl Record {
     }
 }
 
-/// A collection that is open.
+/// An open collection.
 #[pyclass(module = "crivello._core", frozen)]
 struct Collection(collection::Collection);
 
@@ -288,7 +288,7 @@ impl Collection {
         enter(py, |_| collection::Collection::create(&folder, settings))
     }
 
-    /// Who is writing to the collection in a folder: the process, and since when in seconds since 1970.
+    /// The process that is writing to the collection in a folder, and since when, in seconds since 1970.
     #[staticmethod]
     fn holder(folder: PathBuf) -> Option<(Option<u32>, f64)> {
         let holder = Lock::holder(&folder)?;
@@ -319,7 +319,7 @@ impl Collection {
         self.0.snapshot().manifest.state.get(part).map(ToString::to_string)
     }
 
-    /// When the last commit was, in seconds since 1970.
+    /// The time of the last commit, in seconds since 1970.
     #[getter]
     fn committed_at(&self) -> f64 {
         self.0.snapshot().committed_at()
@@ -346,12 +346,12 @@ impl Collection {
         enter(py, |_| self.0.snapshot().archive.read(row.0.place())).map(Record)
     }
 
-    /// The text of a page whose body may decode to `limit` bytes.
+    /// The text of a page whose body may decode to at most `limit` bytes.
     fn text(&self, py: Python<'_>, row: &Row, limit: usize) -> PyResult<String> {
         enter(py, |_| Ok(self.0.snapshot().zones(&row.0, limit)?.1))
     }
 
-    /// The documents of the rows from `start` on or, where `pages` are given, of the URLs with these signatures.
+    /// The documents of the rows from `start` on or, if `pages` are given, of the URLs with these signatures.
     #[pyo3(signature = (options, max_bytes, start = 0, pages = None, language = None, extractor = None))]
     #[allow(clippy::too_many_arguments)]
     fn documents(
@@ -375,7 +375,7 @@ impl Collection {
     }
 }
 
-/// An extractor that is written in Python: a function from a list of documents to another, all as tuples.
+/// An extractor written in Python: a function from a list of documents to another, all as tuples.
 struct PythonExtractor(Py<PyAny>);
 
 impl Extractor for PythonExtractor {
@@ -395,7 +395,7 @@ impl Extractor for PythonExtractor {
     }
 }
 
-/// A document as `crivello.index.Document` has it.
+/// A document as in `crivello.index.Document`.
 type Fields = (String, String, String, Option<String>, String, String, String, String, u32);
 
 #[allow(clippy::type_complexity)]
@@ -405,13 +405,13 @@ fn fields(document: &Document) -> (&str, &str, &str, Option<&str>, &str, &str, &
     (url, title, body, language, headings, anchors, id, kind, *day)
 }
 
-/// Documents on their way from the archive to an index.
+/// A stream of documents from the archive to an index.
 #[pyclass(module = "crivello._core")]
 struct Documents(collection::Documents);
 
 #[pymethods]
 impl Documents {
-    /// Adds the documents that come within so many seconds; whether there may be more.
+    /// Adds the documents that are ready within `seconds`; returns whether there may be more.
     #[pyo3(signature = (builder, seconds = 0.1))]
     fn feed(
         &mut self,
@@ -424,13 +424,13 @@ impl Documents {
         enter(py, |pulse| self.0.feed(builder, time, pulse))
     }
 
-    /// Which share of the rows was read.
+    /// The share of the rows that has been read.
     #[getter]
     fn fraction(&self) -> f64 {
         self.0.fraction()
     }
 
-    /// The offset of the first row that is yet to come.
+    /// The offset of the next row.
     #[getter]
     fn end(&self) -> u64 {
         self.0.end()

@@ -1,5 +1,5 @@
-//! The crawl: its threads are native; what Python decides (a sieve of its own, which links are followed and
-//! which come first) is asked for in batches.
+//! The crawl: its threads are native; what Python decides (a custom sieve, which links are followed and their
+//! priorities) is requested in batches.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,16 +16,16 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::enter::enter;
 
-/// The files to commit, and what to remember as JSON.
+/// The files to commit, and the state to save as JSON.
 type Committed = (HashMap<String, Option<u64>>, String);
 
-/// A crawl that runs in native threads.
+/// A crawl in native threads.
 #[pyclass(module = "crivello._core")]
 struct Crawl(Option<crawl::Crawl>);
 
 #[pymethods]
 impl Crawl {
-    /// Starts a crawl by a plan in JSON; `sieve` is one that is written in Python.
+    /// Starts a crawl by a plan in JSON; `sieve` is an optional one written in Python.
     #[new]
     #[pyo3(signature = (plan, files, sieve = None, policy = None))]
     fn new(
@@ -46,7 +46,7 @@ impl Crawl {
         .map(|crawl| Crawl(Some(crawl)))
     }
 
-    /// Waits for the end, so many seconds: whether it is there, and by which limit.
+    /// Waits up to `seconds` for the end: returns whether it was reached, and by which limit.
     fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<(bool, Option<&'static str>)> {
         let crawl = self.running(py)?;
         let timeout = Duration::try_from_secs_f64(seconds).unwrap_or_default();
@@ -78,13 +78,13 @@ impl Crawl {
         Ok((files.into_iter().collect(), state.to_string()))
     }
 
-    /// Counts and gauges, as JSON.
+    /// Counters and gauges, as JSON.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let crawl = self.running(py)?;
         Ok(report(crawl, &crawl.counts()).to_string())
     }
 
-    /// Ends the threads; what was not committed is lost.
+    /// Stops the threads; what was not committed is lost.
     fn close(&mut self, py: Python<'_>) -> PyResult<()> {
         let crawl = self.0.take();
         enter(py, |_| {
@@ -105,7 +105,7 @@ impl Crawl {
     }
 }
 
-/// How a crawl stands, by counts of this or an earlier moment.
+/// A report on a crawl, with counters of this or an earlier moment.
 fn report(crawl: &crawl::Crawl, counts: &Counts) -> serde_json::Value {
     let outcomes: HashMap<_, _> =
         counts.outcomes.iter().map(|(outcome, count)| (outcome.words(), *count)).collect();
@@ -129,7 +129,7 @@ fn failed(error: PyErr) -> Error {
     Error::Invalid(Python::attach(|py| error.value(py).to_string()))
 }
 
-/// A sieve that is written in Python.
+/// A sieve written in Python.
 struct PythonSieve {
     sieve: Py<PyAny>,
     urls: Vec<String>,
@@ -204,7 +204,7 @@ fn json(py: Python<'_>, value: Py<PyAny>) -> PyResult<String> {
     py.import("json")?.call_method1("dumps", (value,))?.extract()
 }
 
-/// A policy that is written in Python: asked once for all links of a page.
+/// A policy written in Python: called once for all links of a page.
 struct PythonPolicy(Py<PyAny>);
 
 /// The priority of each link, and the failures by name and message.
@@ -235,19 +235,20 @@ fn check_crawl(py: Python<'_>, plan: &[u8]) -> PyResult<()> {
     enter(py, |_| crawl::check(&Plan::from_json(plan)?))
 }
 
-/// Whether the host of any of the first URLs is on a private network; None where no name resolves.
+/// Whether the host of any of the first URLs is on a private network; `None` if no name resolves.
 #[pyfunction]
 fn any_is_private(py: Python<'_>, urls: Vec<String>, hosts_file: Option<PathBuf>) -> PyResult<Option<bool>> {
     enter(py, |_| crivello_core::fetch::any_is_private(&urls, hosts_file.as_deref()))
 }
 
-/// How many links away from a seed a URL was found, by a file of the sieve; None where that has it not.
+/// The depth at which a URL was found, in links from a seed, by a file of the sieve; `None` if the file does
+/// not have it.
 #[pyfunction]
 fn depth_of(py: Python<'_>, path: PathBuf, committed: u64, url: &str) -> PyResult<Option<u32>> {
     enter(py, |pulse| crawl::depth_of(&path, committed, url, pulse))
 }
 
-/// The signatures of pages of links that link to a page.
+/// The signatures of up to `limit` pages in a link log that link to a page.
 #[pyfunction]
 #[pyo3(signature = (path, committed, signature, limit))]
 fn pages_linking_to(

@@ -12,12 +12,12 @@ use pyo3::types::PyByteArray;
 use crate::enter::enter;
 use crate::filters::{answers, keys_of};
 
-/// The hashes of keys; a number in an array is the key of its eight bytes.
+/// The hashes of keys; a number in an array stands for the key of its eight bytes.
 fn hashes_of(keys: &Bound<'_, PyAny>) -> PyResult<Vec<KeyHash>> {
     keys_of(keys, KeyHash::of, |number| KeyHash::of(&number.to_le_bytes()))
 }
 
-/// Numbers of 64 bits as bytes, for NumPy.
+/// 64-bit integers as bytes, for NumPy.
 fn array<'py>(py: Python<'py>, numbers: &[u64]) -> PyResult<Bound<'py, PyByteArray>> {
     PyByteArray::new_with(py, 8 * numbers.len(), |bytes| {
         let (words, _) = bytes.as_chunks_mut::<8>();
@@ -26,7 +26,7 @@ fn array<'py>(py: Python<'py>, numbers: &[u64]) -> PyResult<Bound<'py, PyByteArr
     })
 }
 
-/// A function from keys to numbers.
+/// A static function from keys to numbers.
 #[pyclass(module = "crivello._core", frozen)]
 struct StaticFunction(Kept<dictionaries::StaticFunction>);
 
@@ -131,7 +131,7 @@ impl KeyRanks {
         enter(py, |_| self.0.save(&path))
     }
 
-    /// The rank of each key, as an int64; -1 for what is none.
+    /// The rank of each key, as an int64; -1 if it has none.
     fn get<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
         let py = keys.py();
         let hashes = hashes_of(keys)?;
@@ -175,7 +175,7 @@ impl KeyRanks {
     }
 }
 
-/// A set of keys that sometimes says yes where the answer is no.
+/// An approximate set of keys, with false positives.
 #[pyclass(module = "crivello._core", frozen)]
 struct ApproximateDictionary(Kept<Approximate>);
 
@@ -199,7 +199,7 @@ impl ApproximateDictionary {
         enter(py, |_| self.0.save(&path))
     }
 
-    /// A byte for each key, 1 if it seems to be there.
+    /// A byte for each key: 1 if it is reported as present.
     fn contains<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
         let py = keys.py();
         let hashes = hashes_of(keys)?;
@@ -237,7 +237,7 @@ impl ApproximateDictionary {
     }
 }
 
-/// A sorted list of strings.
+/// A sorted, front-coded list of strings.
 #[pyclass(module = "crivello._core", frozen)]
 struct FrontCodedList(Kept<FrontCoded>);
 
@@ -267,7 +267,7 @@ impl FrontCodedList {
         })
     }
 
-    /// The rank of each key, as an int64; -1 for what is none.
+    /// The rank of each key, as an int64; -1 if it has none.
     fn ranks<'py>(&self, py: Python<'py>, keys: Vec<PyBackedStr>) -> PyResult<Bound<'py, PyByteArray>> {
         let ranks = enter(py, |pulse| {
             let mut ranks = Vec::with_capacity(keys.len());
@@ -283,7 +283,7 @@ impl FrontCodedList {
         array(py, &ranks)
     }
 
-    /// The first rank of the keys with a prefix, and the one after the last.
+    /// The range of ranks of the keys with a prefix: the first, and one past the last.
     fn prefix(&self, py: Python<'_>, prefix: &str) -> PyResult<(u64, u64)> {
         enter(py, |_| {
             let range = self.0.prefix(self.0.bytes(), prefix.as_bytes()).ok_or_else(|| self.0.damage())?;

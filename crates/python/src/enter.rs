@@ -1,8 +1,7 @@
-//! The one way into native code.
+//! The single entry point to native code.
 //!
-//! [`enter`] lets other Python threads run, looks for Ctrl-C ten times a second whenever the core's loop
-//! beats its pulse, turns the core's errors into `crivello.errors`, and a panic into an exception that
-//! asks to be reported.
+//! [`enter`] releases the GIL, checks for Ctrl-C ten times a second whenever the core's loop beats its pulse,
+//! and converts the core's errors to `crivello.errors` and a panic to an exception that asks to be reported.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +12,7 @@ use crivello_core::{Error, Pulse, Result};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 
-/// How often a long call looks for signals.
+/// The interval at which a long call checks for signals.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// Runs `work` without the GIL.
@@ -21,7 +20,7 @@ pub fn enter<T: Send>(py: Python<'_>, work: impl FnOnce(&Pulse) -> Result<T> + S
     let interruption: Mutex<Option<PyErr>> = Mutex::new(None);
     let last_look = Mutex::new(Instant::now());
     let go_on = || {
-        // Whoever finds the clock taken leaves the looking to its owner.
+        // A thread that finds the clock locked leaves the check to its owner.
         let Ok(mut last) = last_look.try_lock() else { return true };
         if last.elapsed() < BETWEEN_LOOKS {
             return true;
@@ -88,7 +87,7 @@ fn message(panic: &(dyn Any + Send)) -> String {
     format!("the native core failed: {}", said.unwrap_or_else(|| "no reason given".to_owned()))
 }
 
-/// Fails on purpose, so that the tests can see how each failure looks from Python.
+/// Fails on purpose, so that the tests can check how each failure appears in Python.
 #[pyfunction]
 fn fail(py: Python<'_>, kind: &str) -> PyResult<()> {
     let path = || std::path::PathBuf::from("some/file");

@@ -11,14 +11,14 @@ fn fault_points() -> Vec<&'static str> {
     fault::POINTS.to_vec()
 }
 
-/// Kills this process with SIGKILL the given time it comes by a fault point.
+/// Kills this process with SIGKILL the n-th time it reaches a fault point.
 #[pyfunction]
 #[pyo3(signature = (name, hits = 1))]
 fn arm_fault(py: Python<'_>, name: &str, hits: u32) -> PyResult<()> {
     enter(py, |_| fault::arm(name, hits))
 }
 
-/// Comes by a fault point.
+/// Reaches a fault point.
 #[pyfunction]
 fn fault_point(name: &str) {
     fault::point(name);

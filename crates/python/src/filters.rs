@@ -14,7 +14,7 @@ use pyo3::{Borrowed, ffi};
 
 use crate::enter::enter;
 
-/// A filter of any kind. The lock lets threads share it, and is only ever taken without the GIL.
+/// A filter of any kind. The lock lets threads share it, and is only taken without the GIL.
 #[pyclass(module = "crivello._core", frozen)]
 pub struct Filter(RwLock<Box<dyn filters::Filter>>);
 
@@ -50,7 +50,7 @@ impl Filter {
 
 #[pymethods]
 impl Filter {
-    /// A Bloom filter, of one of the kinds that do not forget, in memory or in a new file.
+    /// A Bloom filter, of one of the kinds that never forget, in memory or in a new file.
     #[staticmethod]
     fn bloom(
         py: Python<'_>,
@@ -97,7 +97,7 @@ impl Filter {
         })
     }
 
-    /// The filter in a file; `mapped`: it goes on living there.
+    /// The filter in a file; if `mapped`, it stays memory-mapped.
     #[staticmethod]
     fn open(py: Python<'_>, kind: &str, path: PathBuf, mapped: bool) -> PyResult<Self> {
         let open = match kind {
@@ -109,7 +109,7 @@ impl Filter {
         Filter::make(py, || open(path, mapped))
     }
 
-    /// Adds keys; a byte for each, 1 if it seemed to be there before.
+    /// Adds keys; returns a byte for each: 1 if it was reported as present before.
     fn add<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
         let py = keys.py();
         let keys = signatures_of(keys)?;
@@ -127,7 +127,7 @@ impl Filter {
         self.write(py, |filter, pulse| filter.update(&keys, pulse))
     }
 
-    /// A byte for each key, 1 if it seems to be there.
+    /// A byte for each key: 1 if it is reported as present.
     fn contains<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
         let py = keys.py();
         let keys = signatures_of(keys)?;
@@ -188,7 +188,8 @@ struct Stability(filters::Stability);
 
 #[pymethods]
 impl Stability {
-    /// Those of `bits` bits that keep false positives below a bound; without `k`, with the best one.
+    /// The parameters for `bits` bits that keep the false-positive rate below a bound; without `k`, with the
+    /// best one.
     #[staticmethod]
     fn for_bound(
         py: Python<'_>,
@@ -225,7 +226,7 @@ impl Stability {
     }
 }
 
-/// A byte for each answer.
+/// A byte for each boolean.
 pub fn answers<'py>(py: Python<'py>, seen: &[bool]) -> PyResult<Bound<'py, PyByteArray>> {
     PyByteArray::new_with(py, seen.len(), |bytes| {
         bytes.iter_mut().zip(seen).for_each(|(byte, there)| *byte = u8::from(*there));
@@ -233,16 +234,16 @@ pub fn answers<'py>(py: Python<'py>, seen: &[bool]) -> PyResult<Bound<'py, PyByt
     })
 }
 
-/// How many keys ahead a string is fetched into the cache, and how many lines of it: those of a usual URL.
+/// How many keys ahead a string is prefetched into the cache, and how many cache lines: those of a usual URL.
 const AHEAD: usize = 8;
 const LINES: usize = 3;
 
-/// The signatures of a list of str or bytes, or those in an array of unsigned numbers of 64 bits.
+/// The signatures of a list of str or bytes, or those in a uint64 array.
 pub fn signatures_of(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Signature>> {
     keys_of(keys, Signature::of, Signature)
 }
 
-/// What stands for each key of a list of str or bytes, or of an array of unsigned numbers of 64 bits.
+/// Maps each key of a list of str or bytes, or of a uint64 array.
 #[inline]
 pub fn keys_of<T>(
     keys: &Bound<'_, PyAny>,
@@ -278,11 +279,11 @@ pub fn keys_of<T>(
     Ok(buffer.to_vec(py)?.into_iter().map(of_number).collect())
 }
 
-/// An item of a list, borrowed: no count of references changes, which would be written to cold memory.
+/// An item of a list, borrowed: the reference count, which would be a write to cold memory, is not changed.
 #[inline]
 fn item<'a, 'py>(list: &'a Bound<'py, PyList>, index: usize) -> PyResult<Borrowed<'a, 'py, PyAny>> {
-    // SAFETY: the list checks the index. The reference is the list's, which keeps it as long as no Python code
-    // runs; none does while signatures are made, and the GIL is held.
+    // SAFETY: the list checks the index. The reference belongs to the list, which keeps it as long as no
+    // Python code runs; none does while signatures are computed, and the GIL is held.
     unsafe {
         Borrowed::from_ptr_or_err(list.py(), ffi::PyList_GetItem(list.as_ptr(), index as ffi::Py_ssize_t))
     }
@@ -290,7 +291,7 @@ fn item<'a, 'py>(list: &'a Bound<'py, PyList>, index: usize) -> PyResult<Borrowe
 
 #[inline]
 fn bytes_of<'a>(key: &'a Bound<'_, PyAny>) -> Option<&'a [u8]> {
-    // The exact type first: it is compared in line, where the check for a subclass is a call.
+    // The exact type first: it is compared inline, while the check for a subclass is a call.
     if let Ok(text) = key.cast_exact::<PyString>().or_else(|_| key.cast::<PyString>()) {
         return Some(text.to_str().ok()?.as_bytes());
     }

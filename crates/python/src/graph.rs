@@ -20,7 +20,7 @@ impl Graph {
         enter(py, |_| graph::Graph::open(&path, committed)).map(Graph)
     }
 
-    /// Builds a graph from a log of links; gives nodes, arcs and the length of the file.
+    /// Builds a graph from a link log; returns the numbers of nodes and arcs and the length of the file.
     #[staticmethod]
     fn build(py: Python<'_>, links: PathBuf, committed: u64, target: PathBuf) -> PyResult<(usize, u64, u64)> {
         let built = enter(py, |pulse| graph::build(&links, committed, &target, pulse))?;
@@ -56,7 +56,8 @@ impl Graph {
         })
     }
 
-    /// Writes the ranks; gives the length of their file, the rounds and the change of the last one.
+    /// Writes the ranks; returns the length of their file, the number of iterations and the last one's
+    /// change.
     #[pyo3(signature = (target, damping = 0.85, threshold = 1e-9, iterations = 200))]
     fn pagerank(
         &self,
@@ -95,7 +96,7 @@ impl Ranks {
     }
 }
 
-/// Writes the ranks of pages, given by signature, scaled to a mean of 1; gives the length of the file.
+/// Writes the ranks of pages, given by signature, scaled to a mean of 1; returns the length of the file.
 #[pyfunction]
 fn write_ranks(py: Python<'_>, pages: Vec<(u64, f64)>, target: PathBuf) -> PyResult<u64> {
     enter(py, |pulse| {
@@ -104,7 +105,7 @@ fn write_ranks(py: Python<'_>, pages: Vec<(u64, f64)>, target: PathBuf) -> PyRes
     })
 }
 
-/// The names in an edge list with their PageRank, the best first.
+/// The names in an edge list with their PageRank, highest first.
 #[pyfunction]
 #[pyo3(signature = (path, damping = 0.85, threshold = 1e-9, iterations = 200))]
 fn rank_edges(
@@ -122,7 +123,7 @@ fn rank_edges(
     })
 }
 
-/// Writes a log of links: pages with the pages they link to, all by their signatures; gives its length.
+/// Writes a link log: pages with the pages they link to, all by their signatures; returns its length.
 #[pyfunction]
 fn write_links(py: Python<'_>, path: PathBuf, links: Vec<(u64, Vec<u64>)>) -> PyResult<u64> {
     enter(py, |_| {

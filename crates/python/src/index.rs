@@ -1,4 +1,4 @@
-//! Building, joining and looking into the segments of an index.
+//! Building, merging and inspecting the segments of an index.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,10 +10,10 @@ use pyo3::pybacked::PyBackedStr;
 
 use crate::enter::enter;
 
-/// A segment as Python sees it: the name of its file and its length.
+/// A segment as Python sees it: the name and the length of its file.
 pub type NameAndLength = (String, u64);
 
-/// A document as Python gives it: URL, title, body, language, headings, anchors, id, media type, day.
+/// A document as Python passes it: URL, title, body, language, headings, anchors, id, media type, day.
 type Document = (
     PyBackedStr,
     PyBackedStr,
@@ -42,7 +42,7 @@ fn name_and_length(file: SegmentFile) -> NameAndLength {
     (file.name, file.length)
 }
 
-/// The section `[index]` of the settings, read once.
+/// The section `[index]` of the settings, deserialized once.
 #[pyclass(module = "crivello._core", frozen)]
 #[derive(Clone, Copy)]
 pub struct IndexOptions(pub index::Options);
@@ -87,7 +87,7 @@ impl IndexBuilder {
     }
 }
 
-/// Something that tells a long call in another thread to end.
+/// A flag that stops a long call in another thread.
 #[pyclass(module = "crivello._core", frozen)]
 #[derive(Default)]
 struct Cancel(AtomicBool);
@@ -104,7 +104,7 @@ impl Cancel {
     }
 }
 
-/// Joins segments, from the oldest to the newest, into a new one; none where nothing is left of them.
+/// Merges segments, from the oldest to the newest, into a new one; `None` if no document is left.
 #[pyfunction]
 #[pyo3(signature = (folder, segments, number, oldest, options, cancel = None))]
 fn join_segments(
@@ -125,7 +125,7 @@ fn join_segments(
     Ok(joined.map(name_and_length))
 }
 
-/// What is in an index and what it costs, as JSON.
+/// The content of an index and its size, as JSON.
 #[pyfunction]
 fn index_stats(py: Python<'_>, folder: PathBuf, segments: Vec<NameAndLength>) -> PyResult<String> {
     let files = segment_files(segments);

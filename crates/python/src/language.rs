@@ -1,4 +1,4 @@
-//! The text of a query, read by the parser.
+//! The text of a query, edited by its syntax tree.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::enter::enter;
 
-/// A filter as it stands in a query, with places that Python can slice by.
+/// A filter in a query, with character offsets that Python can slice by.
 #[pyclass(module = "crivello._core", frozen)]
 struct QueryFilter {
     #[pyo3(get)]
@@ -26,7 +26,7 @@ struct QueryFilter {
     bytes: Range<usize>,
 }
 
-/// A text, read as a query; it need not parse.
+/// A text parsed as a query; it may have syntax errors.
 #[pyclass(module = "crivello._core", frozen)]
 struct QueryText {
     text: String,
@@ -50,7 +50,7 @@ impl QueryText {
         QueryText { text, analyzer: Analyzer::new(Language::of(None)) }
     }
 
-    /// The filters in their order; none where the text does not parse.
+    /// The filters in order; none if the text does not parse.
     #[getter]
     fn filters(&self, py: Python<'_>) -> PyResult<Vec<QueryFilter>> {
         let filter = |filter: language::PlacedFilter| {
@@ -68,30 +68,30 @@ impl QueryText {
         self.read(py, |text| text.filters().into_iter().map(filter).collect())
     }
 
-    /// The query without these filters of its own.
+    /// The query without these of its filters.
     fn without(&self, py: Python<'_>, filters: Vec<PyRef<'_, QueryFilter>>) -> PyResult<String> {
         let spans: Vec<Range<usize>> = filters.iter().map(|filter| filter.bytes.clone()).collect();
         self.read(py, |text| text.without(&spans))
     }
 
-    /// The query with one more clause, or several, that hold for all of it.
+    /// The query with one or more clauses added that apply to all of it.
     fn narrowed(&self, py: Python<'_>, clause: &str) -> PyResult<String> {
         self.read(py, |text| text.narrowed(clause))
     }
 
-    /// The wanted words as a query of words alone; empty where there are none.
+    /// The wanted words as a query of words only; empty if there are none.
     fn plain_words(&self, py: Python<'_>) -> PyResult<String> {
         self.read(py, |text| text.plain_words())
     }
 
-    /// The query with its phrases as loose words.
+    /// The query with its phrases as separate words.
     fn unquoted(&self, py: Python<'_>) -> PyResult<String> {
         self.read(py, |text| text.unquoted())
     }
 }
 
-/// The operators as they are written, and the names before a colon, each with the canonical name of its field and whether
-/// that is a filter.
+/// The operators, and the names before a colon, each with the canonical name of its field and whether that is
+/// a filter.
 #[pyfunction]
 fn query_language() -> (Vec<&'static str>, Vec<(&'static str, &'static str, bool)>) {
     (language::operators().collect(), language::fields().collect())

@@ -23,7 +23,7 @@ fn parse_text(py: Python<'_>, body: PyBackedBytes, content_type: Option<&str>) -
     enter(py, |_| Ok(ParsedPage(parse::parse_text(&body, content_type))))
 }
 
-/// What there is to know about a page.
+/// A parsed page.
 #[pyclass(module = "crivello._core", frozen)]
 pub struct ParsedPage(pub parse::Page);
 
@@ -95,7 +95,7 @@ impl ParsedPage {
     }
 }
 
-/// Fingerprints with their ids, to be searched by distance.
+/// Fingerprints with their ids, searchable by Hamming distance.
 #[pyclass(module = "crivello._core")]
 struct NearTable(duplicates::NearTable);
 

@@ -17,7 +17,7 @@ impl Robots {
         enter(py, |_| Ok(Robots(robots::Robots::parse(&body, agent))))
     }
 
-    /// Of each canonical URL whether it may be fetched, and the line and the rule that decided.
+    /// For each canonical URL, whether it may be fetched, and the line and the rule that decided.
     #[allow(clippy::type_complexity)]
     fn allows(
         &self,
@@ -34,13 +34,13 @@ impl Robots {
         })
     }
 
-    /// The seconds between two requests that the host asks for.
+    /// The crawl delay that the host asks for, in seconds.
     #[getter]
     fn crawl_delay(&self) -> Option<f64> {
         self.0.crawl_delay().map(|delay| delay.as_secs_f64())
     }
 
-    /// The addresses of sitemaps, as they are written.
+    /// The sitemap URLs, as written.
     #[getter]
     fn sitemaps(&self) -> Vec<&str> {
         self.0.sitemaps().collect()

@@ -11,7 +11,7 @@ use crate::enter::enter;
 use crate::graph::Ranks;
 use crate::index::{NameAndLength, segment_files};
 
-/// The section `[search]` of the settings, read once.
+/// The section `[search]` of the settings, deserialized once.
 #[pyclass(module = "crivello._core", frozen)]
 struct SearchOptions(search::Options);
 
@@ -23,7 +23,7 @@ impl SearchOptions {
     }
 }
 
-/// The best documents for a query, of one snapshot.
+/// The top-k documents for a query, of one snapshot.
 #[pyclass(module = "crivello._core", frozen)]
 struct Ranking(search::Ranking);
 
@@ -33,7 +33,7 @@ impl Ranking {
         self.0.hits.len()
     }
 
-    /// The places of the documents, each with its score.
+    /// The segment, document and score of each hit.
     fn places(&self) -> Vec<(usize, u32, f64)> {
         let place =
             |hit: &search::answer::Arrangement| (hit.ranked.segment, hit.ranked.document.0, hit.ranked.score);
@@ -60,7 +60,7 @@ impl Ranking {
         self.0.microseconds
     }
 
-    /// The commonest values of each facet with how many matches have them.
+    /// The most frequent values of each facet, with their numbers of matches.
     #[getter]
     fn facets<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(facets) = &self.0.facets else { return Ok(None) };
@@ -73,8 +73,8 @@ impl Ranking {
     }
 }
 
-/// A hit as Python sees it: score, URL, id, title, the fragments of its snippet, site, language, type, day, and how many
-/// similar ones and further ones of its site there are.
+/// A hit as Python sees it: score, URL, id, title, the fragments of its snippet, site, language, type, day,
+/// and the numbers of near-duplicates and of further hits of its site.
 type Hit = (f64, String, String, String, Vec<(String, bool)>, String, String, &'static str, u32, u32, u32);
 
 /// A part of a score as Python sees it: label, value, detail, parts.
@@ -111,7 +111,7 @@ impl Searcher {
         enter(py, |pulse| search::Searcher::open(&folder, &files, rank_of, pulse)).map(Searcher)
     }
 
-    /// The best `depth` documents for a query; up to `count` matches are counted.
+    /// The top `depth` documents for a query; up to `count` matches are counted.
     #[pyo3(signature = (query, options, depth = 10, count = 0, facets = 0))]
     fn rank(
         &self,
@@ -126,7 +126,7 @@ impl Searcher {
         enter(py, |pulse| self.0.rank(&request, pulse)).map(Ranking)
     }
 
-    /// How many documents match, up to `limit`, and whether that is all.
+    /// The number of matches, counted up to `limit`, and whether it is exact.
     fn count(
         &self,
         py: Python<'_>,
@@ -138,7 +138,7 @@ impl Searcher {
         enter(py, |pulse| self.0.count(&request, pulse))
     }
 
-    /// Hits of a ranking by their places, with or without passages of their texts.
+    /// Hits of a ranking by their places, with or without snippets.
     #[pyo3(signature = (ranking, start, end, passages = true))]
     fn show(
         &self,
@@ -168,7 +168,7 @@ impl Searcher {
         Ok(hits.into_iter().map(hit).collect())
     }
 
-    /// What the score of a hit of a ranking is made of; the query and options must be those that it was made with.
+    /// Explains the score of a hit of a ranking; the query and options must be those of the ranking.
     fn explain(
         &self,
         py: Python<'_>,
@@ -189,7 +189,7 @@ impl Searcher {
         enter(py, |_| self.0.suggest(query, options.0.language()))
     }
 
-    /// The signatures of pages for which the log of anchors has twice as much text as they are indexed with.
+    /// The signatures of pages for which the anchor log has twice as much text as they were indexed with.
     fn stale_anchors(&self, py: Python<'_>, path: PathBuf, committed: u64) -> PyResult<Vec<u64>> {
         let stale = enter(py, |pulse| {
             let known = self.0.signatures()?;

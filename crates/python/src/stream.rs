@@ -1,4 +1,4 @@
-//! Streams of lines, and the exact set that may judge them.
+//! Streams of lines, and the exact set that may filter them.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +12,7 @@ use pyo3::types::PyByteArray;
 use crate::enter::enter;
 use crate::filters::{Filter, answers, signatures_of};
 
-/// The exact set. The lock lets threads share it, and is only ever taken without the GIL.
+/// The exact set. The lock lets threads share it, and is only taken without the GIL.
 #[pyclass(module = "crivello._core", frozen)]
 struct ExactSet(Mutex<stream::Exact>);
 
@@ -33,7 +33,7 @@ impl ExactSet {
         ExactSet(Mutex::new(stream::Exact::new(memory)))
     }
 
-    /// Adds keys; a byte for each, 1 if it was there before.
+    /// Adds keys; returns a byte for each: 1 if it was present before.
     fn add<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
         let py = keys.py();
         let keys = signatures_of(keys)?;
@@ -61,7 +61,7 @@ enum Judge<'py> {
     Exact(Bound<'py, ExactSet>),
 }
 
-/// Sends lines past a judge to the standard output; a file of `None` is the standard input.
+/// Filters lines by a set to standard output; a file of `None` is standard input.
 #[pyfunction]
 fn sift(
     py: Python<'_>,

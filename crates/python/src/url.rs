@@ -1,4 +1,4 @@
-//! URLs: their standard components, their canonical form, and what they give away.
+//! URLs: their standard components, their canonical form, and what can be derived from them.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use pyo3::pybacked::PyBackedStr;
 
 use crate::enter::enter;
 
-/// How many URLs are done between two looks for Ctrl-C.
+/// The number of URLs between two checks for Ctrl-C.
 const BATCH: usize = 1024;
 
 fn parsed_base(base: Option<&str>) -> Result<Option<Url>> {
@@ -17,7 +17,7 @@ fn parsed_base(base: Option<&str>) -> Result<Option<Url>> {
     base.map(|base| Url::parse(base).map_err(|_| invalid(base))).transpose()
 }
 
-/// The components of a URL under the names of the standard; None, if it is no URL.
+/// The components of a URL by their names in the standard; `None` if it is not a URL.
 #[pyfunction]
 #[pyo3(signature = (input, base = None))]
 fn parse_url(py: Python<'_>, input: &str, base: Option<&str>) -> PyResult<Option<BTreeMap<String, String>>> {
@@ -80,7 +80,7 @@ fn url_domain(url: &str) -> String {
     host.map_or_else(String::new, |host| url::domain(&host).to_owned())
 }
 
-/// Why a canonical URL looks like a trap; None, if it does not.
+/// Why a canonical URL looks like a spider trap; `None` if it does not.
 #[pyfunction]
 #[pyo3(signature = (url, *, repeats, segments, parameters))]
 fn url_trap(url: &str, repeats: usize, segments: usize, parameters: usize) -> Option<String> {
@@ -88,7 +88,7 @@ fn url_trap(url: &str, repeats: usize, segments: usize, parameters: usize) -> Op
     url::trap(url, &limits).map(|trap| trap.to_string())
 }
 
-/// Which URLs belong to a crawl.
+/// The scope of a crawl: which URLs belong to it.
 #[pyclass(module = "crivello._core", frozen)]
 struct Scope(url::Scope);
 
@@ -106,7 +106,7 @@ impl Scope {
         enter(py, |_| url::Scope::new(kind.parse()?, &seeds, &include, &exclude)).map(Scope)
     }
 
-    /// Why a URL does not belong to it, in words.
+    /// Why a URL is out of scope, in words; `None` if it is in scope.
     fn refusal(&self, py: Python<'_>, url: &str) -> PyResult<Option<String>> {
         enter(py, |_| Ok(self.0.allows(url).err().map(|refusal| refusal.to_string())))
     }

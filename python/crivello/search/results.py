@@ -1,4 +1,4 @@
-"""What a search gives back: results that print well, and turn into JSON."""
+"""Search results: printable, and convertible to JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Snippet:
         return "".join(text for text, _ in self.fragments)
 
     def marked(self, before: str, after: str) -> str:
-        """The passage with the matches between two strings."""
+        """The passage with each match enclosed in two strings."""
         return "".join(f"{before}{text}{after}" if match else text for text, match in self.fragments)
 
     def html(self) -> str:
@@ -32,7 +32,7 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A part of a score: what it is for, what it adds, how it came about, and the parts that it is the sum of."""
+    """A part of a score: its label, its value, how it was computed, and the parts it is the sum of."""
 
     label: str
     value: float
@@ -48,7 +48,7 @@ class Explanation:
             yield from part._lines(depth + 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as JSON has it."""
+        """The explanation in its JSON form."""
         parts = [part.to_dict() for part in self.parts]
         return {"label": self.label, "value": self.value, "detail": self.detail, "parts": parts}
 
@@ -57,10 +57,10 @@ class Explanation:
 class Hit:
     """One page among the results.
 
-    ``id`` is what its owner calls it. ``kind`` is html, text, pdf, feed, office or other. ``similar`` counts
-    the near-duplicates that are folded under it, and ``more_from_site`` the further pages of its site that
-    would have come before later hits. ``explanation`` says what its score is made of, where asked for. What is not
-    known is empty.
+    ``id`` is the identifier given by its owner. ``kind`` is html, text, pdf, feed, office or other. ``similar``
+    counts the near-duplicates collapsed under it, and ``more_from_site`` the further pages of its site that
+    would have ranked before later hits. ``explanation`` explains its score, if requested. Unknown values are
+    empty.
     """
 
     rank: int
@@ -85,7 +85,7 @@ class Hit:
 
     @property
     def notes(self) -> list[str]:
-        """What is known beside the text, and what stands behind this hit, each in a few words."""
+        """Its metadata, and the hits collapsed or held back behind it, each in a few words."""
         kind = "" if self.kind in ("html", "other") else self.kind
         known = [kind, self.language, self.date.isoformat() if self.date else ""]
         behind = [
@@ -95,14 +95,14 @@ class Hit:
         return [note for note in known + behind if note]
 
     def lines(self, before: str, after: str) -> Iterator[str]:
-        """The hit as a person reads it, with the matches between two strings."""
+        """The hit as lines for people, with each match enclosed in two strings."""
         yield f"{self.rank:>3}. {self.title or self.url}"
         for line in (self.url, " · ".join(self.notes), self.snippet.marked(before, after)):
             if line:
                 yield f"     {line}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The hit as JSON has it; the snippet is HTML."""
+        """The hit in its JSON form; the snippet is HTML."""
         explained = {"explanation": self.explanation.to_dict()} if self.explanation else {}
         return {
             "rank": self.rank,
@@ -123,14 +123,14 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class FacetValue:
-    """A value that matches have in common, how many have it, and the query that leaves only those."""
+    """A value of a facet, its number of matches, and the query that selects only those."""
 
     value: str
     count: int
     query: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The value as JSON has it."""
+        """The value in its JSON form."""
         return {"value": self.value, "count": self.count, "query": self.query}
 
 
@@ -154,11 +154,11 @@ _COLUMNS = {
 class Results(Tabular):
     """The best pages for a query; ``matches`` counts all the pages that match.
 
-    When not ``exact``, there are at least so many. When ``partial``, the time limit ended the search early.
-    ``suggestion`` is a query that may have been meant. Where nothing matches ``query`` but something matches the better
-    spelling of it, the results are those of ``corrected``. ``rewritten`` is what a rewriter made of the query.
-    ``facets``, where asked for, are the values of "site",
-    "language", "type" and "year" among the matches, the most frequent first.
+    If not ``exact``, that is a lower bound. If ``partial``, the time limit ended the search early.
+    ``suggestion`` is a spelling correction to offer. If nothing matches ``query`` but something matches its
+    correction, the results are those of ``corrected``. ``rewritten`` is the query returned by a rewriter.
+    ``facets``, if requested, are the values of "site", "language", "type" and "year" among the matches, the
+    most frequent first.
     """
 
     query: str
@@ -192,7 +192,7 @@ class Results(Tabular):
 
     @property
     def counted(self) -> str:
-        """How many pages match, in words."""
+        """The number of matching pages, as a phrase."""
         pages = "1 page" if self.matches == 1 else f"{self.matches:,} pages"
         return pages if self.exact else f"more than {pages}"
 
@@ -222,8 +222,8 @@ class Results(Tabular):
             yield tuple(str(value) if isinstance(value, Snippet) else value for value in values)
 
     def to_dict(self) -> dict[str, Any]:
-        """The form of ``crivello search --json`` and of the HTTP API; ``corrected``, ``rewritten`` and facets only where
-        there are."""
+        """The form of ``crivello search --json`` and of the HTTP API; ``corrected``, ``rewritten`` and facets only if
+        present."""
         answer: dict[str, Any] = {
             "query": self.query,
             "matches": self.matches,

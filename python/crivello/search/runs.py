@@ -1,13 +1,13 @@
-"""Runs: what was found for each topic of a batch, in the form of TREC.
+"""Runs: the documents found for each topic of a batch, in the TREC run format.
 
     301 Q0 FBIS4-50478 1 18.3412704 crivello
 
-is a line: the topic, a constant, the document, its rank, its score, and who found it.
+is a line: the topic, a constant, the document, its rank, its score, and the tag of the run.
 
-Programs that evaluate a run look at the scores and not at the ranks. trec_eval keeps a score in 32 bits, orders by
-it from the highest on, and of equal ones it takes the name that is later in the alphabet first. So that it sees the
-order in which the documents were found, a score is written that is below the one before as a number of 32 bits:
-the document's own or, where that is not below, the next number under the one before. Nine digits bring it back.
+Programs that evaluate a run use the scores and not the ranks. trec_eval stores a score as a 32-bit float, sorts
+by it in decreasing order, and breaks ties by document name, in reverse alphabetical order. To preserve the order
+of the ranking, each score written is less than the one before as a 32-bit float: the document's own or, if that is
+not less, the next float below the one before. Nine digits are enough to restore it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ TAG = "crivello"
 _COLUMNS = 6
 
 Run = dict[str, dict[str, float]]
-"""The scores of the documents that were found, by topic and document."""
+"""The scores of the documents found, by topic and document."""
 
 
 def lines_of_run(topic: str, hits: Iterable[Hit], tag: str = TAG) -> Iterator[str]:
-    """The lines of one topic. A document goes by its id, or by its URL where it has none; by a name that came
-    already it is passed over, since no name may come twice."""
+    """The lines of one topic. A document is named by its id, or by its URL if it has none; one whose name has
+    occurred before is skipped, since names must be unique."""
     named = set[str]()
     above = np.float32(math.inf)
     for hit in hits:
@@ -44,7 +44,7 @@ def lines_of_run(topic: str, hits: Iterable[Hit], tag: str = TAG) -> Iterator[st
 
 
 def name_of(hit: Hit) -> str:
-    """What a run calls a document; white space, which would end the name, is written as in URLs."""
+    """The name of a document in a run; white space, which would end the name, is percent-encoded."""
     return re.sub(r"\s", lambda space: f"%{ord(space[0]):02X}", hit.id or hit.url)
 
 

@@ -37,7 +37,7 @@ _FILTER_OF = {"site": "site:{}", "language": "lang:{}", "type": "type:{}"}
 
 
 def options_of(settings: SearchSettings) -> SearchOptions:
-    """How the settings say that queries are read, scored and shown."""
+    """The settings as options of the core."""
     return SearchOptions(msgspec.json.encode(for_core(settings)))
 
 
@@ -46,21 +46,21 @@ Value = TypeVar("Value")
 
 
 class _Recent(OrderedDict[Key, Value]):
-    """The values of the keys that were used last; any thread may ask."""
+    """A thread-safe LRU cache."""
 
     def __init__(self) -> None:
         super().__init__()
         self._lock = threading.Lock()
 
     def known(self, key: Key) -> Value | None:
-        """The value of a key that was kept."""
+        """The cached value of a key."""
         with self._lock:
             if key in self:
                 self.move_to_end(key)
             return self.get(key)
 
     def keep(self, key: Key, value: Value) -> Value:
-        """Keeps a value, in place of the one that was not used for the longest time."""
+        """Caches a value, evicting the least recently used one."""
         with self._lock:
             self[key] = value
             while len(self) > _KEPT:
@@ -69,13 +69,13 @@ class _Recent(OrderedDict[Key, Value]):
 
 
 Places = list[tuple[int, Hit]]
-"""Hits, each with its place in the ranking, from 0."""
+"""Hits, each with its index in the ranking, from 0."""
 
 
 class Search:
-    """Answers queries over the segments and ranks of one commit; any number of threads may ask.
+    """Answers queries over the segments and ranks of one commit; any number of threads may use it.
 
-    Rankings are kept for a while, so that the next page of the same query is neither ranked nor reranked again.
+    Rankings are cached, so that the next page of the same query is neither ranked nor reranked again.
     """
 
     def __init__(
@@ -94,35 +94,35 @@ class Search:
         self._rankings: _Recent[tuple[str, SearchSettings, bool], tuple[int, Ranking]] = _Recent()
         self._reranked: _Recent[tuple[object, ...], Places] = _Recent()
         for load in (self._rewriter, self._reranker):
-            load(settings)  # one that cannot be loaded is told at once
+            load(settings)  # fails early if one cannot be loaded
 
     @property
     def settings(self) -> SearchSettings:
-        """How queries are answered where nothing else is said."""
+        """The default settings of a search."""
         return self._settings
 
     @property
     def documents(self) -> int:
-        """How many pages can be found."""
+        """The number of pages that can be found."""
         return self._searcher.documents
 
     @property
     def terms(self) -> int:
-        """How many different terms they have; a term counts once for each segment."""
+        """The number of distinct terms; a term counts once for each segment."""
         return self._searcher.terms
 
     @property
     def postings(self) -> int:
-        """How many pairs of term and page there are."""
+        """The number of postings: pairs of term and page."""
         return self._searcher.postings
 
     @property
     def bytes(self) -> int:
-        """How large the index is."""
+        """The size of the index."""
         return self._searcher.bytes
 
     def stale_anchors(self, path: Path, committed: int) -> list[int]:
-        """The signatures of pages for which there is twice as much text of links as they are indexed with."""
+        """The signatures of pages that now have twice as much anchor text as they were indexed with."""
         return self._searcher.stale_anchors(path, committed)
 
     def search(
@@ -139,8 +139,8 @@ class Search:
     ) -> Results:
         """The best pages for a query, as a text in the query language or as operators.
 
-        ``passages`` says whether hits have snippets. A query without matches is searched in its better spelling, where
-        there is one, unless ``correct`` is false. ``settings`` replaces those of the collection for this one.
+        ``passages`` says whether hits have snippets. For a query without matches, its spelling correction is
+        searched, if there is one, unless ``correct`` is false. ``settings`` replaces the collection's for this query.
         """
         began = time.perf_counter_ns()
         settings = settings or self._settings
@@ -187,7 +187,7 @@ class Search:
     def count(
         self, query: Query, *, limit: int = _MOST_COUNTED, settings: SearchSettings | None = None
     ) -> int:
-        """How many pages match a query, at most ``limit``, however long it takes."""
+        """The number of pages that match a query, at most ``limit``, without a time limit."""
         settings = structs.replace(settings or self._settings, time_limit=0.0)
         options = self._options_of(settings)
         limit = _whole("limit", limit, _MOST_COUNTED)
@@ -197,7 +197,7 @@ class Search:
     def explain(
         self, query: Query, url: str, *, settings: SearchSettings | None = None
     ) -> Explanation | None:
-        """What the score of one page is made of, however far down it ranks; None where it does not match."""
+        """The explanation of one page's score, however far down it ranks; ``None`` if it does not match."""
         plain = structs.replace(settings or self._settings, collapse=-1, per_site=0, time_limit=0.0)
         options, depth = self._options_of(plain), max(1, self.documents)
         text, ranking = self._rewritten(
@@ -221,7 +221,7 @@ class Search:
         return self._extensions.get("search.rerank", settings.rerank)
 
     def _rewritten(self, query: Query, settings: SearchSettings, answer: Callable[[str], Value]) -> Value:
-        """The answer to what the rewriter makes of a query; to the query itself if that fails or does not parse."""
+        """The answer to the rewritten query; to the query itself if the rewriter fails or its result does not parse."""
 
         def checked(rewritten: object) -> Value:
             if not isinstance(rewritten, (str, Operator)):
@@ -234,12 +234,12 @@ class Search:
             try:
                 return rewriter.call(query, check=checked, about=f"the query {str(query)!r}")
             except ExtensionError:
-                pass  # it is counted and logged
+                pass  # already counted and logged
         return answer(text)
 
     def _rerank(self, reranker: Extension, query: str, ranking: Ranking, depth: int) -> Places:
-        """The best hits of a ranking in the order of the reranker, or as they are where that fails."""
-        # A ranking for a later page is deeper, and its best hits are the same.
+        """The top hits of a ranking in the order of the reranker; empty if it fails."""
+        # A ranking for a later page is deeper, but has the same top hits.
         key = (query, reranker, tuple(ranking.places()[:depth]))
         if (known := self._reranked.known(key)) is not None:
             return known
@@ -274,7 +274,7 @@ class Search:
         depth, known = self._rankings.known(key) or (0, None)
         if known is not None and _is_enough(known, depth, wanted):
             return known
-        # Folding and mixing need more than they show, and the next page is likely to be asked for.
+        # Collapsing and mixing need more hits than they show, and the next page is likely to be requested.
         arranged = settings.collapse >= 0 or settings.per_site
         for depth in (max(_LEAST_DEPTH, wanted * 2), wanted + _MOST_FOLDED) if arranged else (wanted,):
             ranking = self._searcher.rank(
@@ -288,7 +288,7 @@ class Search:
 
 
 def _order(said: Sequence[Any], hits: list[Hit]) -> list[tuple[int, float]]:
-    """The places of hits in their new order, each with its score, by what a reranker returned."""
+    """The indices of hits in the order that a reranker returned, each with its score."""
     if len(said) != len(hits):
         raise InvalidArgument(f"it returned {len(said)} values for {len(hits)} hits")
     if hits and all(isinstance(hit, Hit) for hit in said):
@@ -327,13 +327,13 @@ def _whole(name: str, number: int, most: int) -> int:
 
 
 def _is_enough(ranking: Ranking, depth: int, wanted: int) -> bool:
-    """Whether a ranking of this depth has the hits that are wanted, or all there are."""
+    """Whether a ranking of this depth has the wanted number of hits, or all there are."""
     has_all = ranking.exact and ranking.matches <= depth
     return len(ranking) >= wanted or has_all or depth >= wanted + _MOST_FOLDED
 
 
 def _counted(ranking: Ranking, limit: int) -> int:
-    """How many matches there are or, where that is not known, than which there are more."""
+    """The number of matches or, if that is unknown, a number that they exceed."""
     return ranking.matches if ranking.exact else max(min(ranking.matches, limit), len(ranking))
 
 

@@ -1,7 +1,7 @@
-"""Topics: what a batch of searches looks for, each under an id that judgments of relevance know.
+"""Topics: the queries of a batch, each with the id that relevance judgments refer to.
 
-Two forms are read. In the plain one a line is a topic, its id and its query with a tab between them. In that of
-TREC tags name the parts, and a part ends where the next tag begins, whether it is closed or not:
+Two formats are read. In the plain one a line is a topic: its id and its query, separated by a tab. In the TREC
+format tags name the parts, and a part ends where the next tag begins, whether it is closed or not:
 
     <top>                                      <DOC>
     <num> Number: 301                          <DOCNO> 1 </DOCNO>
@@ -9,8 +9,8 @@ TREC tags name the parts, and a part ends where the next tag begins, whether it 
     <desc> Description: ...                    </DOC>
     </top>
 
-The query of a ``<top>`` is its title, or its description where the title is empty; that of a ``<DOC>`` is all of
-its text. A file is of the second kind when it begins with ``<``.
+The query of a ``<top>`` is its title, or its description if the title is empty; that of a ``<DOC>`` is all of
+its text. A file is in the TREC format if it begins with ``<``.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ BY_SCORE_ALONE: dict[str, Any] = {
     "count_limit": 0,
     "time_limit": 0.0,
 }
-"""The settings under which topics are searched, whatever the collection has."""
+"""The settings with which topics are searched, whatever the collection's are."""
 
 
 class Topic(NamedTuple):
-    """Something to look for."""
+    """An information need, as a text."""
 
     id: str
     text: str
 
     @property
     def query(self) -> str:
-        """Its words as a query, in which nothing is an operator."""
+        """Its words as a query without operators."""
         return words_of_text(self.text)
 
 
 def read_topics(name: str) -> list[Topic]:
-    """The topics of a file, plain or gzip, in its order; ``-`` is standard input."""
+    """The topics of a file, plain or gzip, in file order; ``-`` is standard input."""
     lines = list(numbered_lines(name))
     read = _tagged if lines and lines[0][1].startswith("<") else _tabbed
     topics: dict[str, Topic] = {}
@@ -72,10 +72,10 @@ def read_topics(name: str) -> list[Topic]:
 
 
 def hits_of(topic: Topic, searcher: Search, *, top: int, settings: SearchSettings | None = None) -> list[Hit]:
-    """What is found for a topic, by score alone; nothing where it has no word.
+    """The hits for a topic, by score alone; none if it has no words.
 
-    What is for people is left out, since judgments know nothing of it: folding, mixing, spelling and snippets. So are
-    the count of matches and the limit of time.
+    Features for people are off, since judgments do not cover them: collapsing, site mixing, spelling correction and
+    snippets. So are the count of matches and the time limit.
     """
     query = topic.query
     if not query:
@@ -115,7 +115,7 @@ def _topic(text: str, name: str, number: int) -> Topic:
 
 
 def _parts(text: str) -> dict[str, str]:
-    """The text after each tag, by the tag's name; after a closing tag it belongs to the whole, ``doc``."""
+    """The text after each tag, by the tag's name; text after a closing tag belongs to ``doc``."""
     parts: dict[str, str] = {}
     tags = list(_TAG.finditer(text))
     ends = [tag.start() for tag in tags[1:]] + [len(text)]

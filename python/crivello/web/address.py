@@ -1,6 +1,7 @@
-"""Addresses of crawled pages, made fit to be shown and followed.
+"""URLs of crawled pages, sanitised for display and for links.
 
-They come from strangers: one may be a script, name a false host before an ``@``, or turn the text around it.
+They are untrusted: one may be a script, name a false host before an ``@``, or reverse the direction of the text
+around it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ _AMBIGUOUS = re.compile(r"[\x00-\x20\x7f\\]")
 
 
 def followable(url: str) -> str | None:
-    """The URL if a person can follow it from the page: http or https, with a host that reads one way."""
+    """The URL if it is safe to link to: http or https, with an unambiguous host."""
     if _AMBIGUOUS.search(url):
         return None
     try:
@@ -24,7 +25,7 @@ def followable(url: str) -> str | None:
 
 
 def breadcrumb(url: str) -> list[str]:
-    """The host, then the steps of the path, as a person reads them: ``["a.example", "news", "2024"]``."""
+    """The host, then the segments of the path, readable: ``["a.example", "news", "2024"]``."""
     if followable(url) is None:
         return [_readable(url)]
     parts = urlsplit(url)
@@ -36,12 +37,12 @@ def breadcrumb(url: str) -> list[str]:
 
 
 def cached_path(url: str) -> str:
-    """The address of the stored copy of a page."""
+    """The path of the stored copy of a page."""
     return "/cached?" + urlencode({"url": url})
 
 
 def _readable(text: str) -> str:
-    """Percent escapes decoded, except where they hide what would not print, such as a change of direction."""
+    """Percent escapes decoded, unless they hide unprintable characters, such as a change of text direction."""
     decoded = unquote(text)
     return decoded if decoded.isprintable() else _printable(text)
 

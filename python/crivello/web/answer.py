@@ -1,4 +1,4 @@
-"""From the query of a person to one page of results."""
+"""From a user's query to one page of results."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from crivello.web.engine import Engine
 
 HITS_A_PAGE = 10
 
-# Far pages cost the engine a heap as deep as the offset, and nobody reads them.
+# Far pages cost the engine a heap as deep as the offset, and are not read.
 LAST_PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Misread:
-    """Why a query did not parse, and the words that were searched instead."""
+    """The syntax error of a query, and the words that were searched instead."""
 
     problem: str
     position: int
@@ -26,7 +26,7 @@ class Misread:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One page of results; ``misread`` when they are not quite what was asked."""
+    """One page of results; ``misread`` if the query did not parse."""
 
     results: Results
     page: int
@@ -35,13 +35,13 @@ class Answer:
     @property
     def last_page(self) -> int:
         counted = max(1, min(LAST_PAGE, -(-self.results.matches // HITS_A_PAGE)))
-        # Matches that are folded away or held back count, but fill no page.
+        # Collapsed and held-back matches count, but fill no page.
         ended = len(self.results) < HITS_A_PAGE
         return min(counted, self.page) if ended else counted
 
 
 def answer(engine: Engine, query: str, page: int, *, correct: bool = True) -> Answer:
-    """The results for the query or, when it does not parse, for its words."""
+    """The results for the query or, if it does not parse, for its words."""
     page = min(page, LAST_PAGE)
     try:
         return Answer(_search(engine, query, page, correct), page)

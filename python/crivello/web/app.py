@@ -69,7 +69,7 @@ async def _home(request: Request) -> Response:
 
 
 def _next_command(engine: Engine, summary: Summary) -> str:
-    """What to type so that there is something to search."""
+    """The command to run next, so that there is something to search."""
     folder = shlex.quote(engine.name)
     if summary.state == "not indexed":
         return f"crivello index {folder}"

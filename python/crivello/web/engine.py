@@ -1,4 +1,4 @@
-"""What the page needs of a collection."""
+"""The interface between the search page and a collection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crivello.summary import Summary
 
 
 class Engine(Protocol):
-    """Its methods may block, and are called from several threads at once."""
+    """Its methods may block, and are called from several threads concurrently."""
 
     @property
     def name(self) -> str: ...
@@ -21,7 +21,10 @@ class Engine(Protocol):
     def search(
         self, query: str, *, top: int = 10, offset: int = 0, facets: bool = False, correct: bool = True
     ) -> Results:
-        """The best pages; without any, those of a better spelling, if ``correct``. Raises ``QuerySyntaxError`` for a query that does not parse."""
+        """The best pages; if there are none and ``correct`` is set, those of the spelling correction.
+
+        Raises ``QuerySyntaxError`` for a query that does not parse.
+        """
         ...
 
     def cached(self, url: str) -> CachedPage | None:
@@ -29,13 +32,13 @@ class Engine(Protocol):
         ...
 
     def have_copies(self, urls: Sequence[str]) -> list[bool]:
-        """Whether each page has a stored copy; cheap, as it is asked for every page of results."""
+        """Whether each page has a stored copy; must be fast, since it is called for every page of results."""
         ...
 
     def summary(self) -> Summary: ...
 
 
 def engine_of(request: Request) -> Engine:
-    """The engine that the application of this request answers from."""
+    """The engine of the application that serves this request."""
     engine: Engine = request.app.state.engine
     return engine

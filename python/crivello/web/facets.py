@@ -1,7 +1,7 @@
-"""Ways to narrow the results down, and the ones that are in use.
+"""Facets to narrow the results down, and chips for the filters in use.
 
-A facet is a property that matches share, with a link for each of its values. A value in use is a filter in the
-query, shown as a chip with a link that takes it off again.
+A facet is a property of the matches, with a link for each of its values. A value in use is a filter in the
+query, shown as a chip with a link that removes it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _VALUES_AT_MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A value as people read it, how many matches have it, and the query for those."""
+    """A value of a facet: its label, its number of matches, and the query that selects them."""
 
     label: str
     count: int
@@ -32,7 +32,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """A property: its first values, and those behind a click."""
+    """A facet: its first values, and those hidden behind a click."""
 
     title: str
     shown: list[Choice]
@@ -48,7 +48,7 @@ class Chip:
 
 
 def facets_of(results: Results) -> list[Facet]:
-    """The facets that leave a choice: a single value that all the matches have is none."""
+    """The facets that offer a choice: not those with a single value that all the matches have."""
     found = [(name, (results.facets or {}).get(name, ())) for name in _TITLES]
     return [
         _facet(name, values)
@@ -60,13 +60,13 @@ def facets_of(results: Results) -> list[Facet]:
 def _facet(name: str, values: tuple[FacetValue, ...]) -> Facet:
     ordered = sorted(values, key=lambda value: value.value, reverse=True) if name == "year" else values
     choices = [Choice(_label(name, value.value), value.count, value.query) for value in ordered]
-    # One value alone is not worth a click.
+    # A single hidden value is not worth a click.
     shown = len(choices) if len(choices) == _VALUES_SHOWN + 1 else _VALUES_SHOWN
     return Facet(_TITLES[name], choices[:shown], choices[shown:_VALUES_AT_MOST])
 
 
 def chips_of(query: str) -> list[Chip]:
-    """The filters of a query that can be taken off, in their order; two that make up a year are one."""
+    """The removable filters of a query, in order; two that make up a year are one chip."""
     chips: list[Chip] = []
     text = QueryText(query)
     filters = [one for one in text.filters if one.removable]

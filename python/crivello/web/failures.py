@@ -1,4 +1,4 @@
-"""What goes wrong, told to people as a page and to programs as JSON."""
+"""Error responses: a page for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def _crivello_error(request: Request, error: Exception) -> Response:
 async def _http_exception(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
-    # Starlette puts the phrase of the status where no detail was given.
+    # Without a detail, Starlette uses the phrase of the status.
     plain = error.detail == status.phrase
     problem = _PROBLEMS.get(status, status.phrase.lower()) if plain else error.detail
     response = _told(request, status, problem, None)
@@ -59,7 +59,7 @@ async def _unforeseen(request: Request, _error: Exception) -> Response:
         "something went wrong inside Crivello",
         "the log of the server says what",
     )
-    # Starlette answers what nobody caught outside of the middleware, which would have added these.
+    # Starlette answers uncaught exceptions outside of the middleware, which would have added these headers.
     response.headers.update(PROTECTION)
     return response
 

@@ -1,7 +1,7 @@
-"""The headers that every response carries.
+"""The security headers of every response.
 
 Crawled text is hostile. Templates escape it; should one ever fail to, the browser still runs no script and
-loads nothing that does not come from this server.
+loads nothing that is not from this server.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _OWN_POLICY = "; ".join(
 
 PROTECTION = {POLICY: _OWN_POLICY, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 
-# For a page of ours that frames a stored one.
+# For a page of this server that frames a stored copy.
 FRAMING_POLICY = f"{_OWN_POLICY}; frame-src 'self'"
 
-# For a page of a stranger: in an origin of its own, without scripts, forms, or anything from elsewhere.
+# For a stored copy, which is untrusted: a sandboxed origin, without scripts, forms, or external resources.
 STRANGER_POLICY = "; ".join(
     [
         "sandbox",
@@ -44,7 +44,7 @@ STRANGER_POLICY = "; ".join(
 
 
 class ProtectionHeaders:
-    """Adds ``PROTECTION`` to whatever the application answers, except a header that the answer has already."""
+    """Middleware that adds ``PROTECTION`` to every response, except for headers that are already set."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

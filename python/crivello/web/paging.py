@@ -9,7 +9,7 @@ _NUMBERS_SHOWN = 7
 
 
 def search_path(query: str, page: int = 1, *, correct: bool = True) -> str:
-    """The address of a page of results; without ``correct``, of what was typed and no better spelling."""
+    """The path of a page of results; without ``correct``, for the query as typed, without spelling correction."""
     fields: dict[str, str | int] = {"q": query}
     if page > 1:
         fields["page"] = page
@@ -35,6 +35,6 @@ class Paging:
 
     @property
     def numbers(self) -> range:
-        """The pages around this one, as many at the ends as in the middle."""
+        """The page numbers around this one, as many at the ends as in the middle."""
         first = max(1, min(self.page - _NUMBERS_SHOWN // 2, self.last - _NUMBERS_SHOWN + 1))
         return range(first, min(self.last, first + _NUMBERS_SHOWN - 1) + 1)

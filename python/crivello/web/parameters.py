@@ -1,4 +1,4 @@
-"""What people and programs put in an address, checked."""
+"""Validation of query parameters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST_QUERY = 1_000
 
 
 def query_of(parameters: QueryParams) -> str:
-    """The query, without the white space around it; empty when there is none."""
+    """The query, stripped of white space; empty if there is none."""
     query = parameters.get("q", "").strip()
     if len(query) > LONGEST_QUERY:
         raise InvalidArgument(
@@ -24,7 +24,7 @@ def query_of(parameters: QueryParams) -> str:
 
 
 def refuse_unknown(parameters: QueryParams, known: Collection[str]) -> None:
-    """Fails for a parameter that is none of these: a program that misspelt one would never notice."""
+    """Fails for an unknown parameter: a program that misspelt one would never notice."""
     for name in parameters:
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
@@ -46,10 +46,10 @@ def yes_or_no(parameters: QueryParams, name: str, *, default: bool = False) -> b
 
 
 def whole_number(parameters: QueryParams, name: str, *, default: int, least: int, most: int | None) -> int:
-    """The number under ``name``; above ``most``, when there is one, it is refused."""
+    """The value of ``name`` as an integer from ``least`` to ``most``, if that is given."""
     text = parameters.get(name, str(default))
     allowed = f"{least:,} or more" if most is None else f"between {least:,} and {most:,}"
-    # A number of twenty digits is as good as any greater one, and int() refuses very long ones.
+    # Twenty digits exceed every limit already, and int() rejects very long numbers.
     number = int(text[:20]) if text.isascii() and text.isdigit() else None
     if number is None or number < least or (most is not None and number > most):
         raise InvalidArgument(

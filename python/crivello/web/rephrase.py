@@ -1,4 +1,4 @@
-"""Simpler forms of a query, for when it does not parse or finds nothing."""
+"""Relaxed forms of a query, for when it does not parse or has no matches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Suggestion:
 
 
 def suggestions(query: str) -> list[Suggestion]:
-    """Queries that ask for less than this one, the nearest first."""
+    """Less restrictive queries, the most similar first."""
     query = " ".join(query.split())
     text = QueryText(query)
     filters = [one for one in text.filters if one.removable]

@@ -1,4 +1,4 @@
-"""The page on a port: in the foreground for ``crivello serve``, beside a crawl for ``crivello up``."""
+"""The web server: in the foreground for ``crivello serve``, beside a crawl for ``crivello up``."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def serve(
     *,
     on_ready: Callable[[str], object] | None = None,
 ) -> None:
-    """Serve until Ctrl-C; ``on_ready`` gets the URL as soon as the page answers."""
+    """Serve until Ctrl-C; ``on_ready`` is called with the URL once the server answers."""
     with _listen(host, port) as listener:
         url = _url(host, listener)
         announce = (lambda: on_ready(url)) if on_ready else (lambda: None)
-        # uvicorn finishes what it is answering, then raises the signal that stopped it again.
+        # uvicorn finishes the requests in progress, then raises the signal that stopped it again.
         with contextlib.suppress(KeyboardInterrupt):
             _Uvicorn(engine, announce).run(sockets=[listener])
 
 
 def free_port(host: str, wanted: int) -> int:
-    """The wanted port where it is free, and any other where it is taken."""
+    """The wanted port if it is free; otherwise 0, for any other."""
     try:
         with _listen(host, wanted):
             return wanted
@@ -48,7 +48,7 @@ def free_port(host: str, wanted: int) -> int:
 
 
 class Server:
-    """The page in a background thread, for as long as the context lasts; port 0 takes any free one."""
+    """The server in a background thread, for as long as the context lasts; port 0 takes any free one."""
 
     def __init__(self, engine: Engine, host: str = "127.0.0.1", port: int = 0) -> None:
         self._listener = _listen(host, port)
@@ -70,11 +70,11 @@ class Server:
         self.stop()
 
     def wait(self) -> None:
-        """Wait until the server ends, or Ctrl-C comes."""
+        """Wait until the server ends, or until Ctrl-C."""
         self._thread.join()
 
     def stop(self) -> None:
-        """Answer what was asked already, then free the port; stopping twice is harmless."""
+        """Finish the requests in progress, then release the port; idempotent."""
         self._uvicorn.should_exit = True
         if self._thread.is_alive():
             self._thread.join()
@@ -88,7 +88,7 @@ class Server:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Says when it is ready, and nothing else unless something is wrong."""
+    """Reports when it is ready, and logs only problems."""
 
     def __init__(self, engine: Engine, on_ready: Callable[[], object]) -> None:
         super().__init__(
@@ -109,7 +109,7 @@ class _Uvicorn(uvicorn.Server):
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    # The resolver would take a port past the last one modulo 65536.
+    # The resolver would reduce a larger port modulo 65536.
     if not 0 <= port <= _LAST_PORT:
         raise InvalidArgument(
             f"could not serve on port {port}: ports go from 0 to {_LAST_PORT}", hint=_ANOTHER_PORT
@@ -125,7 +125,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _explained(error: OSError) -> tuple[str, str | None]:
-    """Why the system refused an address, and what to try."""
+    """Why the system refused an address, and a hint."""
     match error:
         case socket.gaierror():
             return "the name does not resolve", _COMMON_HOSTS

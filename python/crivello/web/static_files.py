@@ -1,4 +1,4 @@
-"""The style, the script and the logo, which a browser loads once a version."""
+"""The style sheet, the script and the logo, which a browser loads once per version."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _VERSIONS = {file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:10] for f
 
 
 def static_path(name: str) -> str:
-    """The address of a static file, which changes when its content does."""
+    """The path of a static file, with a content hash as its version."""
     return f"/static/{name}?v={_VERSIONS[name]}"
 
 
 class VersionedFiles(StaticFiles):
-    """Serves the folder: for good at an address with the right version, checked by ETag at any other."""
+    """Serves the folder: as immutable under the current version, revalidated by ETag otherwise."""
 
     def __init__(self) -> None:
         super().__init__(directory=_FOLDER)

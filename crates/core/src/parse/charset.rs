@@ -1,8 +1,8 @@
-//! Which encoding a page is in, and the page in UTF-8.
+//! Character encoding detection, and decoding to UTF-8.
 //!
-//! In the order of the HTML standard: a byte order mark; the `charset` of the Content-Type header; a
-//! `<meta>` in the first 1024 bytes; a guess from the bytes and the country of the host (chardetng, what
-//! Firefox uses). A declaration is believed even when it is wrong, as a browser does.
+//! In the order of the HTML standard: a byte order mark; the `charset` of the Content-Type header; a `<meta>`
+//! in the first 1024 bytes; a guess from the bytes and the country of the host (chardetng, as in Firefox). A
+//! declaration is trusted even if it is wrong, as browsers do.
 
 use std::borrow::Cow;
 
@@ -13,13 +13,13 @@ use crate::url::Url;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-/// How far into a page a declaration is looked for.
+/// The number of bytes that are searched for a declaration.
 const DECLARATION: usize = 1024;
-/// How much of a page a guess is made from.
+/// The number of bytes that the guess is based on.
 const GUESS: usize = 1 << 16;
 const ESCAPE: u8 = 0x1b;
 
-/// The page in UTF-8, and the name of the encoding that it was in.
+/// The page decoded to UTF-8, and the name of its encoding.
 pub fn decode<'a>(
     body: &'a [u8],
     content_type: Option<&str>,
@@ -35,7 +35,7 @@ pub fn decode<'a>(
     (encoding.decode_without_bom_handling(body).0, encoding.name())
 }
 
-/// The encoding that a content type names, as in `text/html; charset="utf-8"`.
+/// The encoding named by a content type, as in `text/html; charset="utf-8"`.
 fn in_content_type(content_type: &str) -> Option<&'static Encoding> {
     content_type.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
@@ -46,10 +46,10 @@ fn in_content_type(content_type: &str) -> Option<&'static Encoding> {
 
 fn in_meta(start: &[u8]) -> Option<&'static Encoding> {
     let mut declaration = Declaration::default();
-    // What is not UTF-8 cannot be part of a declaration, and hides none.
+    // Bytes that are not UTF-8 cannot be part of a declaration, and hide none.
     read(&String::from_utf8_lossy(start), &mut declaration);
     match declaration.0 {
-        // What could be read as ASCII up to here is not in UTF-16, whatever it says.
+        // A declaration that could be read as ASCII is not in UTF-16, whatever it says.
         Some(encoding) if encoding == UTF_16LE || encoding == UTF_16BE => Some(UTF_8),
         Some(encoding) if encoding == X_USER_DEFINED => Some(WINDOWS_1252),
         found => found,
@@ -57,15 +57,15 @@ fn in_meta(start: &[u8]) -> Option<&'static Encoding> {
 }
 
 fn guess(body: &[u8], url: Option<&Url>) -> &'static Encoding {
-    // What is valid UTF-8 is hardly ever anything else, and the detector takes longer than all the rest of
-    // the parsing. Only ISO-2022-JP passes for ASCII, and it cannot do without escapes.
+    // Valid UTF-8 is hardly ever anything else, and the detector takes longer than all the rest of the
+    // parsing. Only ISO-2022-JP passes for ASCII, and it always has escapes.
     if std::str::from_utf8(body).is_ok() && !body.contains(&ESCAPE) {
         return UTF_8;
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(&body[..body.len().min(GUESS)], body.len() <= GUESS);
     let country = url.and_then(Url::domain).and_then(|domain| domain.rsplit('.').next());
-    // A canonical host is in lower case and in ASCII, which the detector insists on.
+    // A canonical host is in lower case and in ASCII, as the detector requires.
     detector.guess(country.map(str::as_bytes), Utf8Detection::Allow)
 }
 

@@ -1,10 +1,11 @@
-//! What each HTML element means to the extraction: one table, made at compile time and asked once per tag.
+//! The HTML elements and their meaning to the extraction: a table built at compile time, looked up once per
+//! tag.
 //!
-//! A name of up to 16 bytes is packed into a `u128`, so that comparing two names is one comparison and finding
-//! an element is one multiplication and one look into a table of 256 places.
+//! A name of up to 16 bytes is packed into a `u128`, so that comparing two names is one comparison and
+//! looking up an element is one multiplication and one probe of a hash table with 256 slots.
 
-/// The name of an element in lower case; all names of more than 16 bytes are the same one, for no element
-/// that matters has such a name.
+/// The name of an element in lower case; all names of more than 16 bytes are equal, since no element of
+/// interest has such a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Name(u128);
 
@@ -12,7 +13,7 @@ impl Name {
     const LONGEST: usize = 16;
     const LONG: Name = Name(u128::MAX);
 
-    /// The name that is written `name`.
+    /// The packed form of `name`.
     #[inline]
     pub const fn of(name: &[u8]) -> Name {
         if name.len() > Name::LONGEST {
@@ -21,7 +22,7 @@ impl Name {
         let (mut low, mut high) = (0u64, 0u64);
         let mut at = 0;
         while at < name.len() {
-            // The packed bytes are padded with zeros, so a zero in a name must be something else.
+            // The packed bytes are padded with zeros, so a zero byte in a name is replaced.
             let byte = if name[at] == 0 { 0xff } else { name[at].to_ascii_lowercase() };
             if at < 8 {
                 low |= (byte as u64) << (8 * at);
@@ -33,28 +34,28 @@ impl Name {
         Name((high as u128) << 64 | low as u128)
     }
 
-    /// What the element of this name means.
+    /// The properties of the element with this name.
     #[inline]
     pub fn element(self) -> &'static Element {
         &ELEMENTS[place(&ELEMENTS, self)]
     }
 }
 
-/// What an element means.
+/// The properties of an element.
 #[derive(Clone, Copy)]
 pub struct Element {
     name: Option<Name>,
-    /// What it puts between the words before it and those in it.
+    /// The separation between the words before it and those in it.
     pub separation: Separation,
-    /// How what it holds is read.
+    /// How its content is tokenized.
     pub content: Content,
-    /// What is done with it.
+    /// Its role in the extraction.
     pub role: Role,
-    /// Whether its start tag shows that an `<svg>` or `<math>` before it was never closed.
+    /// Whether its start tag implies that an `<svg>` or `<math>` before it was never closed.
     pub ends_foreign: bool,
 }
 
-/// What stands between two words.
+/// The separation between two words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Separation {
     Nothing,
@@ -62,22 +63,22 @@ pub enum Separation {
     Line,
 }
 
-/// How the tokenizer reads what an element holds.
+/// How the tokenizer reads the content of an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Content {
     /// Tags and text.
     Markup,
     /// Text with character references, up to the element's end tag.
     Characters,
-    /// Text as it stands, up to the element's end tag.
+    /// Literal text, up to the element's end tag.
     Raw,
     /// As [`Content::Raw`], with the rules for end tags inside `<!--`.
     Script,
-    /// Text as it stands, up to the end of the page.
+    /// Literal text, up to the end of the page.
     Plain,
 }
 
-/// What the extraction does with an element.
+/// The role of an element in the extraction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Nothing,
@@ -100,7 +101,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether anybody reads the attributes of such an element.
+    /// Whether the attributes of such an element are used.
     pub fn has_attributes(self) -> bool {
         match self {
             Role::Anchor
@@ -269,7 +270,7 @@ const ROLES: &[(&str, Role)] = &[
     ("template", Role::Template),
 ];
 
-/// A power of two, at least twice the number of elements.
+/// The size of the hash table: a power of two, at least twice the number of elements.
 const PLACES: usize = 256;
 
 static ELEMENTS: [Element; PLACES] = elements();
@@ -282,7 +283,7 @@ const UNKNOWN: Element = Element {
     ends_foreign: false,
 };
 
-/// Where the element of a name is in the table, or would be: linear probing.
+/// The slot of a name in the table, occupied or free: linear probing.
 #[inline]
 const fn place(table: &[Element; PLACES], name: Name) -> usize {
     let folded = name.0 as u64 ^ ((name.0 >> 64) as u64).rotate_left(29);

@@ -1,9 +1,9 @@
-//! Text with its white space in order: one space between words, one line break between blocks, none at the
-//! ends. Control characters count as white space; a soft hyphen, which nobody sees, is dropped.
+//! White space normalization: one space between words, one line break between blocks, none at the ends.
+//! Control characters count as white space; soft hyphens, which are invisible, are dropped.
 //!
-//! Linear; words that are in order already, which is most of them, are copied as they stand.
+//! Linear; words that are already normalized, which most are, are copied unchanged.
 
-/// A text that is being written.
+/// A text under construction.
 #[derive(Default)]
 pub struct Flow {
     text: String,
@@ -11,7 +11,7 @@ pub struct Flow {
     limit: Option<usize>,
 }
 
-/// What stands between the last word and the next.
+/// The separation between the last word and the next.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     #[default]
@@ -21,12 +21,12 @@ enum Gap {
 }
 
 impl Flow {
-    /// A text that takes nothing more once it has `limit` bytes.
+    /// A text that ignores input once it has `limit` bytes.
     pub fn limited(limit: usize) -> Flow {
         Flow { limit: Some(limit), ..Flow::default() }
     }
 
-    /// Adds text, of which the first word continues the last one unless white space comes between.
+    /// Appends text; its first word continues the last one unless there is white space between them.
     pub fn push(&mut self, text: &str) {
         let mut rest = text;
         while !rest.is_empty() {
@@ -39,8 +39,8 @@ impl Flow {
         }
     }
 
-    /// Passes over the character at the start of `text`, which may be a gap, a soft hyphen or part of a word,
-    /// and over the gaps after it.
+    /// Consumes the character at the start of `text`, which may be a gap, a soft hyphen or part of a word,
+    /// and the gaps after it.
     fn pass<'a>(&mut self, text: &'a str) -> &'a str {
         let mut characters = text.chars();
         match characters.next() {
@@ -69,7 +69,7 @@ impl Flow {
         self.text.push_str(words);
     }
 
-    /// The next word is another one.
+    /// The next word is separate from the last.
     #[inline]
     pub fn space(&mut self) {
         self.gap = self.gap.max(Gap::Space);
@@ -81,20 +81,20 @@ impl Flow {
         self.gap = Gap::Line;
     }
 
-    /// How many bytes were written.
+    /// The number of bytes written.
     #[inline]
     pub fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// What was written since it had `start` bytes, on one line and of at most `limit` bytes.
+    /// The text written from byte `start` on, on one line and of at most `limit` bytes.
     pub fn zone(&self, start: usize, limit: usize) -> String {
         let zone = &self.text[start..];
         let zone = zone.strip_prefix([' ', '\n']).unwrap_or(zone);
         prefix(zone, limit).trim_end().replace('\n', " ")
     }
 
-    /// What was written.
+    /// The text.
     pub fn finish(mut self) -> String {
         if let Some(limit) = self.limit {
             self.text.truncate(prefix(&self.text, limit).trim_end().len());
@@ -103,7 +103,7 @@ impl Flow {
     }
 }
 
-/// The longest beginning of `text` that has at most `limit` bytes and cuts no character.
+/// The longest prefix of `text` of at most `limit` bytes that ends at a character boundary.
 pub fn prefix(text: &str, limit: usize) -> &str {
     let mut end = limit.min(text.len());
     while !text.is_char_boundary(end) {
@@ -118,8 +118,8 @@ fn is_gap(character: char) -> bool {
     character.is_whitespace() || character.is_control()
 }
 
-/// How many bytes at the start of `text` are words with one space between each two: nothing else that might
-/// be a gap or a soft hyphen is among them, no space begins them and none ends them.
+/// The length in bytes of the prefix of `text` that consists of words separated by single spaces: without
+/// anything else that might be a gap or a soft hyphen, and with no space at either end.
 fn in_order(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
@@ -139,8 +139,8 @@ fn in_order(text: &[u8]) -> usize {
 
 const WORD: u8 = 0;
 
-/// Which bytes are surely part of a word: neither ASCII gaps nor what the other gaps and the soft hyphen begin
-/// with.
+/// The bytes that are certainly part of a word: neither ASCII gaps nor the first bytes of other gaps and of
+/// the soft hyphen.
 static CLASSES: [u8; 256] = {
     let mut table = [WORD; 256];
     let mut byte = 0;

@@ -1,16 +1,16 @@
-//! Which language a page is in, as an ISO 639-1 code of two letters.
+//! Language identification of a page, as an ISO 639-1 code of two letters.
 //!
-//! What the page declares counts, since its author knows; a guess fills in where nothing is declared, and only
-//! when it is reliable. The guess reads the first 4 KB: more text changes few answers. It is made from the
-//! trigrams of the text (whatlang), which takes several times as long as all the rest of the parsing; but most
-//! pages without a declaration are in English, and those are known by their function words (Grefenstette,
-//! *Comparing two language identification schemes*, 1995), in a small part of the time.
+//! The page's declaration takes precedence, since its author knows; without one, the language is guessed, and
+//! only a reliable guess counts. The guess is based on the first 4 KB: more text changes few answers. It uses
+//! the trigrams of the text (whatlang), which takes several times as long as all the rest of the parsing; but
+//! most pages without a declaration are in English, and those are recognised by their function words
+//! (Grefenstette, *Comparing two language identification schemes*, 1995), in a fraction of the time.
 
 use whatlang::{Lang, Script, detect, detect_script};
 
 use super::flow::prefix;
 
-/// How much of the text a guess is made from.
+/// The number of bytes of text that the guess is based on.
 const GUESS: usize = 4096;
 
 /// Every code of ISO 639-1.
@@ -22,7 +22,7 @@ const CODES: &str = "\
     rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr \
     ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu";
 
-/// The language of a text whose page declares `declared`.
+/// The language of the text of a page that declares `declared`.
 pub fn language(declared: Option<&str>, text: &str) -> Option<String> {
     let start = prefix(text, GUESS);
     declared.and_then(primary).filter(|code| is_plausible(code, start)).or_else(|| guess(start))
@@ -34,7 +34,7 @@ fn primary(tag: &str) -> Option<String> {
     (subtag.len() == 2 && CODES.split(' ').any(|code| code == subtag)).then_some(subtag)
 }
 
-/// Templates declare English and are then filled in any language; where the script says so, it is seen.
+/// Templates declare English and are then filled in any language; this is detected if the script differs.
 fn is_plausible(code: &str, text: &str) -> bool {
     code != "en" || is_mostly_ascii(text) || is_latin(text)
 }
@@ -43,8 +43,7 @@ fn is_latin(text: &str) -> bool {
     detect_script(text).is_none_or(|script| script == Script::Latin)
 }
 
-/// Whether there are more letters of ASCII than there can be of any other script, so that no more need be
-/// known.
+/// Whether ASCII letters outnumber what any other script can have, so that no further check is needed.
 fn is_mostly_ascii(text: &str) -> bool {
     let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
     letters > text.bytes().filter(|byte| !byte.is_ascii()).count()
@@ -58,9 +57,9 @@ fn guess(text: &str) -> Option<String> {
     Some(code(found.lang()).to_owned())
 }
 
-/// The most frequent word of English, which no other language has.
+/// The most frequent English word, which no other language has.
 const THE: u64 = word(b"the");
-/// Frequent words of English, few of which are words of another language.
+/// Frequent English words, few of which are words of another language.
 const ENGLISH: [u64; 24] = [
     THE,
     word(b"and"),
@@ -88,12 +87,12 @@ const ENGLISH: [u64; 24] = [
     word(b"is"),
 ];
 const LONGEST: usize = 5;
-/// How many of them a text must have; how many words there may be for each, and how many of them for each `the`.
+/// How many of them a text must have; the most words for each of them, and the most of them for each `the`.
 const ENOUGH: usize = 8;
 const WORDS: usize = 10;
 const OTHERS: usize = 16;
 
-/// A word of at most eight letters in lower case, as a number.
+/// A word of at most eight lower-case letters, packed into an integer.
 const fn word(letters: &[u8]) -> u64 {
     let (mut word, mut at) = (0, 0);
     while at < letters.len() {
@@ -103,7 +102,7 @@ const fn word(letters: &[u8]) -> u64 {
     word
 }
 
-/// Whether a text is surely English.
+/// Whether a text is certainly English.
 fn is_english(text: &str) -> bool {
     let words = text.as_bytes().split(|byte| byte.is_ascii() && !byte.is_ascii_alphabetic());
     let (mut all, mut english, mut the) = (0, 0, 0);

@@ -1,4 +1,4 @@
-//! The links of a page: each address once, in page order, with the first text that somebody clicks on.
+//! The links of a page: each URL once, in page order, with its first non-empty anchor text.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -8,19 +8,19 @@ use rustc_hash::FxBuildHasher;
 use crate::Signature;
 use crate::url::{Base, Url, canonical};
 
-/// The most links that are taken from a page; what has more is a trap or a dump.
+/// The most links taken from a page; a page with more is a spider trap or a dump.
 pub const MAX_LINKS: usize = 10_000;
 
 /// The links found so far.
 pub struct Links {
-    /// How many are taken.
+    /// The maximum number of links.
     most: usize,
     base: Option<Base>,
     has_own_base: bool,
     urls: Vec<String>,
     anchors: Vec<String>,
     places: HashMap<Signature, usize, FxBuildHasher>,
-    /// The address that is being looked at.
+    /// A buffer for the current URL.
     address: String,
 }
 
@@ -38,12 +38,12 @@ impl Links {
         }
     }
 
-    /// No links, whatever the page has: for those who want its text alone.
+    /// No links, whatever the page has: for callers that only need its text.
     pub fn none() -> Links {
         Links { most: 0, ..Links::new(None) }
     }
 
-    /// Resolves what follows against another address. Only the first one that a page gives counts.
+    /// Changes the base URL for the links that follow. Only the first one of a page counts.
     pub fn rebase(&mut self, href: &str) {
         if self.has_own_base {
             return;
@@ -55,12 +55,12 @@ impl Links {
         }
     }
 
-    /// The canonical form of an address on this page.
+    /// The canonical form of a URL on this page.
     pub fn resolve(&self, href: &str) -> Option<String> {
         canonical(href, self.base.as_ref().map(Base::url))
     }
 
-    /// Adds a link, and tells its place; nothing if it leads to no page or there are too many.
+    /// Adds a link and returns its index; `None` if it leads to no page or there are too many.
     pub fn add(&mut self, href: &str) -> Option<usize> {
         if self.urls.len() == self.most {
             return None;
@@ -86,14 +86,14 @@ impl Links {
         }
     }
 
-    /// Says what the link at `place` is called; the first name that is not empty stays.
+    /// Sets the anchor text of the link at `place`; the first non-empty one is kept.
     pub fn describe(&mut self, place: usize, name: impl FnOnce() -> String) {
         if self.anchors[place].is_empty() {
             self.anchors[place] = name();
         }
     }
 
-    /// The addresses, and what each is called.
+    /// The URLs, and the anchor text of each.
     pub fn finish(self) -> (Vec<String>, Vec<String>) {
         (self.urls, self.anchors)
     }

@@ -1,10 +1,9 @@
-//! A page out of its bytes: links, text by zone, language, digest and SimHash, in one pass and without a
-//! tree.
+//! From bytes to a page: links, text by zone, language, digest and SimHash, in one pass and without a DOM.
 //!
-//! Any bytes give a page: HTML has no syntax errors. Time is linear in the size of the page, 130 to 220 MB/s
-//! on real ones; memory is at most about eight times its text, most of it for the SimHash, and nesting costs
-//! nothing. What each step promises is said where it is taken: `charset` (bytes to characters), `tokens`
-//! (characters to tags), `extract` (tags to zones), `links` (addresses), `language`.
+//! Any bytes yield a page: HTML has no fatal syntax errors. Time is linear in the size of the page, 130 to
+//! 220 MB/s a core on real ones; memory is at most about eight times its text, most of it for the SimHash,
+//! and nesting costs nothing. Each step documents its contract: `charset` (bytes to characters), `tokens`
+//! (characters to tags), `extract` (tags to zones), `links` (URLs), `language`.
 
 mod charset;
 mod elements;
@@ -30,46 +29,46 @@ use words::Words;
 
 pub use links::MAX_LINKS;
 
-/// What there is to know about a page.
+/// A parsed page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// The first title.
+    /// The content of the first `<title>`.
     pub title: String,
     /// The headings of all levels; they are in the text as well.
     pub headings: Vec<String>,
-    /// What a reader sees, a block a line.
+    /// The visible text, one block per line.
     pub text: String,
-    /// The canonical addresses that may be followed, each once, in page order.
+    /// The canonical URLs that may be followed, each once, in page order.
     pub links: Vec<String>,
-    /// What each link is called on this page; may be empty.
+    /// The anchor text of each link; may be empty.
     pub anchors: Vec<String>,
-    /// Whether each link has the shape of the page's own address.
+    /// Whether each link's URL has the same shape as the page's.
     pub same_shape: Vec<bool>,
     /// An ISO 639-1 code.
     pub language: Option<String>,
     /// The encoding of the bytes, by its WHATWG name.
     pub charset: &'static str,
-    /// The address that the page calls its own.
+    /// The canonical URL that the page declares (`rel=canonical`).
     pub canonical: Option<String>,
-    /// The page asks not to be found.
+    /// The page asks not to be indexed.
     pub noindex: bool,
-    /// The page asks that its links not be followed; there are none then.
+    /// The page asks that its links not be followed; `links` is then empty.
     pub nofollow: bool,
-    /// XXH3-128 of title and text without case and layout, or of the bytes when there is no text: the same
-    /// for the same words in any markup.
+    /// XXH3-128 of title and text, ignoring case and layout, or of the bytes if there is no text: equal for
+    /// the same words in any markup.
     pub digest: u128,
     /// See [`crate::duplicates::simhash`].
     pub simhash: u64,
 }
 
-/// What is asked of a page, and what came with it.
+/// Options of the parser, and the response headers that concern robots.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
-    /// The name by which a page may speak to us alone, in any case.
+    /// The crawler's name, by which a page may address it alone; case-insensitive.
     pub agent: &'a str,
-    /// Whether the addresses of pictures (`src` and `srcset`) are links too.
+    /// Whether image URLs (`src` and `srcset`) are links too.
     pub srcset: bool,
-    /// The values of the X-Robots-Tag headers, one each.
+    /// The values of the X-Robots-Tag headers.
     pub x_robots_tag: &'a [&'a str],
 }
 
@@ -79,12 +78,12 @@ impl Default for Rules<'_> {
     }
 }
 
-/// Reads an HTML page that was found at `url`; without a valid one only its absolute links are known.
+/// Parses an HTML page found at `url`; if that is invalid, only absolute links are found.
 pub fn parse(body: &[u8], url: &str, content_type: Option<&str>) -> Page {
     parse_with(body, url, content_type, &Rules::default())
 }
 
-/// Reads an HTML page by `rules`.
+/// Parses an HTML page by `rules`.
 pub fn parse_with(body: &[u8], url: &str, content_type: Option<&str>, rules: &Rules) -> Page {
     let url = address(url);
     let (document, charset) = charset::decode(body, content_type, url.as_ref());
@@ -115,8 +114,8 @@ pub fn parse_with(body: &[u8], url: &str, content_type: Option<&str>, rules: &Ru
     }
 }
 
-/// The headings and the text of an HTML page, as [`parse`] finds them, in half the time: without links, language,
-/// digest and SimHash.
+/// The headings and the text of an HTML page, as [`parse`] finds them, in half the time: without links,
+/// language, digest and SimHash.
 pub fn zones(body: &[u8], url: &str, content_type: Option<&str>) -> (Vec<String>, String) {
     let (document, _) = charset::decode(body, content_type, address(url).as_ref());
     let rules = Rules::default();
@@ -130,12 +129,12 @@ fn address(url: &str) -> Option<Url> {
     Url::parse(url.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
 }
 
-/// Reads a plain text.
+/// Parses plain text.
 pub fn parse_text(body: &[u8], content_type: Option<&str>) -> Page {
     parse_text_with(body, content_type, &Rules::default())
 }
 
-/// Reads a plain text by `rules`: of those, what the headers say about robots concerns any document.
+/// Parses plain text by `rules`, of which only the robots headers apply to it.
 pub fn parse_text_with(body: &[u8], content_type: Option<&str>, rules: &Rules) -> Page {
     let mut directives = Directives::default();
     rules.x_robots_tag.iter().for_each(|value| directives.add_header(value, rules.agent));
@@ -158,7 +157,7 @@ pub fn parse_text_with(body: &[u8], content_type: Option<&str>, rules: &Rules) -
     }
 }
 
-/// The text of a plain text, as [`parse_text`] finds it, without anything else.
+/// The text of a plain text document, as [`parse_text`] finds it, without anything else.
 pub fn text(body: &[u8], content_type: Option<&str>) -> String {
     lines(body, content_type).0
 }

@@ -1,12 +1,13 @@
-//! Where text that is not markup ends: at the end tag of its element, wherever that stands.
+//! The end of raw text (script, style …): the next end tag of its element.
 //!
 //! In a script an end tag does not count while an inner `<script>` is open inside `<!--` (the standard's
 //! "script data double escaped" states, which keep old pages working).
-//! Linear: each byte is looked at once, at the speed of `memchr` where nothing begins.
+//! Linear: each byte is read once, at the speed of `memchr` outside of candidates.
 
 use memchr::{memchr, memchr2};
 
-/// Where the end tag of the element `name` begins at or after `from`; the length of `bytes` if it never does.
+/// The offset of the end tag of the element `name` at or after `from`; the length of `bytes` if there is
+/// none.
 pub fn end_of_text(bytes: &[u8], from: usize, name: &[u8]) -> usize {
     let mut at = from;
     while let Some(found) = memchr(b'<', &bytes[at..]) {
@@ -19,7 +20,7 @@ pub fn end_of_text(bytes: &[u8], from: usize, name: &[u8]) -> usize {
     bytes.len()
 }
 
-/// The same of a script.
+/// The same for a script.
 pub fn end_of_script(bytes: &[u8], from: usize) -> usize {
     const NAME: &[u8] = b"script";
     let (mut at, mut inside) = (from, Inside::Script);

@@ -1,9 +1,9 @@
 //! Character references: `&amp;`, `&#233;`, `&#xE9;`, and the hundred names that need no semicolon.
 //!
-//! As the WHATWG standard has it: the longest name that fits counts, and in an attribute a name without its
-//! semicolon is left alone when a letter, a digit or `=` follows, for it is then part of a query. The common
-//! names are compared one by one; the other two thousand (crate `entities`) are in a hash table that is made
-//! at the first use. Constant time for each `&`.
+//! By the WHATWG standard: the longest matching name counts, and in an attribute a name without its semicolon
+//! is left alone if a letter, a digit or `=` follows, since it is then part of a query string. The common
+//! names are compared one by one; the other two thousand (crate `entities`) are in a hash table that is built
+//! on first use. Constant time per `&`.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -13,28 +13,28 @@ use entities::ENTITIES;
 use memchr::memchr2;
 use rustc_hash::FxHashMap;
 
-/// The longest name, with its semicolon.
+/// The length of the longest name, with its semicolon.
 const LONGEST: usize = 32;
 
 static NAMED: LazyLock<FxHashMap<&'static str, &'static str>> =
     LazyLock::new(|| ENTITIES.iter().map(|known| (&known.entity[1..], known.characters)).collect());
 
-/// Where a reference stands.
+/// The context of a reference.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     Text,
     Attribute,
 }
 
-/// What a reference stands for.
+/// The expansion of a reference.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Meaning {
     Named(&'static str),
     Numbered(char),
 }
 
-/// What the reference at the start of `text` (which starts with `&`) stands for, and its length; nothing if
-/// it is no reference.
+/// The expansion of the reference at the start of `text` (which starts with `&`), and its length; `None` if
+/// it is not a reference.
 pub fn reference(text: &str, place: Place) -> Option<(Meaning, usize)> {
     if text.as_bytes().get(1) == Some(&b'#') {
         return numbered(text.as_bytes()).map(|(character, length)| (Meaning::Numbered(character), length));
@@ -47,7 +47,7 @@ pub fn reference(text: &str, place: Place) -> Option<(Meaning, usize)> {
     named(text, place).map(|(meaning, length)| (Meaning::Named(meaning), length))
 }
 
-/// The value of an attribute as it is meant.
+/// The value of an attribute with its references decoded.
 pub fn in_attribute(value: &str) -> Cow<'_, str> {
     if memchr2(b'&', 0, value.as_bytes()).is_none() {
         return value.into();
@@ -109,8 +109,8 @@ fn numbered(text: &[u8]) -> Option<(char, usize)> {
     Some((character(number), end + usize::from(text.get(end) == Some(&b';'))))
 }
 
-/// The character of a number; those of the old control characters are read as windows-1252, as they were
-/// meant.
+/// The character of a numeric reference; those of the C1 control characters are read as windows-1252, as they
+/// were meant.
 fn character(number: u32) -> char {
     match number {
         0 => char::REPLACEMENT_CHARACTER,

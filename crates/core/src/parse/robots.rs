@@ -1,12 +1,12 @@
-//! What a page lets robots do, in its `<meta>` tags and in its X-Robots-Tag headers.
+//! Robots directives of a page, in its `<meta>` tags and X-Robots-Tag headers.
 //!
-//! The directives are `noindex`, `nofollow` and `none` (both); the others restrict nothing here. What is said
-//! to everybody and what is said to us by name add up: the union of the restrictions applies.
+//! The directives are `noindex`, `nofollow` and `none` (both); the others have no effect here. Directives for
+//! all robots and those for our user agent add up: the union of the restrictions applies.
 
-/// The directives of a header that have a value, so that what stands before their colon is no agent.
+/// Header directives that have a value, so that the text before their colon is not a user agent.
 const VALUED: [&str; 4] = ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
 
-/// What is forbidden.
+/// The restrictions of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Directives {
     pub noindex: bool,
@@ -14,7 +14,7 @@ pub struct Directives {
 }
 
 impl Directives {
-    /// Adds a `<meta>` of this name, if it is for `agent`.
+    /// Adds a `<meta>` of this name, if it applies to `agent`.
     pub fn add_meta(&mut self, name: &str, content: &str, agent: &str) {
         let name = name.trim();
         if name.eq_ignore_ascii_case("robots") || is_agent(name, agent) {
@@ -22,8 +22,8 @@ impl Directives {
         }
     }
 
-    /// Adds the value of a header, such as `noindex` or `somebot: noindex, nofollow`: a name counts up to the
-    /// next one.
+    /// Adds the value of a header, such as `noindex` or `somebot: noindex, nofollow`: a user agent applies up
+    /// to the next one.
     pub fn add_header(&mut self, value: &str, agent: &str) {
         let mut is_ours = true;
         for part in value.split(',').map(str::trim) {
@@ -52,7 +52,7 @@ fn is_agent(name: &str, agent: &str) -> bool {
     !agent.is_empty() && name.eq_ignore_ascii_case(agent)
 }
 
-/// Whether what stands before a colon is the name of an agent, rather than of a directive or part of a date.
+/// Whether the text before a colon is a user agent, rather than a directive or part of a date.
 fn is_name(text: &str) -> bool {
     let is_word = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'*'));
     let starts = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '*');

@@ -1,9 +1,9 @@
-//! The addresses in a `srcset`, as in `small.png 1x, "large.png" 2x`.
+//! The URLs in a `srcset`, as in `small.png 1x, "large.png" 2x`.
 //!
-//! As the WHATWG standard splits it: an address ends at white space, or at a comma that ends it; what stands
-//! between it and the next comma outside of parentheses describes it.
+//! Split by the WHATWG standard: a URL ends at white space, or at a comma that ends it; the text between it
+//! and the next comma outside of parentheses is its descriptor.
 
-/// The address of each candidate.
+/// The URL of each candidate.
 pub fn candidates(srcset: &str) -> impl Iterator<Item = &str> {
     let mut rest = srcset;
     std::iter::from_fn(move || {

@@ -1,7 +1,7 @@
-//! A start tag: its name, and the attributes that anybody reads.
+//! A start tag: its name, and the attributes that the extraction uses.
 //!
-//! Attributes are kept as places in the document and decoded when they are asked for, so a tag costs no
-//! allocation. The others are passed over, so that memory does not grow with their number.
+//! Attributes are stored as byte ranges of the document and decoded on demand, so a tag needs no allocation.
+//! Other attributes are skipped, so that memory does not grow with their number.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use memchr::memchr;
 use super::elements::{Element, Name};
 use super::references::in_attribute;
 
-/// The attributes that are read.
+/// The attributes that are used.
 #[derive(Clone, Copy)]
 pub enum Attribute {
     Href,
@@ -30,7 +30,7 @@ pub enum Attribute {
 const ATTRIBUTES: usize = 12;
 
 impl Attribute {
-    /// Every attribute, at its place.
+    /// All attributes, each at its index.
     const ALL: [(Attribute, &'static [u8]); ATTRIBUTES] = [
         (Attribute::Href, b"href"),
         (Attribute::Src, b"src"),
@@ -73,13 +73,13 @@ pub struct Tag<'a> {
     name: Name,
     element: &'static Element,
     values: [(usize, usize); ATTRIBUTES],
-    /// A bit for each attribute that is there.
+    /// A bit for each attribute that is present.
     present: u16,
     self_closing: bool,
 }
 
 impl<'a> Tag<'a> {
-    /// No tag yet, of a document.
+    /// An empty tag of a document.
     pub fn new(document: &'a str) -> Tag<'a> {
         let name = Name::of(b"");
         let element = name.element();
@@ -91,7 +91,7 @@ impl<'a> Tag<'a> {
         self.name
     }
 
-    /// What the element means.
+    /// The properties of the element.
     pub fn element(&self) -> &'static Element {
         self.element
     }
@@ -108,13 +108,13 @@ impl<'a> Tag<'a> {
         (self.present >> place & 1 == 1).then(|| in_attribute(&self.document[start..end]))
     }
 
-    /// Whether the value of an attribute, a list of words, holds `word` in any case.
+    /// Whether the value of an attribute, a list of words, contains `word`, ignoring case.
     pub fn lists(&self, attribute: Attribute, word: &str) -> bool {
         let is_word = |other: &str| other.eq_ignore_ascii_case(word);
         self.get(attribute).is_some_and(|value| value.split_ascii_whitespace().any(is_word))
     }
 
-    /// Reads the tag whose name begins at `from`, and tells where it ends; nothing if the document ends first.
+    /// Reads the tag whose name begins at `from` and returns its end; `None` if the document ends first.
     #[inline]
     pub fn read(&mut self, from: usize) -> Option<usize> {
         let bytes = self.document.as_bytes();
@@ -146,7 +146,7 @@ impl<'a> Tag<'a> {
                 _ => {}
             }
             let name = at;
-            // A name may begin with `=`, but not go on with it.
+            // A name may begin with `=`, but not continue with it.
             let end = skip(bytes, at + 1, NAME)?;
             at = skip_spaces(bytes, end)?;
             let mut value = (end, end);
@@ -171,7 +171,7 @@ impl<'a> Tag<'a> {
         }
     }
 
-    /// Of an attribute that comes twice the first counts.
+    /// Of duplicate attributes the first counts.
     #[inline]
     fn keep(&mut self, name: &[u8], value: (usize, usize)) {
         let Some(attribute) = Attribute::of(name) else { return };
@@ -187,7 +187,7 @@ const SPACE: u8 = 1;
 const NAME: u8 = 2;
 const UNQUOTED: u8 = 4;
 
-/// What each byte ends: white space, a name, a value without quotes.
+/// For each byte, what it terminates: white space, a name, an unquoted value.
 static ENDS: [u8; 256] = {
     let mut table = [0; 256];
     let spaces = b"\t\n\x0c\r ";

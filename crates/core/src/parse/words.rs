@@ -1,5 +1,4 @@
-//! What tells pages apart by their words alone: a digest for those with the same words, a SimHash for those
-//! with nearly the same.
+//! Content fingerprints of a page: a digest for exact duplicates of its words, a SimHash for near-duplicates.
 
 use memchr::memmem;
 use twox_hash::XxHash3_128;
@@ -13,27 +12,27 @@ pub struct Words {
 }
 
 impl Words {
-    /// Those of a page with this title and text, or of its bytes when it has no text.
+    /// The fingerprints of a page with this title and text, or of its bytes if it has no text.
     pub fn of(title: &str, text: &str, body: &[u8]) -> Words {
         if text.is_empty() {
             return Words { digest: XxHash3_128::oneshot(body), simhash: 0 };
         }
         let mut page = Vec::with_capacity(title.len() + 1 + text.len());
         push_lower_case(&mut page, title);
-        // No title or text holds a control character, so the separator cannot be mistaken.
+        // No title or text contains a control character, so the separator is unambiguous.
         page.push(0);
         let start = page.len();
         push_lower_case(&mut page, text);
-        // It is made of characters, so it is valid.
+        // It is built from characters, so it is valid.
         let words = std::str::from_utf8(&page[start..]).unwrap_or_default();
         Words { digest: XxHash3_128::oneshot(&page), simhash: simhash(words) }
     }
 }
 
-/// Adds `text` in lower case and on one line: `text.to_lowercase().replace('\n', " ")`, several times as
-/// fast where most of it is ASCII.
+/// Appends `text` in lower case and on one line: `text.to_lowercase().replace('\n', " ")`, several times as
+/// fast if most of it is ASCII.
 fn push_lower_case(page: &mut Vec<u8>, text: &str) {
-    // Only the Greek sigma is written differently by what stands beside it.
+    // Only the lower case of the Greek sigma depends on its context.
     if memmem::find(text.as_bytes(), "Σ".as_bytes()).is_some() {
         page.extend(text.to_lowercase().replace('\n', " ").bytes());
         return;
@@ -62,12 +61,12 @@ fn push_characters(page: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// The first boundary between two characters at or after `least` bytes.
+/// The first character boundary at or after `least` bytes.
 fn block_end(text: &str, least: usize) -> usize {
     (least..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
 }
 
-/// How many bytes are looked at together.
+/// The number of bytes that are checked together.
 const BLOCK: usize = 128;
 
 #[inline]

@@ -1,10 +1,11 @@
 //! From a query to ranked answers.
 //!
-//! A query is parsed to a tree ([`parse`], [`tree`]), whose leaves stand for terms of the dictionary ([`expand`]). On each
-//! segment a leaf is a cursor ([`leaf`]) and the tree becomes lazy nodes ([`matching`]) that give the matching documents in
-//! order, by positions where they must ([`interval`]). Documents are scored ([`score`]), the best are found without looking
-//! at all of them ([`rank`]), and shown with a passage of their text ([`snippet`]). [`searcher`] puts it together; where
-//! little is found, [`suggest`] looks for a better spelling.
+//! A query is parsed to a tree ([`parse`], [`tree`]), whose leaves expand to terms of the term dictionary
+//! ([`expand`]). On each segment a leaf is a cursor over its posting lists ([`leaf`]) and the tree becomes
+//! lazy nodes ([`matching`]) that iterate over the matching documents in order, checking positions where
+//! needed ([`interval`]). Documents are scored ([`score`]), the top k are found without scoring every match
+//! ([`rank`]), and shown with a snippet ([`snippet`]). [`searcher`] puts it together; if a query has few
+//! matches, [`suggest`] looks for a spelling correction.
 
 pub mod answer;
 pub mod language;

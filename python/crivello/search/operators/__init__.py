@@ -5,8 +5,8 @@
     'title:("bees" OR "honey") AND (NOT "wax") AND site:example.org'
 
 Nothing is evaluated here: the core parses the text, so an operator means what its text means. A string stands for
-``Term`` wherever a query is expected, and its text is always words, whatever signs and operators it holds. A wrong
-argument raises ``InvalidArgument`` when the object is made.
+``Term`` wherever a query is expected, and its text is always words, whatever signs and operators it contains. An
+invalid argument raises ``InvalidArgument`` when the object is constructed.
 """
 
 from __future__ import annotations

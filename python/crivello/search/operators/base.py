@@ -1,4 +1,4 @@
-"""The operators that others are made of: words, and what ``&``, ``|`` and ``~`` make."""
+"""The basic operators: words, and the Boolean operators ``&``, ``|`` and ``~``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Operator:
 
     @property
     def has_intervals(self) -> bool:
-        """Whether it says where in a text it matches, as the parts of ``Ordered``, ``Containing`` and the like must."""
+        """Whether it has positions in a text, as the operands of ``Ordered``, ``Containing`` and the like must."""
         return False
 
     def __and__(self, other: Query) -> And:
@@ -39,7 +39,7 @@ class Operator:
 
 
 class Interval(Operator):
-    """An operator that says where it matches."""
+    """An operator with positions: it matches intervals of words."""
 
     __slots__ = ()
 
@@ -52,7 +52,7 @@ Query: TypeAlias = Operator | str
 
 
 def query(what: Query) -> Operator:
-    """An operator as it is; a string as a ``Term``."""
+    """An operator unchanged; a string as a ``Term``."""
     if isinstance(what, Operator):
         return what
     if isinstance(what, str):
@@ -61,7 +61,7 @@ def query(what: Query) -> Operator:
 
 
 def queries(name: str, parts: tuple[Query, ...]) -> tuple[Operator, ...]:
-    """The parts of an operator, which must be at least one."""
+    """The operands of an operator; fails if there are none."""
     if not parts:
         raise InvalidArgument(f"{name} needs at least one query")
     return tuple(map(query, parts))
@@ -78,7 +78,7 @@ def _parts_of(kind: type[And] | type[Or], what: Operator) -> tuple[Operator, ...
 
 @dataclass(frozen=True, slots=True)
 class Term(Interval):
-    """A word. A text that is several words is the phrase of them."""
+    """A word. A text of several words is a phrase."""
 
     text: str
     stands_alone = True
@@ -92,7 +92,7 @@ class Term(Interval):
 
 @dataclass(frozen=True, slots=True, init=False)
 class And(Operator):
-    """All of them; inside an interval operator, the shortest intervals that contain one of each."""
+    """Pages that match all operands; inside an interval operator, the shortest intervals that contain one of each."""
 
     parts: tuple[Operator, ...]
 
@@ -109,7 +109,7 @@ class And(Operator):
 
 @dataclass(frozen=True, slots=True, init=False)
 class Or(Operator):
-    """Any of them."""
+    """Pages that match any of the operands."""
 
     parts: tuple[Operator, ...]
 
@@ -126,7 +126,7 @@ class Or(Operator):
 
 @dataclass(frozen=True, slots=True, init=False)
 class Not(Operator):
-    """Everything else; scores nothing."""
+    """All other pages; does not score."""
 
     excluded: Operator
 

@@ -1,4 +1,4 @@
-"""What is known about a page beside its text; these score nothing."""
+"""Filters on the metadata of a page; they do not score."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DATE = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?", re.ASCII)
 
 
 class Filter(Operator):
-    """A condition on something other than the text."""
+    """A condition on metadata rather than on the text."""
 
     __slots__ = ()
     stands_alone = True
@@ -26,7 +26,7 @@ class Filter(Operator):
 
 @dataclass(frozen=True, slots=True)
 class Site(Filter):
-    """Pages of a host, and of all hosts under it."""
+    """Pages of a host and of all its subdomains."""
 
     host: str
 
@@ -40,7 +40,7 @@ class Site(Filter):
 
 @dataclass(frozen=True, slots=True)
 class Lang(Filter):
-    """Pages in a language, as two or three letters."""
+    """Pages in a language, given by its code of two or three letters."""
 
     language: str
 

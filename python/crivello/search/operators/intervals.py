@@ -1,4 +1,4 @@
-"""Where in a text: windows, orders, and relations between two places."""
+"""Positional operators: windows, orders, and relations between intervals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crivello.search.operators.text import WIDEST, count_words, is_whole, quoted
 
 @dataclass(frozen=True, slots=True, init=False)
 class Window(Interval):
-    """All parts within so many positions, in any order."""
+    """All parts within ``size`` positions, in any order."""
 
     size: int
     parts: tuple[Query, ...]
@@ -33,7 +33,7 @@ class Window(Interval):
 
     @property
     def words(self) -> str | None:
-        """The text of a window of words; ``None`` where a part is an operator."""
+        """The text of a window of words; ``None`` if a part is an operator."""
         words = [part for part in self.parts if isinstance(part, str)]
         return " ".join(words) if len(words) == len(self.parts) else None
 
@@ -60,9 +60,9 @@ class Ordered(Interval):
 
 @dataclass(frozen=True, slots=True, init=False)
 class Relation(Interval):
-    """Where ``of`` is, as far as a relation to where ``with_`` is holds, or does not.
+    """The intervals of ``of`` that have a relation to an interval of ``with_``, or have not.
 
-    ``margins`` enlarges the intervals of ``with_`` by so many positions to the left and to the right.
+    ``margins`` extends the intervals of ``with_`` by a number of positions to the left and to the right.
     """
 
     of: Operator
@@ -84,28 +84,28 @@ class Relation(Interval):
 
 
 class Containing(Relation):
-    """Where ``of`` contains a place of ``with_``."""
+    """The intervals of ``of`` that contain one of ``with_``."""
 
     __slots__ = ()
     _sign = "CONTAINING"
 
 
 class NotContaining(Relation):
-    """Where ``of`` contains no place of ``with_``."""
+    """The intervals of ``of`` that contain none of ``with_``."""
 
     __slots__ = ()
     _sign = "NOT CONTAINING"
 
 
 class Inside(Relation):
-    """Where ``of`` lies in a place of ``with_``."""
+    """The intervals of ``of`` that are contained in one of ``with_``."""
 
     __slots__ = ()
     _sign = "INSIDE"
 
 
 class NotInside(Relation):
-    """Where ``of`` lies in no place of ``with_``."""
+    """The intervals of ``of`` that are contained in none of ``with_``."""
 
     __slots__ = ()
     _sign = "NOT INSIDE"
@@ -113,7 +113,7 @@ class NotInside(Relation):
 
 @dataclass(frozen=True, slots=True, init=False)
 class Aligned(Interval):
-    """Where both are, from the same first to the same last word."""
+    """The intervals that both operands have, from the same first to the same last word."""
 
     of: Operator
     with_: Operator

@@ -1,4 +1,4 @@
-"""What changes other operators: signs, zones and boosts."""
+"""Modifiers of other operators: signs, zones and boosts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LARGEST_BOOST = 1000
 
 @dataclass(frozen=True, slots=True, init=False)
 class Group(Operator):
-    """All of the required or, when there are none, any of the optional; and none of the excluded."""
+    """All of the required parts or, if there are none, any of the optional ones; and none of the excluded ones."""
 
     required: tuple[Operator, ...]
     optional: tuple[Operator, ...]
@@ -42,7 +42,7 @@ class Group(Operator):
 
 @dataclass(frozen=True, slots=True, init=False)
 class In(Operator):
-    """The same with its words in one zone of the page: title, url, body, headings or anchors."""
+    """The same query restricted to one zone of the page: title, url, body, headings or anchors."""
 
     zone: str
     what: Operator
@@ -68,7 +68,7 @@ class In(Operator):
 
 @dataclass(frozen=True, slots=True, init=False)
 class Boost(Operator):
-    """The same pages, whose words score so many times as much."""
+    """The same pages, with the scores of their words multiplied by a factor."""
 
     what: Operator
     factor: float
@@ -87,12 +87,12 @@ class Boost(Operator):
 
 
 def _member(part: Operator) -> str:
-    """A member of a group. Filters alone would be required there whatever their sign; beside everything they are not."""
+    """The text of a group member. A lone filter would be required whatever its sign; combined with ``*`` it is not."""
     return f"({inside(part)} AND (*))" if _is_filter(part) else inside(part)
 
 
 def _is_filter(part: Operator) -> bool:
-    """Whether it is made of filters alone."""
+    """Whether it consists of filters only."""
     match part:
         case Filter():
             return True

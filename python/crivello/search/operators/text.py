@@ -1,4 +1,4 @@
-"""Texts as words of a query, and what a text must be."""
+"""Texts as words of a query: quoting and validation."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from crivello._core import analyze
 from crivello.errors import InvalidArgument
 
 WIDEST = 1_000_000
-"""The most positions of a window, and the widest margin."""
+"""The upper limit on the positions of a window, and on a margin."""
 
 
 def sound(text: str) -> str:
-    """The text without what Unicode has no character for, such as a byte of an argument of the shell that is no text."""
+    """The text with lone surrogates replaced, such as undecodable bytes of a shell argument."""
     return text.encode(errors="replace").decode()
 
 
 def quoted(text: str) -> str:
-    """The text between quotes, where no sign and no operator counts."""
+    """The text in quotes, in which signs and operators have no effect."""
     return '"' + text.replace('"', " ") + '"'
 
 
 def count_words(text: str) -> int:
-    """How many words a text has; fails where it has none."""
+    """The number of words in a text; fails if there are none."""
     if not isinstance(text, str):
         raise InvalidArgument(f"{text!r} is not a text")
     count = parts = 0
@@ -38,7 +38,7 @@ def count_words(text: str) -> int:
 
 
 def words_of(name: str, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Some texts, each with words; fails where there is none."""
+    """The texts, each of which must have words; fails if there are none."""
     if not words:
         raise InvalidArgument(f"{name} needs at least one word")
     for word in words:
@@ -47,7 +47,7 @@ def words_of(name: str, words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def check_plain_word(name: str, word: str) -> None:
-    """Fails for what is not one word of letters and digits."""
+    """Fails unless the text is a single word of letters and digits."""
     plain = isinstance(word, str) and all(unicodedata.category(letter)[0] in "LMN" for letter in word)
     if not plain or count_words(word) > 1:
         raise InvalidArgument(f"{name} is one word of letters and digits, not {word!r}")

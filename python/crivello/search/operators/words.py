@@ -1,4 +1,4 @@
-"""Several words, or many at once: phrases, prefixes and misspellings."""
+"""Phrases, prefixes and fuzzy words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_CHANGES = 2
 
 @dataclass(frozen=True, slots=True, init=False)
 class Phrase(Interval):
-    """Words next to each other, in this order."""
+    """Adjacent words, in this order."""
 
     words: tuple[str, ...]
     stands_alone = True
@@ -27,7 +27,7 @@ class Phrase(Interval):
 
 @dataclass(frozen=True, slots=True)
 class Prefix(Interval):
-    """All words that begin so: at least two letters."""
+    """All words with a prefix of at least two letters."""
 
     start: str
     stands_alone = True
@@ -45,7 +45,7 @@ class Prefix(Interval):
 
 @dataclass(frozen=True, slots=True)
 class Fuzzy(Interval):
-    """A word and all that one or two changes make of it: a character more, less, other, or two swapped."""
+    """All words within edit distance 1 or 2: insertion, deletion, substitution or transposition of characters."""
 
     word: str
     changes: int = 1

@@ -1,4 +1,4 @@
-//! The tokenizer beside html5gum, an independent reading of the same standard, token by token.
+//! The tokenizer compared token by token with html5gum, an independent implementation of the same standard.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ const READ: [(Attribute, &[u8]); 4] = [
     (Attribute::Charset, b"charset"),
 ];
 
-/// What both must see; texts that follow each other are one, with line ends in order.
+/// A token as both must see it; consecutive texts are one, with normalized line ends.
 #[derive(Debug, PartialEq, Eq)]
 enum Token {
     Start(Name, [Option<String>; READ.len()], bool),
@@ -71,7 +71,7 @@ impl Sink for Tokens {
     }
 }
 
-/// What html5gum tells.
+/// The tokens of html5gum.
 #[derive(Default)]
 struct Oracle<'a> {
     tokens: Option<&'a mut Tokens>,
@@ -103,7 +103,7 @@ impl Oracle<'_> {
     fn finish_attribute(&mut self) {
         if let Some(at) = READ.iter().position(|(_, name)| *name == self.attribute) {
             let value = String::from_utf8_lossy(&self.value);
-            // A carriage return that was written as a reference is not a line end to html5gum.
+            // html5gum does not normalize a carriage return written as a reference.
             self.values[at].get_or_insert_with(|| line_ends(&value));
         }
         self.attribute.clear();
@@ -294,7 +294,7 @@ proptest! {
     }
 }
 
-/// Reads the pages of the folder that CRIVELLO_DATA names; says so where there is none.
+/// Compares on the pages of the folder named by CRIVELLO_DATA; skips with a message if there is none.
 #[test]
 fn the_same_tokens_of_real_pages() {
     let data = std::env::var_os("CRIVELLO_DATA").map(PathBuf::from);

@@ -1,10 +1,11 @@
-//! The order in which hits are shown: near-duplicates folded, sites mixed.
+//! The order in which hits are shown: near-duplicates are collapsed, sites are mixed (result
+//! diversification).
 //!
-//! A document whose SimHash differs in few bits from that of a better one is folded under it. Then, ten hits at a time,
-//! a site has at most so many of them as long as other sites have any that are nearly as good: the others come on later
-//! pages. A hit gets before a better one of a site that has enough only where its score is at least [`NEAR`] of that one's,
-//! and only where the hits as good as that are of three sites or more: else the order is that of the scores. Both look at
-//! the first [`ARRANGED`] hits.
+//! A document whose SimHash is within a few bits of a better hit's is collapsed under it. Then each page of
+//! ten hits shows at most `per_site` hits of a site while other sites have hits that are nearly as good; the
+//! surplus moves to later pages. A hit may precede a better one of a site that has reached its limit only if
+//! its score is at least [`NEAR`] times the better one's, and only if the hits that good come from three
+//! sites or more; otherwise the order is by score. Both steps consider the first [`ARRANGED`] hits.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,30 +13,30 @@ use super::Searcher;
 use super::request::Request;
 use crate::search::rank::Ranked;
 
-/// How many hits are arranged.
+/// The number of hits that are collapsed and mixed.
 pub const ARRANGED: usize = 1000;
 
-/// How many hits make a page.
+/// The number of hits on a page.
 const PAGE: usize = 10;
 
-/// How good a hit is, beside a better one that it may be put before.
+/// The least ratio between the score of a hit and that of a better one it may precede.
 const NEAR: f64 = 0.8;
 
-/// On how few sites there is nothing to mix.
+/// With this many sites or fewer, nothing is mixed.
 const FEW_SITES: usize = 2;
 
-/// A hit in its place.
+/// A hit after collapsing and mixing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrangement {
     /// The document and its score.
     pub ranked: Ranked,
-    /// How many near-duplicates are folded under it.
+    /// The number of near-duplicates collapsed under it.
     pub similar: u32,
-    /// How many hits of its site come later because there were enough on this page.
+    /// The number of hits of its site that were moved to later pages by the limit per site.
     pub more_from_site: u32,
 }
 
-/// Arranges the best documents.
+/// Collapses and mixes the top documents.
 pub fn arrange(searcher: &Searcher, best: Vec<Ranked>, request: &Request<'_>) -> Vec<Arrangement> {
     let plain = |ranked: &Ranked| Arrangement { ranked: *ranked, similar: 0, more_from_site: 0 };
     let (arranged, rest) = best.split_at(best.len().min(ARRANGED));
@@ -56,7 +57,8 @@ pub fn arrange(searcher: &Searcher, best: Vec<Ranked>, request: &Request<'_>) ->
     hits
 }
 
-/// Folds each hit under the first one whose fingerprint is within `distance` bits; 0 stands for no fingerprint.
+/// Collapses each hit under the first one whose fingerprint is within `distance` bits; a fingerprint of 0
+/// means none.
 fn collapse(
     hits: Vec<Arrangement>,
     distance: u32,
@@ -78,7 +80,8 @@ fn collapse(
     kept
 }
 
-/// Puts at most `per_site` hits of a site on each page, as long as there are others nearly as good. An empty site is none.
+/// Limits each page to `per_site` hits of a site while there are others nearly as good. An empty site is not
+/// limited.
 fn mix<'s>(
     hits: Vec<Arrangement>,
     per_site: usize,
@@ -123,7 +126,8 @@ fn mix<'s>(
     mixed
 }
 
-/// How many of the next hits, which are sorted by score, may get on a page before better ones of a site that has enough.
+/// The number of upcoming hits, which are sorted by score, that may precede better ones of a site at its
+/// limit.
 fn eligible<'s>(hits: &[Arrangement], per_site: usize, site: impl Fn(&Arrangement) -> &'s str) -> usize {
     let mut on_page: HashMap<&str, usize> = HashMap::new();
     let is_too_many = |hit: &&Arrangement| {
@@ -132,7 +136,7 @@ fn eligible<'s>(hits: &[Arrangement], per_site: usize, site: impl Fn(&Arrangemen
         *so_many > per_site && !site(hit).is_empty()
     };
     let Some(held_back) = hits.iter().take(PAGE).find(is_too_many) else { return PAGE };
-    // A score may be negative.
+    // Scores may be negative.
     let least = held_back.ranked.score - (1.0 - NEAR) * held_back.ranked.score.abs();
     let near = hits.partition_point(|hit| hit.ranked.score >= least);
     let sites: HashSet<&str> = hits[..near].iter().map(site).collect();
@@ -150,7 +154,7 @@ mod tests {
         Arrangement { ranked, similar: 0, more_from_site: 0 }
     }
 
-    /// The scores fall from 100 by 1.
+    /// Hits with scores falling from 100 by 1.
     fn hits(count: u32) -> Vec<Arrangement> {
         (0..count).map(|number| hit(number, 100.0 - f64::from(number))).collect()
     }

@@ -1,4 +1,4 @@
-//! What a score is made of, to the last part: the parts add up to the score.
+//! Score explanations: a tree of parts whose values add up exactly to the score.
 
 use super::run::Run;
 use crate::Result;
@@ -9,13 +9,13 @@ use crate::search::score::{Scorer, Shape};
 /// A part of a score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// What it is for.
+    /// What the part stands for.
     pub label: String,
-    /// What it adds.
+    /// Its contribution to the score.
     pub value: f64,
-    /// How it came about.
+    /// How it was computed.
     pub detail: String,
-    /// The parts that it is the sum of.
+    /// The parts it is the sum of.
     pub parts: Vec<Explanation>,
 }
 
@@ -75,7 +75,7 @@ pub fn explain(run: &Run<'_>, hit: &Ranked) -> Result<Explanation> {
     if let Some(mut nearness) = run.nearness() {
         let mut leaves = run.leaves(hit.segment)?;
         let close = nearness.parts(document, &mut leaves)?;
-        // Only the best were looked at: the score says whether this one was among them.
+        // Only the top documents were reranked by proximity: the score shows whether this one was among them.
         let so_far = parts.iter().map(|part| part.value).sum::<f64>();
         if !close.is_empty() && hit.score > so_far {
             let value = close.iter().map(|(_, part)| part).sum::<f64>();
@@ -94,7 +94,7 @@ pub fn explain(run: &Run<'_>, hit: &Ranked) -> Result<Explanation> {
     Ok(Explanation { label: "score".into(), value, detail: String::new(), parts })
 }
 
-/// A leaf as one would type it.
+/// A leaf in the syntax of the query language.
 fn name(leaf: &Leaf) -> String {
     let zones =
         leaf.zones.map(|zones| zones.zones().map(|zone| format!("{}:", zone.name())).collect::<String>());

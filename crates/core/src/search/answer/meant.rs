@@ -1,4 +1,4 @@
-//! "Did you mean": a query with its rare words spelt better.
+//! "Did you mean": spelling correction of the rare words of a query.
 
 use super::Searcher;
 use super::suggest::{Speller, rewrite};
@@ -6,15 +6,15 @@ use crate::Result;
 use crate::analysis::{Analyzer, Language};
 use crate::search::language::QueryText;
 
-/// A word in as many documents is taken to be meant as it is written.
+/// A word with at least this document frequency is taken as spelt correctly.
 const COMMON: u64 = 20;
 
-/// How many words are corrected: each takes some milliseconds.
+/// The most words that are corrected: each takes some milliseconds.
 const CORRECTED: usize = 16;
 
 impl Searcher {
-    /// The query with its misspelt words corrected; `None` where there are none, or no word is convincing. Only words that
-    /// few documents hold are looked at, and the first [`CORRECTED`] of them.
+    /// The query with its misspelt words corrected; `None` if no correction is convincing. Only words with a
+    /// low document frequency are considered, and of those the first [`CORRECTED`].
     pub fn suggest(&self, query: &str, language: &str) -> Result<Option<String>> {
         let analyzer = Analyzer::new(Language::of(Some(language)));
         let mut rare = Vec::new();

@@ -1,15 +1,15 @@
 //! A snapshot of the index, open for searching.
 //!
-//! [`Searcher::rank`] goes from a query to the best documents: the query is parsed; its leaves are looked up in every
-//! segment ([`resolve`]); each segment is searched by the method that suits the query ([`run`], [`super::rank`]), several
-//! at once where that pays; closeness is added to the best; near-duplicates are folded and sites are mixed ([`arrange`]);
-//! matches are counted and facets tallied where they are asked for ([`facets`]). [`Searcher::show`] shows some of the
-//! hits with a passage of their text, so that paging ranks only once, and [`Searcher::explain`] says what a score is made
-//! of.
+//! [`Searcher::rank`] goes from a query to its top-k documents: the query is parsed; its leaves are looked up
+//! in every segment ([`resolve`]); each segment is searched by the method that suits the query ([`run`],
+//! [`super::rank`]), in several threads where that pays; the top documents are reranked by proximity;
+//! near-duplicates are collapsed and sites are mixed ([`arrange`]); matches are counted and facets tallied on
+//! request ([`facets`]). [`Searcher::show`] shows some of the hits with snippets, so that paging ranks only
+//! once, and [`Searcher::explain`] explains a score.
 //!
-//! Opening maps the segments, finds what is replaced and looks up each document's static rank. Memory: one bit and
-//! four bytes a document and, when first asked for, two bytes for each zone of it whose lengths count. Any number of threads may
-//! search.
+//! Opening maps the segments, finds the replaced documents (tombstones) and looks up each document's static
+//! rank. Memory: one bit and four bytes per document and, computed on first use, two bytes per document for
+//! each set of zones whose lengths are needed. Any number of threads may search concurrently.
 
 mod arrange;
 mod explain;
@@ -44,22 +44,22 @@ use crate::signature::SignatureSet;
 use crate::{Pulse, Result, Signature};
 use part::Part;
 
-/// The best documents for a query.
+/// The top-k documents for a query.
 #[derive(Clone, Debug)]
 pub struct Ranking {
-    /// The best, the very best first.
+    /// The hits, best first.
     pub hits: Vec<Arrangement>,
-    /// How many documents match.
+    /// The number of matching documents.
     pub matches: u64,
-    /// Whether that is their true number: else there are at least so many.
+    /// Whether `matches` is exact; otherwise it is a lower bound.
     pub exact: bool,
-    /// Whether the time was over before all was seen.
+    /// Whether the time limit ended the search early.
     pub partial: bool,
-    /// How many matches there are of each site, language, type and year.
+    /// The number of matches per site, language, type and year.
     pub facets: Option<Facets>,
-    /// The terms to show, each with the number of its leaf.
+    /// The terms to highlight, each with the number of its leaf.
     terms: Vec<(String, usize)>,
-    /// How long it took.
+    /// The time the search took.
     pub microseconds: u64,
 }
 
@@ -71,7 +71,7 @@ pub struct Searcher {
 }
 
 impl Searcher {
-    /// Opens segments, given from the oldest to the newest. `rank_of` gives the static rank of a URL: its
+    /// Opens segments, given from the oldest to the newest. `rank_of` returns the static rank of a URL: its
     /// mean is 1, and 0 stands for none.
     pub fn open(
         folder: &Path,
@@ -92,17 +92,17 @@ impl Searcher {
         Ok(Searcher { parts, totals, live })
     }
 
-    /// How many documents there are, without the replaced ones.
+    /// The number of live documents, without the replaced ones.
     pub fn documents(&self) -> u64 {
         self.live
     }
 
-    /// What the segments hold, replaced documents too; a term counts once for each segment it is in.
+    /// Totals over all segments, including replaced documents; a term counts once for each segment it is in.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
 
-    /// How many bytes the segments have.
+    /// The size of the segments in bytes.
     pub fn bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.segment.bytes()).sum()
     }
@@ -112,7 +112,7 @@ impl Searcher {
         self.parts.iter().try_for_each(|part| part.segment.verify(pulse))
     }
 
-    /// The best documents for a query.
+    /// The top-k documents for a query.
     pub fn rank(&self, request: &Request<'_>, pulse: &Pulse) -> Result<Ranking> {
         let begun = Instant::now();
         request.options.check()?;
@@ -126,7 +126,7 @@ impl Searcher {
         Ok(Ranking { hits, matches, exact, partial, facets, terms, microseconds })
     }
 
-    /// How many documents match, at most as many as the request counts, and whether that is all.
+    /// The number of matching documents, counted up to the request's limit, and whether the count is exact.
     pub fn count(&self, request: &Request<'_>, pulse: &Pulse) -> Result<(u64, bool)> {
         request.options.check()?;
         let query = self.parsed(request)?;
@@ -135,7 +135,7 @@ impl Searcher {
         Ok((matches, exact))
     }
 
-    /// What the score of a hit is made of; the request must be the one that found it.
+    /// Explains the score of a hit; the request must be the one that found it.
     pub fn explain(&self, request: &Request<'_>, hit: &Ranked, pulse: &Pulse) -> Result<Explanation> {
         request.options.check()?;
         let query = self.parsed(request)?;
@@ -151,15 +151,15 @@ impl Searcher {
         Statistics::of(&self.totals)
     }
 
-    /// The signatures of documents for which there is twice as much text of links as they are indexed with; `bytes_of`
-    /// says how many bytes there are.
+    /// The signatures of documents that now have more than twice as much anchor text as they were indexed
+    /// with; `bytes_of` returns its size in bytes.
     pub fn stale_anchors(&self, bytes_of: impl Fn(Signature) -> usize) -> Result<Vec<Signature>> {
         let mut stale = Vec::new();
         for part in &self.parts {
             for document in part.segment.documents().filter(|document| !part.replaced.contains(*document)) {
                 let signature = part.segment.signature(document)?;
                 let indexed = part.segment.words(document, Zone::Anchors)? as usize;
-                // A word of a link has some six bytes.
+                // A word of anchor text takes about six bytes.
                 if bytes_of(signature) / 6 > indexed * 2 {
                     stale.push(signature);
                 }
@@ -168,7 +168,7 @@ impl Searcher {
         Ok(stale)
     }
 
-    /// The signatures of all documents that can be found.
+    /// The signatures of all live documents.
     pub fn signatures(&self) -> Result<SignatureSet> {
         let mut signatures = SignatureSet::default();
         for part in &self.parts {

@@ -1,4 +1,4 @@
-//! A segment with what a snapshot knows about its documents.
+//! A segment with what a snapshot knows about its documents: tombstones, static ranks, lengths.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use crate::search::matching::leaf::Lengths;
 use crate::search::matching::leaf::WINDOW;
 use crate::{Result, Signature};
 
-/// What ln(1 + rank) does not reach for any finite rank.
+/// Above ln(1 + rank) for any finite rank.
 const GREATEST: f32 = 89.0;
 
 /// A segment with what this snapshot knows about its documents.
@@ -19,9 +19,9 @@ pub struct Part {
     pub replaced: Replaced,
     /// ln(1 + static rank) of each document.
     pub ranks: Vec<f32>,
-    /// The greatest of each window of documents.
+    /// The maximum of `ranks` in each window of documents.
     pub rank_maxima: Vec<f32>,
-    /// The words of the zones that were asked for so far, by the set of zones.
+    /// Cached document lengths, by set of zones.
     lengths: Mutex<HashMap<u8, Lengths>>,
 }
 
@@ -31,7 +31,7 @@ impl Part {
         replaced: Replaced,
         rank_of: &impl Fn(Signature) -> Result<f32>,
     ) -> Result<Part> {
-        // `max` turns a rank that is no number into none, and `min` keeps an infinite one from making every sum so.
+        // `max` turns NaN into 0, and `min` keeps an infinite rank from making every sum infinite.
         let rank = |document| Ok(rank_of(segment.signature(document)?)?.max(0.0).ln_1p().min(GREATEST));
         let ranks = segment.documents().map(rank).collect::<Result<Vec<f32>>>()?;
         let greatest = |window: &[f32]| window.iter().copied().fold(0.0, f32::max);
@@ -39,12 +39,12 @@ impl Part {
         Ok(Part { segment, replaced, ranks, rank_maxima, lengths: Mutex::new(HashMap::new()) })
     }
 
-    /// How many documents there are, replaced ones too.
+    /// The number of documents, including replaced ones.
     pub fn documents(&self) -> u32 {
         self.segment.totals().documents as u32
     }
 
-    /// How many words each document has in some zones together.
+    /// The length of each document in words, summed over `zones`.
     pub fn lengths(&self, zones: ZoneSet) -> Result<Lengths> {
         let mut known = self.lengths.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(lengths) = known.get(&zones.bits()) {

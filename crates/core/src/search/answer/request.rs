@@ -1,4 +1,4 @@
-//! What is asked, and how it is answered.
+//! A search request: the query and how it is evaluated.
 
 use std::time::Duration;
 
@@ -10,61 +10,62 @@ use crate::search::score::{Model, Proximity};
 use crate::settings::{seconds, section, threads};
 use crate::{Error, Result};
 
-/// For how many postings another thread pays.
+/// The number of postings for which another thread pays.
 const WORTH_A_THREAD: u64 = 1 << 20;
 
-/// What is asked.
+/// A search request.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     /// The query, as typed.
     pub query: &'a str,
-    /// How it is answered.
+    /// How it is evaluated.
     pub options: Options,
-    /// How many of the best documents to find.
+    /// k: the number of top documents to find.
     pub depth: usize,
-    /// How many matches are counted before it is enough, beside those that were ranked.
+    /// The most matches to count, beyond those that were ranked.
     pub count: u64,
-    /// How many values of each facet to give; 0: no facets.
+    /// The number of values of each facet to return; 0: no facets.
     pub facets: usize,
-    /// How many postings are worth a thread: for fewer, fewer search.
+    /// The number of postings for each thread: fewer postings, fewer threads.
     pub worth_a_thread: u64,
 }
 
 impl<'a> Request<'a> {
-    /// A query for so many of the best documents, and nothing else.
+    /// A request for the top `depth` documents, without counts or facets.
     pub fn new(query: &'a str, options: Options, depth: usize) -> Request<'a> {
         Request { query, options, depth, count: 0, facets: 0, worth_a_thread: WORTH_A_THREAD }
     }
 }
 
-/// The section `[search]` of the settings: how queries are read, scored and shown.
+/// The section `[search]` of the settings: how queries are parsed, scored and shown.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
-    /// The tag of the language of the words.
+    /// The language tag by which query words are stemmed.
     pub(crate) language: String,
-    /// How leaves are scored.
+    /// The scoring model.
     #[serde(flatten)]
     pub(crate) model: Model,
-    /// How closeness counts.
+    /// Proximity scoring.
     #[serde(flatten)]
     pub(crate) proximity: Proximity,
-    /// What ln(1 + rank) is multiplied with before it is added to the score.
+    /// The factor by which ln(1 + rank) is multiplied before it is added to the score.
     pub(crate) rank_weight: f64,
-    /// How the best are found.
+    /// How the top k are found.
     pub(crate) method: Method,
-    /// How lists are intersected.
+    /// How posting lists are intersected.
     pub(crate) intersection: Intersection,
-    /// When to stop.
+    /// The time limit.
     #[serde(deserialize_with = "time_limit")]
     pub(crate) time_limit: Option<Duration>,
-    /// How many threads may search.
+    /// The maximum number of threads per search.
     #[serde(deserialize_with = "threads")]
     pub(crate) threads: usize,
-    /// Documents whose SimHashes differ in at most so many bits of a better one's are folded under it; `None`: none.
+    /// The most bits by which a SimHash may differ from a better hit's to be collapsed under it; `None`: no
+    /// collapsing.
     #[serde(deserialize_with = "collapse")]
     pub(crate) collapse: Option<u32>,
-    /// How many hits of one site there are among any ten in a row, as long as there are others; 0: any number.
+    /// The most hits of one site among ten in a row, while other sites have any; 0: no limit.
     pub(crate) per_site: usize,
 }
 
@@ -77,19 +78,19 @@ fn collapse<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<u3
 }
 
 impl Options {
-    /// Reads the section from JSON.
+    /// Deserializes the section from JSON.
     pub fn from_json(json: &[u8]) -> Result<Options> {
         let options: Options = section("[search]", json)?;
         options.check()?;
         Ok(options)
     }
 
-    /// The tag of the language of the words.
+    /// The language tag by which query words are stemmed.
     pub fn language(&self) -> &str {
         &self.language
     }
 
-    /// Fails where a score could be infinite or no number.
+    /// Fails if a score could be infinite or NaN.
     pub(crate) fn check(&self) -> Result<()> {
         self.model.check()?;
         for (name, weight) in [("rank", self.rank_weight), ("proximity", self.proximity.weight)] {

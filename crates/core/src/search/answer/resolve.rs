@@ -1,4 +1,5 @@
-//! The leaves of a query in the index: their lists in every segment, and what the whole collection has of them.
+//! Leaf lookup: the posting lists of a query's leaves in every segment, and their statistics over the
+//! collection.
 
 use std::collections::HashMap;
 
@@ -10,17 +11,17 @@ use crate::search::language::tree::{Leaf, Pattern};
 use crate::search::matching::expand::expand;
 use crate::search::score::Found;
 
-/// A leaf in the index.
+/// A leaf after lookup.
 pub struct Resolved {
-    /// What the collection has of it.
+    /// Its statistics over the collection.
     pub found: Found,
-    /// Its lists in each segment.
+    /// Its posting lists in each segment.
     pub lists: Vec<Lists>,
-    /// The terms that it stands for.
+    /// The terms it expands to.
     pub terms: Vec<String>,
 }
 
-/// Looks a leaf up; one that is a pattern stands for at most `most` terms of a segment.
+/// Looks up a leaf; a pattern expands to at most `most` terms of a segment.
 pub fn resolve(searcher: &Searcher, leaf: &Leaf, searched: ZoneSet, most: usize) -> Result<Resolved> {
     let zones = leaf.zones.unwrap_or(searched);
     match &leaf.pattern {

@@ -1,4 +1,4 @@
-//! One search: the plan of a query, its leaves in the index, and the tasks that find its best documents.
+//! One search: the plan of a query, its leaves after lookup, and the tasks that find its top-k documents.
 
 use std::collections::HashMap;
 use std::panic::resume_unwind;
@@ -21,7 +21,7 @@ use crate::search::rank::{conjunction, count, exhaustive, lead, maxscore, taat, 
 use crate::search::score::LeafScore;
 use crate::{Pulse, Result};
 
-/// The most that a leaf is boosted, however often it is said: keeps every score finite.
+/// The upper limit on a leaf's total boost, however often the query repeats it: keeps every score finite.
 const HIGHEST_BOOST: f64 = 1e6;
 
 /// One search.
@@ -30,15 +30,15 @@ pub struct Run<'s> {
     pub request: &'s Request<'s>,
     pub plan: Plan<'s>,
     statistics: Statistics,
-    /// The different leaves.
+    /// The distinct leaves.
     pub resolved: Vec<Resolved>,
-    /// Which of them each slot is.
+    /// For each slot, the index of its distinct leaf.
     which: Vec<usize>,
-    /// How each of them scores, with its boost.
+    /// The score function of each distinct leaf, with its boost.
     pub scores: Vec<LeafScore>,
-    /// The leaves that score: the slot whose cursor it reads, which of the different leaves it is, and its boost.
+    /// The scoring leaves: the slot whose cursor is read, the index of the distinct leaf, and its boost.
     pub scoring: Vec<(Slot, usize, f64)>,
-    /// The leaves without which no document matches.
+    /// The required leaves: no document matches without all of them.
     required: Vec<Slot>,
     deadline: Option<Instant>,
     pulse: &'s Pulse<'s>,
@@ -46,7 +46,7 @@ pub struct Run<'s> {
 }
 
 impl<'s> Run<'s> {
-    /// Plans a search and looks its leaves up.
+    /// Plans a search and looks up its leaves.
     pub fn new(
         searcher: &'s Searcher,
         query: &'s Query,
@@ -72,7 +72,7 @@ impl<'s> Run<'s> {
             };
             which.push(number);
         }
-        // Those that score are some of the leaves, in the same order.
+        // The scoring leaves are a subsequence of all leaves.
         let mut scoring: Vec<(Slot, usize, f64)> = Vec::new();
         let mut slot = 0;
         for (leaf, boost) in query.scoring_leaves() {
@@ -108,7 +108,7 @@ impl<'s> Run<'s> {
         })
     }
 
-    /// Whether the time was over before all was seen.
+    /// Whether the time limit ended the search early.
     pub fn partial(&self) -> bool {
         self.partial
     }
@@ -121,7 +121,7 @@ impl<'s> Run<'s> {
         self.scoring.iter().enumerate().flat_map(of_leaf).collect()
     }
 
-    /// The best documents, the very best first.
+    /// The top-k documents, best first.
     pub fn best(&mut self) -> Result<Vec<Ranked>> {
         let nearness = self.nearness();
         let depth = match nearness {
@@ -153,7 +153,7 @@ impl<'s> Run<'s> {
         Ok(best)
     }
 
-    /// How many documents match, given how many were ranked, whether that is all, and the facets that were asked for.
+    /// The number of matches, given how many were ranked; whether it is exact; and the facets, if requested.
     pub fn count_past(&mut self, ranked: usize) -> Result<(u64, bool, Option<Facets>)> {
         let all_ranked = ranked < self.request.depth && !self.partial;
         let ranked = ranked as u64;
@@ -164,7 +164,7 @@ impl<'s> Run<'s> {
         Ok((matches.max(ranked), whole || all_ranked, facets))
     }
 
-    /// How many documents match, at most `limit` of them, whether that is all, and the facets that were asked for.
+    /// The number of matches, counted up to `limit`; whether it is exact; and the facets, if requested.
     pub fn count(&mut self, limit: u64) -> Result<(u64, bool, Option<Facets>)> {
         let mut tally = (self.request.facets > 0).then(Tally::default);
         let floor = AtomicU64::new(0);
@@ -207,11 +207,11 @@ impl<'s> Run<'s> {
             }
         }
         self.partial |= !whole && matches < limit;
-        // A window may have brought more than was asked for.
+        // A window may have overshot the limit.
         Ok((matches.min(limit), whole, tally.map(|tally| tally.facets(self.request.facets))))
     }
 
-    /// Whether a segment lacks a leaf without which no document matches.
+    /// Whether a segment lacks a required leaf, so that no document of it matches.
     fn is_missing(&self, number: usize) -> bool {
         self.required.iter().any(|slot| self.resolved[self.which[*slot]].lists[number].is_empty())
     }
@@ -226,7 +226,7 @@ impl<'s> Run<'s> {
         Ok(Leaves { segment: &part.segment, cursors })
     }
 
-    /// A cursor of one of the different leaves on a segment.
+    /// A cursor of a distinct leaf on a segment.
     fn cursor(&self, number: usize, which: usize) -> Result<LeafCursor<'s>> {
         let part = &self.searcher.parts[number];
         let resolved = &self.resolved[which];
@@ -251,7 +251,7 @@ impl<'s> Run<'s> {
         Ok(Scoring { score, lengths, bag: together })
     }
 
-    /// What each leaf and each part of the prior say on a segment.
+    /// The query-independent part of the score on a segment.
     pub fn prior<'a>(
         &'a self,
         part: &'a Part,
@@ -264,14 +264,14 @@ impl<'s> Run<'s> {
         Ok(Prior { ranks: &part.ranks, maxima: &part.rank_maxima, weight, length })
     }
 
-    /// What a document's length takes off its score.
+    /// The length penalty of a document.
     pub fn of_length(&self) -> impl Fn(f64) -> f64 + Sync {
         let boosts = self.scoring.iter().map(|(.., boost)| boost).sum::<f64>();
         let model = self.request.options.model;
         move |words| model.of_length(boosts, words)
     }
 
-    /// What computes closeness, where it counts.
+    /// The proximity scorer, if proximity counts for this query.
     pub fn nearness(&self) -> Option<Nearness> {
         let leaf = |(slot, which, _): &(Slot, usize, f64)| {
             (*slot, self.scores[*which], self.resolved[*which].found.zones)
@@ -280,7 +280,7 @@ impl<'s> Run<'s> {
         Nearness::new(&self.request.options.proximity, &self.request.options.model, &self.statistics, &leaves)
     }
 
-    /// The parts of the index to search, each a segment or a stretch of one.
+    /// The tasks: segments, or ranges of documents of a segment.
     fn tasks(&self) -> Vec<(usize, std::ops::Range<u32>)> {
         let threads = self.threads() as u32;
         let mut tasks = Vec::new();
@@ -293,7 +293,7 @@ impl<'s> Run<'s> {
         tasks
     }
 
-    /// How many threads are worth it.
+    /// The number of threads that pays.
     fn threads(&self) -> usize {
         let lists = self.resolved.iter().flat_map(|leaf| &leaf.lists).flatten();
         let postings = lists.map(|(_, list)| u64::from(list.frequency)).sum::<u64>();
@@ -379,7 +379,8 @@ impl<'s> Run<'s> {
                     let (mut node, mut leader) = (None, leads);
                     if !self.plan.is_decided() {
                         node = Some(self.node(&mut task)?);
-                        // The node reads what the leader passed already, so the leader needs a cursor of its own.
+                        // The node has already moved the leader's cursor ahead, so the leader needs a second
+                        // one.
                         leader = task.leaves.cursors.len();
                         task.leaves.cursors.push(self.cursor(number, self.which[leads])?);
                     }
@@ -390,7 +391,8 @@ impl<'s> Run<'s> {
         Ok((task.top, task.partial))
     }
 
-    /// The matching documents of a task's segment. Leaves that the nodes read ahead get one more cursor, to be scored.
+    /// The matching documents of a task's segment. Leaves that the nodes read ahead get a second cursor for
+    /// scoring.
     fn node(&self, task: &mut Task<'s>) -> Result<Node> {
         let ahead = self.plan.ahead();
         for scored in task.scoring.iter_mut().filter(|scored| ahead.contains(&scored.slot)) {
@@ -401,7 +403,7 @@ impl<'s> Run<'s> {
         self.plan.node(&mut task.leaves)
     }
 
-    /// Adds closeness to the scores of the best and sorts them anew.
+    /// Adds proximity to the scores of the top documents and re-sorts them.
     fn bring_together(&self, best: &mut [Ranked], nearness: &mut Nearness) -> Result<()> {
         let depth = self.request.options.proximity.depth.min(best.len());
         let near = &mut best[..depth];

@@ -1,4 +1,4 @@
-//! Hits as they are shown: what is stored of a document, what is known about it, and the passage that answers best.
+//! Hits as they are shown: a document's stored fields, its metadata, and its best snippet.
 
 use std::ops::Range;
 
@@ -15,28 +15,28 @@ pub struct Hit {
     pub score: f64,
     /// Its URL.
     pub url: String,
-    /// What its owner calls it; may be empty.
+    /// The identifier given by its owner; may be empty.
     pub id: String,
     /// Its title.
     pub title: String,
-    /// A passage of its text.
+    /// A snippet of its text.
     pub snippet: Vec<Fragment>,
     /// Its host; may be empty.
     pub site: String,
-    /// The tag of its language; may be empty.
+    /// Its language tag; may be empty.
     pub language: String,
     /// Its type; may be empty.
     pub kind: &'static str,
-    /// Its day, counted from 1970-01-01; 0 where nobody knows.
+    /// Its day, counted from 1970-01-01; 0 if unknown.
     pub day: u32,
-    /// How many near-duplicates are folded under it.
+    /// The number of near-duplicates collapsed under it.
     pub similar: u32,
-    /// How many hits of its site come later.
+    /// The number of hits of its site that were moved to later pages.
     pub more_from_site: u32,
 }
 
 impl Searcher {
-    /// Shows some hits of a ranking, by their places; `passages` says whether with passages of their texts.
+    /// Shows the hits of a ranking at these places; `passages` selects whether they have snippets.
     pub fn show(&self, ranking: &Ranking, places: Range<usize>, passages: bool) -> Result<Vec<Hit>> {
         let places = places.start.min(ranking.hits.len())..places.end.min(ranking.hits.len());
         let terms: Vec<(&str, usize)> =

@@ -1,16 +1,16 @@
-//! Snippets: the passage of a document that best shows why it answers a query.
+//! Snippets: the passage of a document that best shows why it matches a query.
 //!
-//! The words of the text are analysed as when it was indexed, so that whatever matched is marked, however
-//! it is inflected or accented. Among the stretches of at most [`LONGEST`] characters the one with the most
-//! different terms of the query wins, then the one with the most matches, then the first. Where nothing
-//! matches, the text's beginning is shown.
+//! The text is analysed by the analyzer it was indexed with, so every match is highlighted, however it is
+//! inflected or accented. Among the passages of at most [`LONGEST`] characters, the one with the most
+//! distinct query terms wins, then the one with the most matches, then the first. If nothing matches, the
+//! beginning of the text is shown.
 //!
-//! The first [`EXAMINED`] bytes of a text are looked at, in two steps: the whole is scanned for matches, where only words
-//! with the first letter of a term are stemmed; then the neighbourhood of the best stretch is cut into units that do not
-//! overlap, to widen the passage by. Some 0.1 ms for a page.
+//! The first [`EXAMINED`] bytes of a text are examined, in two steps: a scan for matches, in which only words
+//! that begin with the first letter of a query term are stemmed; then the neighbourhood of the best passage
+//! is split into non-overlapping units, by which the passage is widened. About 0.1 ms per page.
 //!
-//! Tokens overlap: an identifier and its parts, the pairs of a script without spaces. That is why there are units, to cut
-//! passages between, beside matches, to mark.
+//! Tokens overlap: an identifier and its parts, the bigrams of a script without spaces. So passages are cut
+//! between units, while matches are highlighted.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,15 +19,16 @@ use crate::analysis::Analyzer;
 
 /// The longest passage, in characters.
 pub const LONGEST: usize = 200;
-/// How much of a text is looked at, in bytes.
+/// The number of bytes of a text that are examined.
 pub const EXAMINED: usize = 64 << 10;
-/// How many characters, at most, come before the first match, when text after it would fit instead.
+/// The most characters before the first match, if text after it would fit instead.
 const LEAD: usize = 50;
-/// How many characters of punctuation, at most, are shown after the last word.
+/// The most characters of punctuation after the last word.
 const TRAIL: usize = 4;
-/// How many bytes before and after the best stretch may be in the passage: a character has at most four.
+/// The number of bytes before and after the best passage that may be part of the snippet: a character has at
+/// most four bytes.
 const AROUND: usize = 4 * LONGEST;
-/// A longer token is no unit: it is shown by its parts.
+/// A longer token is not a unit: its parts are.
 const LONGEST_UNIT: usize = 128;
 const ELLIPSIS: &str = "…";
 
@@ -40,20 +41,20 @@ pub struct Fragment {
     pub matches: bool,
 }
 
-/// What a passage does not cut: a word, an identifier, or a character of a script without spaces.
+/// A unit that a passage never cuts: a word, an identifier, or a character of a script without spaces.
 struct Unit {
     bytes: Range<usize>,
     characters: Range<usize>,
 }
 
-/// A token that matches: where it is, and which term of the query it is.
+/// A token that matches: its place, and which query term it is.
 struct Match {
     bytes: Range<usize>,
     term: usize,
 }
 
-/// The best passage of `body` for a query with these terms, each with the number of what it stands for: the terms that a
-/// prefix stands for count as one.
+/// The best passage of `body` for a query with these terms, each with the number of its leaf: the terms of
+/// one prefix count as one.
 pub fn snippet(body: &str, analyzer: &Analyzer, terms: &[(&str, usize)]) -> Vec<Fragment> {
     let examined = &body[..boundary(body, EXAMINED)];
     let matches = find(examined, analyzer, terms);
@@ -70,7 +71,7 @@ pub fn snippet(body: &str, analyzer: &Analyzer, terms: &[(&str, usize)]) -> Vec<
         body[end..].chars().take_while(|next| !next.is_whitespace()).take(TRAIL).map(char::len_utf8).sum();
     let next_unit = units.get(passage.end).map_or(body.len(), |next| next.bytes.start);
     let end = (end + punctuation).min(next_unit);
-    // A single word may be longer than a whole passage.
+    // A single word may be longer than the longest passage.
     let end = body[start..end].char_indices().nth(LONGEST + TRAIL).map_or(end, |(length, _)| start + length);
 
     let mut fragments = Fragments::default();
@@ -97,7 +98,7 @@ pub fn snippet(body: &str, analyzer: &Analyzer, terms: &[(&str, usize)]) -> Vec<
 /// The tokens that match.
 fn find(text: &str, analyzer: &Analyzer, terms: &[(&str, usize)]) -> Vec<Match> {
     let numbers: HashMap<&str, usize> = terms.iter().copied().collect();
-    // Which first bytes of a word are worth a look: those of a term in either case, and whatever is not ASCII.
+    // The first bytes of words worth stemming: those of the terms in either case, and all non-ASCII bytes.
     let mut worth = [!analyzer.keeps_beginnings(); 256];
     worth[0x80..].fill(true);
     for first in terms.iter().filter_map(|(term, _)| term.bytes().next()) {
@@ -121,7 +122,8 @@ fn find(text: &str, analyzer: &Analyzer, terms: &[(&str, usize)]) -> Vec<Match> 
     matches
 }
 
-/// From the first to the last match of the best stretch; nothing, at the beginning, where nothing matches.
+/// The span from the first to the last match of the best passage; empty, at the beginning, if nothing
+/// matches.
 fn best_stretch(text: &str, matches: &[Match], terms: usize) -> Range<usize> {
     let mut best = (0, 0, 0..0);
     let mut counts = vec![0; terms];
@@ -143,7 +145,7 @@ fn best_stretch(text: &str, matches: &[Match], terms: usize) -> Range<usize> {
     best.2
 }
 
-/// Whether a stretch is no longer than a passage; characters are counted only where bytes do not tell.
+/// Whether a span is at most as long as a passage; characters are counted only if the bytes do not decide.
 fn fits(text: &str, stretch: &Range<usize>) -> bool {
     match stretch.len() {
         bytes if bytes <= LONGEST => true,
@@ -152,12 +154,12 @@ fn fits(text: &str, stretch: &Range<usize>) -> bool {
     }
 }
 
-/// The last place up to `most` where a character begins or the text ends.
+/// The last character boundary at or before `most`.
 fn boundary(text: &str, most: usize) -> usize {
     (0..=most.min(text.len())).rfind(|place| text.is_char_boundary(*place)).unwrap_or(0)
 }
 
-/// The stretch with as much around it as a passage may show, cut at white space where there is some.
+/// The span with the surroundings that a passage may show, cut at white space if there is any.
 fn neighbourhood(text: &str, stretch: &Range<usize>) -> Range<usize> {
     let mut start = boundary(text, stretch.start.saturating_sub(AROUND));
     if start > 0
@@ -177,7 +179,7 @@ fn neighbourhood(text: &str, stretch: &Range<usize>) -> Range<usize> {
 /// The units of a part of a text.
 fn units(text: &str, part: Range<usize>, analyzer: &Analyzer) -> Vec<Unit> {
     let mut units = Vec::<Unit>::new();
-    // Where the last unit ends.
+    // The end of the last unit.
     let (mut byte, mut character) = (part.start, 0);
     analyzer.tokens(&text[part.clone()], |token| {
         let (start, end) = (part.start + token.start, part.start + token.start + token.surface.len());
@@ -192,19 +194,19 @@ fn units(text: &str, part: Range<usize>, analyzer: &Analyzer) -> Vec<Unit> {
     units
 }
 
-/// The units that a stretch touches; the first where it is nothing.
+/// The units that a span overlaps; the first unit if the span is empty.
 fn units_of(units: &[Unit], stretch: &Range<usize>) -> Range<usize> {
     let first = units.partition_point(|unit| unit.bytes.end <= stretch.start).min(units.len() - 1);
     let end = units.partition_point(|unit| unit.bytes.start < stretch.end);
     first..end.max(first + 1)
 }
 
-/// How many characters some units have, and what is between them.
+/// The length of a range of units in characters, including what is between them.
 fn length(units: &[Unit], range: &Range<usize>) -> usize {
     units[range.end - 1].characters.end - units[range.start].characters.start
 }
 
-/// The stretch with as many units around it as fit: a few before, then all that fit after, then before.
+/// The range widened by as many units as fit: a few before, then all that fit after, then before.
 fn widened(units: &[Unit], stretch: Range<usize>) -> Range<usize> {
     let Range { mut start, mut end } = stretch;
     let lead = units[start].characters.start.saturating_sub(LEAD);
@@ -233,7 +235,8 @@ fn plain_beginning(body: &str) -> Vec<Fragment> {
     fragments.list
 }
 
-/// Fragments under way: neighbours of a kind are joined, and white space is a single space.
+/// Fragments under construction: adjacent ones of the same kind are joined, and white space becomes a single
+/// space.
 #[derive(Default)]
 struct Fragments {
     list: Vec<Fragment>,

@@ -1,5 +1,5 @@
-//! Whole searches: against a slow, obvious evaluator ([`model`]), against each other ([`agree`]), within limits
-//! ([`limits`]), and on damaged files ([`damage`]).
+//! End-to-end searches: against a slow, obvious evaluator ([`model`]), against each other ([`agree`]), under
+//! limits ([`limits`]), and on damaged files ([`damage`]).
 
 mod agree;
 mod damage;
@@ -13,7 +13,7 @@ use super::*;
 use crate::Error;
 use crate::index::{CodeChoice, DocId, IndexBuilder, NewDocument, Options};
 
-/// Words that analysis leaves as they are; six begin alike.
+/// Words that analysis leaves unchanged; six share a prefix.
 const WORDS: [&str; 10] = ["apron", "bird", "draft", "drip", "drop", "drug", "drum", "drab", "elm", "fox"];
 const ALIKE: std::ops::Range<usize> = 2..8;
 const LANGUAGES: [&str; 3] = ["", "en", "xx"];
@@ -22,7 +22,7 @@ const HOSTS: [&str; 3] = ["a.example", "www.a.example", "b.example"];
 /// 2024-01-01.
 const NEW_YEAR: u32 = 19_723;
 
-/// A document as a model: its words by their numbers.
+/// A document of the model: its words by number.
 #[derive(Clone, Debug)]
 struct Page {
     url: String,
@@ -36,7 +36,7 @@ struct Page {
 }
 
 impl Page {
-    /// A page with some words as its text.
+    /// A page with some words as its body.
     fn of(url: &str, body: Vec<usize>) -> Page {
         let (title, anchors) = (Vec::new(), Vec::new());
         Page { url: url.to_owned(), title, body, anchors, host: 0, language: 0, kind: 0, day: 0 }
@@ -52,7 +52,7 @@ impl Page {
     }
 }
 
-/// Common words are commoner.
+/// Lower word numbers are more frequent.
 fn some_word() -> impl Strategy<Value = usize> {
     prop_oneof![3 => 0..WORDS.len(), 2 => 0..4usize, 2 => Just(0)]
 }
@@ -88,7 +88,7 @@ fn text(words: &[usize]) -> String {
     words.iter().map(|word| WORDS[*word]).collect::<Vec<_>>().join(" ")
 }
 
-/// Blocks of 16 postings, so that few documents make many.
+/// Blocks of 16 postings, so that few documents fill many blocks.
 fn small_blocks() -> Options {
     Options { codes: CodeChoice { quantum: 16, ..CodeChoice::default() }, ..Options::default() }
 }
@@ -129,19 +129,19 @@ fn open(folder: &Path, files: &[SegmentFile]) -> Result<Searcher> {
     Searcher::open(folder, files, |_| Ok(0.0), &Pulse::STEADY)
 }
 
-/// Everything that matches, in order of what the leaves score.
+/// A request for all matches, scored by the leaves alone.
 fn everything(query: &str) -> Request<'_> {
     Request { count: u64::MAX, ..Request::new(query, super::Options::default(), 1000) }
 }
 
-/// That, answered in another way.
+/// The same with other options.
 fn everything_with(query: &str, change: impl FnOnce(&mut super::Options)) -> Request<'_> {
     let mut request = everything(query);
     change(&mut request.options);
     request
 }
 
-/// A hit as what must be equal: where it is, and its score to the last bit.
+/// A hit as the tests compare it: its place, and its score to the last bit.
 type Place = (usize, DocId, u64);
 
 fn places(ranking: &Ranking) -> Vec<Place> {

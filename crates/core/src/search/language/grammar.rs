@@ -1,7 +1,7 @@
-//! The grammar: from tokens to the tree of what is written, by recursive descent.
+//! The grammar: a recursive-descent parser from tokens to the syntax tree.
 //!
-//! Each method of the parser reads one line of it. Any text has a tree: where an operand is missing, a node says so,
-//! and the first thing that is wrong is told beside the tree.
+//! Each method of the parser reads one production. Parsing never fails: a missing operand becomes
+//! [`Node::Missing`], and the first syntax error is returned beside the tree.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::operator::Join;
 use super::syntax::{Link, Node, Syntax};
 use super::{DEEPEST, Fault, MOST_RELATIONS, PAIRS, QUOTES};
 
-/// The tree of a query, and the first thing that is wrong with it.
+/// The syntax tree of a query, and its first syntax error.
 pub fn read(query: &str) -> (Syntax<'_>, Option<Fault>) {
     let (tokens, fault) = tokens(query);
     let mut parser = Parser { tokens, next: 0, end: query.len(), depth: 0, relations: 0, fault };
@@ -21,7 +21,7 @@ pub fn read(query: &str) -> (Syntax<'_>, Option<Fault>) {
 struct Parser<'a> {
     tokens: Vec<(Range<usize>, Token<'a>)>,
     next: usize,
-    /// How many bytes the query has.
+    /// The length of the query in bytes.
     end: usize,
     depth: usize,
     relations: usize,
@@ -29,7 +29,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// The whole query. What follows a parenthesis that was never opened stands beside what is before it.
+    /// The whole query. What follows an unmatched closing parenthesis is grouped with what precedes it.
     fn whole(&mut self) -> Syntax<'a> {
         let mut parts = vec![self.query()];
         while self.next < self.tokens.len() {
@@ -97,7 +97,7 @@ impl<'a> Parser<'a> {
         self.spanning(start, Node::Chain(Box::new(first), links))
     }
 
-    /// The operator that stands next, with its right side. Each but `<` makes the meaning deeper.
+    /// The next operator, with its right side. Each but `<` makes the tree of the meaning deeper.
     fn link(&mut self) -> Option<Link<'a>> {
         let start = self.at();
         let second = self.tokens.get(self.next + 1).map(|(_, token)| *token);
@@ -140,7 +140,7 @@ impl<'a> Parser<'a> {
         self.missing(format!("{name} needs something on both sides"))
     }
 
-    /// A sign, and what stands after it.
+    /// A sign and its operand.
     fn signed(&mut self, sign: impl FnOnce(Box<Syntax<'a>>) -> Node<'a>) -> Syntax<'a> {
         let start = self.at();
         self.next += 1;
@@ -149,7 +149,7 @@ impl<'a> Parser<'a> {
         self.spanning(start, sign(Box::new(operand)))
     }
 
-    /// A word, a phrase or a parenthesis, with what is written at its end.
+    /// A word, a phrase or a parenthesis, with its suffixes.
     fn atom(&mut self) -> Syntax<'a> {
         let start = self.at();
         let mut atom = match self.peek() {
@@ -181,7 +181,7 @@ impl<'a> Parser<'a> {
         self.spanning(start, node)
     }
 
-    /// What stands between two parentheses.
+    /// The content of a pair of parentheses.
     fn parenthesis(&mut self) -> Syntax<'a> {
         let start = self.at();
         self.next += 1;
@@ -224,7 +224,7 @@ impl<'a> Parser<'a> {
         self.fault.get_or_insert(Fault { at, reason: reason.into(), hint });
     }
 
-    /// The node from `start` to where the last token ended.
+    /// The node from `start` to the end of the last token.
     fn spanning(&self, start: usize, node: Node<'a>) -> Syntax<'a> {
         Syntax { span: start..self.passed().max(start), node }
     }
@@ -248,12 +248,12 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Where the next token begins.
+    /// The start of the next token.
     fn at(&self) -> usize {
         self.tokens.get(self.next).map_or(self.end, |(span, _)| span.start)
     }
 
-    /// Where the last token ended.
+    /// The end of the last token.
     fn passed(&self) -> usize {
         self.next.checked_sub(1).map_or(0, |last| self.tokens[last].0.end)
     }

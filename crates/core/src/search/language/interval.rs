@@ -1,12 +1,12 @@
-//! What a query means as an expression of intervals, and in which zones.
+//! The conversion of a query to an interval expression, and its zones.
 //!
-//! Words, phrases and interval expressions have intervals; AND is all of them and OR, like standing side by
-//! side, any of them. Whatever else a query may hold says nothing about positions.
+//! Words, phrases and interval expressions have intervals; AND is the conjunction of their intervals, and OR,
+//! like juxtaposition, the union. Everything else in a query has no positions.
 
 use super::tree::{Interval, Query, Relation};
 use crate::index::format::zone::ZoneSet;
 
-/// The intervals of a query, or what it holds that has none.
+/// The intervals of a query, or the name of the part that has none.
 pub fn interval_of(query: Query) -> Result<Interval, &'static str> {
     match query {
         Query::Leaf(leaf) => Ok(Interval::Leaf(leaf)),

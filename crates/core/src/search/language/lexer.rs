@@ -1,10 +1,10 @@
-//! A query as a sequence of tokens, each with the bytes that it takes.
+//! The lexer: a query as a sequence of tokens, each with its byte range.
 //!
-//! A sign counts only before something and after a space or a parenthesis, so that `well-known`, `C++` and a
-//! lone dash are words; and a sign said twice is none, so that `--force` is a word. `<` and `*` count only where
+//! A sign counts only before an operand and after a space or a parenthesis, so that `well-known`, `C++` and a
+//! lone dash are words; a doubled sign does not count, so that `--force` is a word. `<` and `*` count only if
 //! they stand alone.
 //!
-//! Any text has tokens. Where something is wrong, the first such place is told, and what is wrong is passed over.
+//! Lexing never fails: the first error is returned, and the offending text is skipped.
 
 use std::ops::Range;
 
@@ -14,12 +14,12 @@ use super::suffix::{self, Suffixed};
 use super::{Fault, PAIRS, QUOTES};
 use crate::index::format::zone::Zone;
 
-/// The most positions of a window, and the widest margin.
+/// The upper limit on the positions of a window, and on a margin.
 pub const WIDEST: u32 = 1_000_000;
-/// The highest boost.
+/// The upper limit on a boost.
 const HIGHEST_BOOST: f32 = 1000.0;
 
-/// What stands in a query.
+/// A token of a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Token<'a> {
     Open,
@@ -29,15 +29,15 @@ pub enum Token<'a> {
     Not,
     Plus,
     Minus,
-    /// An operator of a chain, with its margins to the left and to the right.
+    /// An operator of a chain, with its left and right margins.
     Operator(&'static Operator, (u32, u32)),
-    /// A zone's name and colon; a word, a phrase or a parenthesis follows.
+    /// The name of a zone and a colon; a word, a phrase or a parenthesis follows.
     Zone(Zone),
-    /// A name, a colon and a value.
+    /// The name of a filter, a colon and a value.
     Known(Known, &'a str),
     Word(&'a str),
     Phrase(&'a str),
-    /// A `*` that stands alone.
+    /// A `*` on its own.
     Everything,
     /// A `*` after a word.
     Star,
@@ -46,11 +46,11 @@ pub enum Token<'a> {
     Boost(f32),
 }
 
-/// The operators between sets of documents. Those of a chain are in [`OPERATORS`].
+/// The Boolean operators between sets of documents. Those of a chain are in [`OPERATORS`].
 pub const CONNECTIVES: [(&str, Token<'static>); 3] =
     [("AND", Token::And), ("OR", Token::Or), ("NOT", Token::Not)];
 
-/// Tokens with their places, and the first thing that is wrong.
+/// Tokens with their byte ranges, and the first error.
 pub type Tokens<'a> = (Vec<(Range<usize>, Token<'a>)>, Option<Fault>);
 
 /// The tokens of a query.
@@ -64,10 +64,10 @@ pub fn tokens(query: &str) -> Tokens<'_> {
 
 struct Lexer<'a> {
     query: &'a str,
-    /// The byte where the rest starts.
+    /// The offset of the unread rest.
     at: usize,
     tokens: Vec<(Range<usize>, Token<'a>)>,
-    /// Whether a sign stands right before the rest.
+    /// Whether a sign directly precedes the rest.
     signed: bool,
     fault: Option<Fault>,
 }
@@ -120,7 +120,7 @@ impl<'a> Lexer<'a> {
         self.rest()[1..].starts_with(|next: char| !next.is_whitespace() && next != ')' && next != sign)
     }
 
-    /// What the rest begins with, up to a space, a parenthesis or a quote.
+    /// The prefix of the rest up to a space, a parenthesis or a quote.
     fn next_run(&self) -> &'a str {
         let ends = |next: char| next.is_whitespace() || matches!(next, '(' | ')' | '"');
         &self.rest()[..self.rest().find(ends).unwrap_or(self.rest().len())]
@@ -136,7 +136,7 @@ impl<'a> Lexer<'a> {
         }
         for operator in &OPERATORS {
             match run.strip_prefix(operator.name) {
-                // After a sign, what has no letters is a word.
+                // After a sign, an operator without letters is a word.
                 Some("") if !signed || operator.name.contains(char::is_alphabetic) => {
                     return self.push(Token::Operator(operator, (0, 0)), run.len());
                 }
@@ -204,7 +204,7 @@ impl<'a> Lexer<'a> {
             self.push(Token::Star, 1);
         }
         if let Some(digits) = tilde {
-            // More digits than fit are more than any limit.
+            // A number that overflows is above every limit.
             let number = (!digits.is_empty()).then(|| digits.parse().unwrap_or(u32::MAX));
             if star {
                 self.wrong(self.at, "a prefix cannot be fuzzy too", QUOTES);
@@ -227,7 +227,7 @@ impl<'a> Lexer<'a> {
 mod tests {
     use super::*;
 
-    /// The tokens of a query that has nothing wrong, each with its text.
+    /// The tokens of a valid query, each with its text.
     fn lexed(query: &str) -> Vec<(&str, Token<'_>)> {
         let (tokens, fault) = tokens(query);
         assert_eq!(fault, None, "{query}");

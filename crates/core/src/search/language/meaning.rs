@@ -1,6 +1,6 @@
-//! What a query means: from the tree of what is written to the tree of terms that is searched.
+//! Semantic analysis: from the syntax tree to the tree of terms that is searched.
 //!
-//! Each method returns `None` for what holds no word.
+//! Each method returns `None` for a part without words.
 
 use super::field::Known;
 use super::interval::{interval_of, set_zones};
@@ -13,12 +13,12 @@ use super::{Fault, MOST_LEAVES, QUOTES};
 use crate::analysis::Analyzer;
 use crate::index::format::zone::{Zone, ZoneSet};
 
-/// From how many characters on a fuzzy word has two changes, where it does not say.
+/// The number of characters from which a fuzzy word without a number has an edit distance of 2.
 const LONG_WORD: usize = 8;
 
 type Result<T> = std::result::Result<T, Fault>;
 
-/// What a part is to those beside it.
+/// The role of a part in its group.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Required,
@@ -30,7 +30,7 @@ enum Role {
     Excluded,
 }
 
-/// What a tree means, whose words are analysed by `analyzer`.
+/// The meaning of a syntax tree whose words are analysed by `analyzer`.
 pub fn meaning(tree: &Syntax<'_>, analyzer: &Analyzer) -> Result<Query> {
     let query = Meaning { analyzer, leaves: 0 }.query(tree)?;
     query.ok_or_else(|| fault(0, "there is no word to search for", "a word has a letter or a digit"))
@@ -131,7 +131,7 @@ impl Meaning<'_> {
         Ok((Role::Optional, query))
     }
 
-    /// A part that stands beside nothing: excluded, it is everything else.
+    /// A part that stands alone: if excluded, it matches all other documents.
     fn operand(&mut self, part: &Syntax<'_>) -> Result<Option<Query>> {
         let (role, query) = self.part(part)?;
         let negated = role == Role::Excluded;
@@ -149,7 +149,7 @@ impl Meaning<'_> {
         Ok(chain)
     }
 
-    /// What stands on a side of the operator of this name.
+    /// The operand on one side of the operator of this name.
     fn side(&mut self, name: &str, side: &Syntax<'_>) -> Result<Interval> {
         let at = side.span.start;
         let (role, query) = self.part(side)?;
@@ -209,7 +209,7 @@ impl Meaning<'_> {
         Ok(words.fuzzy(changes).map(Query::Leaf))
     }
 
-    /// A phrase or parentheses, within so many positions.
+    /// A phrase or parentheses within a window of the given number of positions.
     fn window(&mut self, inside: &Syntax<'_>, positions: Option<u32>) -> Result<Option<Query>> {
         if let Node::Phrase(text) = inside.node {
             let words = self.words(text, inside.span.start)?;
@@ -234,7 +234,7 @@ fn filter(known: Known, value: &str, start: usize) -> Result<Query> {
     known.filter(value).map(Query::Filter).ok_or_else(|| fault(start, known.needs(), QUOTES))
 }
 
-/// The positions of a window of so many words, whose tilde stands at `at`.
+/// The positions of a window with `words` words, whose tilde is at `at`.
 fn checked_positions(positions: Option<u32>, words: usize, at: usize) -> Result<u32> {
     let wrong = match positions {
         None => "a window needs a number, as in ~8",
@@ -245,7 +245,7 @@ fn checked_positions(positions: Option<u32>, words: usize, at: usize) -> Result<
     Err(fault(at, wrong, ""))
 }
 
-/// Whether a query is made of filters alone.
+/// Whether a query consists of filters only.
 pub fn is_filter(query: &Query) -> bool {
     match query {
         Query::Filter(_) => true,

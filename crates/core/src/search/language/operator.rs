@@ -5,24 +5,24 @@ use super::tree::{Comparison, Interval, Relation};
 /// An operator of a chain.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Operator {
-    /// As it is written.
+    /// Its text.
     pub name: &'static str,
-    /// What it makes of its sides.
+    /// How it combines its sides.
     pub join: Join,
-    /// Whether a NOT may stand before it, and margins after it.
+    /// Whether it may be preceded by NOT and followed by margins.
     pub adjustable: bool,
 }
 
-/// What an operator makes of its sides.
+/// How an operator combines its sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Join {
-    /// One after the other; a run of them is one order.
+    /// One after the other; a chain of them is a single order.
     Ordered,
-    /// The intervals of the left side that compare so with those of the right.
+    /// The intervals of the left side that have this relation to those of the right.
     Related(Comparison),
 }
 
-/// Every operator: a line here is all that the grammar needs of one.
+/// All operators: the grammar needs no more than a line here for each.
 pub static OPERATORS: [Operator; 4] = [
     Operator { name: "<", join: Join::Ordered, adjustable: false },
     Operator { name: "CONTAINING", join: Join::Related(Comparison::Containing), adjustable: true },
@@ -31,8 +31,8 @@ pub static OPERATORS: [Operator; 4] = [
 ];
 
 impl Join {
-    /// The interval of two sides. After another operator of the same order (`chained`) the right side is one more in
-    /// it.
+    /// The interval of the two sides. After another operator of the same order (`chained`), the right side is
+    /// appended to it.
     pub fn of(
         self,
         left: Interval,

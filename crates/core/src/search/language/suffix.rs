@@ -1,16 +1,16 @@
-//! What may stand at the end of a word, a phrase or a parenthesis: `*`, `~2` and `^1.5`, in this order.
+//! The suffixes of a word, a phrase or a parenthesis: `*`, `~2` and `^1.5`, in this order.
 //!
-//! Each counts only where nothing else can be meant. A `*` ends a word that has no other and that ends in a
-//! letter or digit, so that `**bold**`, `foo.*` and `*nix` have none; a `~` between two digits is a range
-//! (`10~20`); a `^` has a number after it (`100^` and `^_^` have none); and none of them ends what has no letters.
+//! Each counts only if it is unambiguous. A `*` ends a word that has no other and that ends in a letter or
+//! digit, so that `**bold**`, `foo.*` and `*nix` have none; a `~` between two digits is a range (`10~20`); a
+//! `^` is followed by a number (`100^` and `^_^` have none); and a text without letters has no suffix.
 
-/// A text and what stands at its end, as it is written.
+/// A text and its suffixes, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suffixed<'a> {
     pub text: &'a str,
-    /// Whether a star follows.
+    /// Whether there is a star.
     pub star: bool,
-    /// The digits after a tilde; there may be none.
+    /// The digits after a tilde; may be empty.
     pub tilde: Option<&'a str>,
     /// The number after a caret.
     pub caret: Option<&'a str>,
@@ -31,7 +31,8 @@ pub fn of_word(word: &str) -> Suffixed<'_> {
     Suffixed { text: unstarred.unwrap_or(rest), star: unstarred.is_some(), tilde, caret }
 }
 
-/// The suffixes that are all of `text`, which follows a quote or a parenthesis; `None` where it is anything else.
+/// The suffixes that make up all of `text`, which follows a quote or a parenthesis; `None` if it is anything
+/// else.
 pub fn of_quote(text: &str) -> Option<Suffixed<'_>> {
     let (rest, caret) = before(text, '^', is_number).unzip();
     let rest = rest.unwrap_or(text);
@@ -40,7 +41,7 @@ pub fn of_quote(text: &str) -> Option<Suffixed<'_>> {
     (rest.is_empty() && !text.is_empty()).then_some(Suffixed { text: rest, star: false, tilde, caret })
 }
 
-/// What stands before and after the last `mark`, if what stands after it is `right`.
+/// The text before and after the last `mark`, if `right` accepts the latter.
 fn before(text: &str, mark: char, right: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
     text.rsplit_once(mark).filter(|(_, after)| right(after))
 }

@@ -1,7 +1,7 @@
-//! A query as it is written: a tree whose every node knows its place in the text.
+//! The syntax tree of a query: every node knows its byte range in the text.
 //!
-//! Nothing is analysed yet: a word is the text that was typed. [`super::meaning`] makes a
-//! [`Query`](super::tree::Query) of the tree, and [`super::text`] changes the query's text by it.
+//! Nothing is analysed yet: a word is the text that was typed. [`super::meaning`] converts the tree to a
+//! [`Query`](super::tree::Query), and [`super::text`] edits the query's text by it.
 
 use std::ops::Range;
 
@@ -9,50 +9,50 @@ use super::field::Known;
 use super::operator::Operator;
 use crate::index::format::zone::Zone;
 
-/// A part of a query and the bytes that it takes.
+/// A node and its byte range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Syntax<'a> {
     pub span: Range<usize>,
     pub node: Node<'a>,
 }
 
-/// What stands there.
+/// A node of the syntax tree.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node<'a> {
-    /// Nothing, where something is needed: the query does not parse.
+    /// A missing operand: the query does not parse.
     Missing,
     Word(&'a str),
     /// A word before a `*`.
     Prefix(&'a str),
     /// A word before a `~`, and the number after it.
     Fuzzy(&'a str, Option<u32>),
-    /// What stands between two quotes.
+    /// The text between two quotes.
     Phrase(&'a str),
     /// A phrase or parentheses before a `~`, and the number after it.
     Window(Box<Syntax<'a>>, Option<u32>),
     Parentheses(Box<Syntax<'a>>),
     Zone(Zone, Box<Syntax<'a>>),
     Boost(Box<Syntax<'a>>, f32),
-    /// A filter's name, and its value as it is written.
+    /// The name of a filter, and its value as written.
     Filter(Known, &'a str),
-    /// A `*` that stands alone.
+    /// A `*` on its own.
     Everything,
     /// `+`.
     Required(Box<Syntax<'a>>),
     /// `-` or NOT.
     Excluded(Box<Syntax<'a>>),
-    /// Operands of operators about positions, from left to right.
+    /// Operands of positional operators, from left to right.
     Chain(Box<Syntax<'a>>, Vec<Link<'a>>),
     And(Vec<Syntax<'a>>),
-    /// One or more that stand side by side.
+    /// One or more juxtaposed parts.
     Group(Vec<Syntax<'a>>),
     Or(Vec<Syntax<'a>>),
 }
 
-/// An operator and what stands to the right of it.
+/// An operator and its right operand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link<'a> {
-    /// Where the operator is, with its NOT and its margins.
+    /// The byte range of the operator, with its NOT and its margins.
     pub span: Range<usize>,
     pub operator: &'static Operator,
     pub margins: (u32, u32),

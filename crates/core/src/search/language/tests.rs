@@ -10,7 +10,7 @@ mod round_trip;
 mod text;
 mod words;
 
-/// In a language without stop words.
+/// Parses in a language without stop words.
 fn parsed(query: &str) -> Result<Query> {
     parse(query, &Analyzer::new(Language::of(Some("xx"))))
 }

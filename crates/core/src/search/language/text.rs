@@ -1,6 +1,6 @@
-//! A query's text, changed by what the parser found in it: its filters, its wanted words, and simpler forms of it.
+//! Edits of a query's text by its syntax tree: its filters, its wanted words, and simpler forms of it.
 //!
-//! Whatever comes back as a query parses. Each change reads the text anew, in time linear in its length.
+//! Every query returned parses. Each edit parses the text again, in time linear in its length.
 
 use std::ops::Range;
 
@@ -12,13 +12,13 @@ use super::words::Words;
 use super::{LONGEST, MOST_LEAVES, operators, parse};
 use crate::analysis::Analyzer;
 
-/// Every page: what is left where nothing is asked for.
+/// The query for every page: what remains if nothing else is asked for.
 const EVERYTHING: &str = "*";
 
-/// What ends a word, beside white space, when it is made plain.
+/// The characters that end a plain word, besides white space.
 const SIGNS: [char; 15] = ['"', '“', '”', '„', '(', ')', '[', ']', '{', '}', '*', '~', '^', ':', '<'];
 
-/// A filter as it stands in a query.
+/// A filter and its place in a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacedFilter {
     /// The canonical name of its field.
@@ -27,22 +27,23 @@ pub struct PlacedFilter {
     pub value: String,
     /// Whether it excludes.
     pub negated: bool,
-    /// Its bytes, with its signs.
+    /// Its byte range, including its signs.
     pub span: Range<usize>,
-    /// Whether it holds for the whole query: without it there is a query which, narrowed by it, finds the same.
+    /// Whether it applies to the whole query, so that it can be removed: the query without it, narrowed by it
+    /// again, has the same matches.
     pub removable: bool,
 }
 
-/// A word that a query wants.
+/// A word that a query asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedWord {
-    /// Its bytes.
+    /// Its byte range.
     pub span: Range<usize>,
-    /// Whether it stands for itself, in any zone: it has no sign, no field, no `*` and no `~`.
+    /// Whether it stands for itself, in any zone: without a sign, a field, `*` or `~`.
     pub plain: bool,
 }
 
-/// A text, read as a query; it need not parse.
+/// A text parsed as a query; it may have syntax errors.
 pub struct QueryText<'a> {
     text: &'a str,
     tree: Syntax<'a>,
@@ -50,7 +51,7 @@ pub struct QueryText<'a> {
 }
 
 impl<'a> QueryText<'a> {
-    /// Reads a text, whose words are analysed by `analyzer`.
+    /// Parses a text whose words are analysed by `analyzer`.
     pub fn new(text: &'a str, analyzer: &'a Analyzer) -> QueryText<'a> {
         QueryText { text, tree: read(text).0, analyzer }
     }
@@ -59,7 +60,7 @@ impl<'a> QueryText<'a> {
         parse(text, self.analyzer).is_ok()
     }
 
-    /// The filters in their order; none where the text does not parse.
+    /// The filters in order; none if the text does not parse.
     pub fn filters(&self) -> Vec<PlacedFilter> {
         let mut found = Vec::new();
         if self.parses(self.text) {
@@ -68,7 +69,7 @@ impl<'a> QueryText<'a> {
         found
     }
 
-    /// The query without what stands at these bytes, such as filters that can be taken out.
+    /// The query without the text at these byte ranges, such as removable filters.
     pub fn without(&self, spans: &[Range<usize>]) -> String {
         let mut spans: Vec<&Range<usize>> = spans.iter().collect();
         spans.sort_unstable_by_key(|span| span.start);
@@ -84,27 +85,27 @@ impl<'a> QueryText<'a> {
         if self.parses(&rest) { rest } else { EVERYTHING.to_owned() }
     }
 
-    /// The query with one more clause, or several, that hold for all of it.
+    /// The query with one or more clauses added that apply to all of it.
     pub fn narrowed(&self, clause: &str) -> String {
         let text = self.text.trim();
         let alternatives = matches!(self.tree.node, Node::Or(_));
         if alternatives { format!("({text}) {clause}") } else { format!("{text} {clause}") }
     }
 
-    /// The words that are wanted, in their order: not those that are excluded.
+    /// The wanted words in order: those that are not excluded.
     pub fn wanted(&self) -> Vec<WantedWord> {
         let mut words = Vec::new();
         gather_wanted(&self.tree, true, &mut words);
         words
     }
 
-    /// The wanted words as a query of words alone; empty where there are none.
+    /// The wanted words as a query of words only; empty if there are none.
     pub fn plain_words(&self) -> String {
         let wanted = self.wanted();
         self.plain(wanted.iter().map(|word| &self.text[word.span.clone()])).join(" ")
     }
 
-    /// These words, made plain: as many as a query may have, of those that have a term.
+    /// These words as plain words: those that have a term, up to the limit of a query.
     fn plain<'w>(&self, words: impl Iterator<Item = &'w str>) -> Vec<String> {
         let (mut plain, mut leaves, mut length) = (Vec::new(), 0, 0);
         for word in words.flat_map(plain_parts) {
@@ -119,7 +120,7 @@ impl<'a> QueryText<'a> {
         plain
     }
 
-    /// The query with its phrases as loose words; excluded phrases stay.
+    /// The query with its phrases as separate words; excluded phrases stay.
     pub fn unquoted(&self) -> String {
         let mut edits = Vec::new();
         self.gather_phrases(&self.tree, false, &mut edits);
@@ -135,7 +136,7 @@ impl<'a> QueryText<'a> {
         if self.parses(&loose) { loose } else { self.plain_words() }
     }
 
-    /// Gathers what takes the place of each phrase; `beside` says that others may stand beside it.
+    /// Collects the replacement of each phrase; `beside` says whether it may be juxtaposed with others.
     fn gather_phrases(&self, part: &Syntax<'_>, beside: bool, edits: &mut Vec<(Range<usize>, String)>) {
         let quoted = match &part.node {
             Node::Window(inside, _) => inside.as_ref(),
@@ -160,7 +161,8 @@ impl<'a> QueryText<'a> {
     }
 }
 
-/// Gathers the filters of a part; `outermost` says that it is the whole query or, if that is a group, one of its members.
+/// Collects the filters of a part; `outermost` says that it is the whole query or, if that is a group, one of
+/// its members.
 fn gather_filters(part: &Syntax<'_>, outermost: bool, found: &mut Vec<PlacedFilter>) {
     if let Some(filter) = placed(part, outermost) {
         found.push(filter);
@@ -170,7 +172,7 @@ fn gather_filters(part: &Syntax<'_>, outermost: bool, found: &mut Vec<PlacedFilt
     each_child(part, |child, _| gather_filters(child, outermost, found));
 }
 
-/// The filter that a part is, with the signs before it.
+/// The part as a filter, with its signs, if it is one.
 fn placed(part: &Syntax<'_>, removable: bool) -> Option<PlacedFilter> {
     let (mut inside, mut negated) = (part, false);
     loop {
@@ -214,7 +216,7 @@ fn gather_wanted(part: &Syntax<'_>, plain: bool, words: &mut Vec<WantedWord>) {
     }
 }
 
-/// Calls `visit` for each part of a part, with whether it is wanted: not excluded.
+/// Calls `visit` for each child of a part, with whether it is wanted, i.e. not excluded.
 fn each_child<'t, 'a>(part: &'t Syntax<'a>, mut visit: impl FnMut(&'t Syntax<'a>, bool)) {
     match &part.node {
         Node::Missing
@@ -240,7 +242,7 @@ fn each_child<'t, 'a>(part: &'t Syntax<'a>, mut visit: impl FnMut(&'t Syntax<'a>
     }
 }
 
-/// A word as words that mean only themselves, wherever they stand.
+/// A word as words that mean only themselves in any context.
 fn plain_parts(word: &str) -> Vec<String> {
     let is_plain =
         |text: &str| matches!(tokens(text).0.as_slice(), [(_, Token::Word(whole))] if *whole == text);

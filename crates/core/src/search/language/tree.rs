@@ -1,44 +1,44 @@
-//! A query as a tree, with its words already analysed to terms.
+//! The query tree, whose words are analysed to terms.
 //!
-//! A query means a set of documents: those that hold a leaf, those with an interval, those that pass a
-//! filter, and what AND, OR and NOT make of them. What a document scores is apart from that: the sum over the
-//! leaves that are not negated ([`Query::scoring_leaves`]), whichever of them the document holds.
+//! A query denotes a set of documents: those that contain a leaf, those with an interval, those that pass a
+//! filter, and their combinations by AND, OR and NOT. The score of a document is separate: the sum over the
+//! leaves it contains that are not negated ([`Query::scoring_leaves`]).
 
 use crate::index::format::zone::ZoneSet;
 
-/// What a document must hold.
+/// A query, or a part of one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Query {
     /// A term.
     Leaf(Leaf),
     /// At least one interval of words.
     Interval(Interval),
-    /// Something that is known about it beside its text; scores nothing.
+    /// A condition on the document's metadata; does not score.
     Filter(Filter),
-    /// All of them.
+    /// All of these.
     And(Vec<Query>),
-    /// Not this. Every document is what [`Query::everything`] makes: not any of nothing.
+    /// The complement. [`Query::everything`] is the complement of an empty union.
     Not(Box<Query>),
-    /// All of the required or, when there are none, any of the optional; and none of the excluded. With
-    /// only excluded ones it is everything else.
+    /// All of the required ones or, if there are none, any of the optional ones; and none of the excluded
+    /// ones. With only excluded ones it is the complement of their union.
     Group {
         /// What must match.
         required: Vec<Query>,
-        /// What may match, and then adds to the score.
+        /// What may match and then adds to the score.
         optional: Vec<Query>,
         /// What must not match.
         excluded: Vec<Query>,
     },
-    /// The same documents, whose leaves score so many times as much.
+    /// The same documents; the scores of the leaves are multiplied by this factor.
     Boost(Box<Query>, f32),
 }
 
-/// Terms that count as one, in some zones.
+/// A set of terms, in some zones, that counts as a single term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Leaf {
     /// Which terms.
     pub pattern: Pattern,
-    /// Where they are looked for; `None` stands for wherever a word without a zone is looked for.
+    /// The zones to search; `None` stands for the default zones.
     pub zones: Option<ZoneSet>,
 }
 
@@ -47,26 +47,26 @@ pub struct Leaf {
 pub enum Pattern {
     /// This term.
     Term(String),
-    /// All terms that begin so, and this term.
+    /// All terms with a prefix, and this term.
     Prefix {
-        /// How they begin: a word in lower case, not stemmed.
+        /// The prefix: a word in lower case, not stemmed.
         start: String,
-        /// What the word itself is as a term.
+        /// The term of the word itself.
         term: String,
     },
-    /// All terms that so few changes make of this one: a character more, less, other, or two swapped.
+    /// All terms within an edit distance of this one (insertion, deletion, substitution, transposition).
     Fuzzy {
         /// The term.
         term: String,
-        /// How many changes, 1 or 2.
+        /// The maximum edit distance, 1 or 2.
         changes: u8,
     },
 }
 
-/// Something that is known about a document beside its text.
+/// A condition on a document's metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Filter {
-    /// Its host is this one or under it.
+    /// Its host is this one or a subdomain of it.
     Site(String),
     /// Its language.
     Language(String),
@@ -78,49 +78,49 @@ pub enum Filter {
     After(u32),
 }
 
-/// An expression whose value, in a zone of a document, is a set of intervals of positions none of which
-/// contains another: the minimal ones.
+/// An expression whose value, in a zone of a document, is a set of minimal intervals of positions: none of
+/// them contains another.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Interval {
-    /// Where the terms are; each interval is one position long.
+    /// The positions of the terms; each interval has length 1.
     Leaf(Leaf),
-    /// Leaves at these distances from where the phrase starts; the distances rise from 0.
+    /// Leaves at these offsets from the start of the phrase; the offsets increase from 0.
     Phrase(Vec<(u32, Leaf)>),
-    /// The intervals of any.
+    /// The union.
     Any(Vec<Interval>),
-    /// The shortest intervals that contain one of each, in any order; they may overlap.
+    /// The shortest intervals that contain one of each operand, in any order; they may overlap.
     All(Vec<Interval>),
-    /// The shortest that contain one of each, one after the other without overlap.
+    /// The shortest intervals that contain one of each operand, in this order, without overlap.
     Ordered(Vec<Interval>),
-    /// Those that are at most so many positions long.
+    /// Those of at most this many positions.
     Window(Box<Interval>, u32),
-    /// Those of one expression that compare in some way with those of another.
+    /// The intervals of one expression that have a relation to those of another.
     Related(Box<Relation>),
 }
 
-/// Two expressions, of which the first is filtered by the second.
+/// Two expressions; the first is filtered by the second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relation {
-    /// Where the intervals come from.
+    /// The expression that is filtered.
     pub of: Interval,
-    /// What they are compared with.
+    /// The expression it is compared with.
     pub with: Interval,
-    /// How.
+    /// The relation.
     pub comparison: Comparison,
-    /// By how many positions the intervals of `with` are enlarged to the left and to the right.
+    /// The number of positions by which the intervals of `with` are extended to the left and to the right.
     pub margins: (u32, u32),
-    /// Whether those stay for which the relation does not hold.
+    /// Whether to keep those for which the relation does not hold.
     pub negated: bool,
 }
 
-/// How intervals are compared with those of another expression.
+/// A relation between the intervals of two expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// They contain one.
+    /// They contain one of the other.
     Containing,
-    /// They lie in one.
+    /// They are contained in one of the other.
     Inside,
-    /// They are intervals of it too.
+    /// They are equal to one of the other.
     Aligned,
 }
 
@@ -130,19 +130,20 @@ impl Query {
         Query::Group { required: Vec::new(), optional: queries, excluded: Vec::new() }
     }
 
-    /// Every document: all but those that hold any of nothing.
+    /// Every document: the complement of an empty union.
     pub fn everything() -> Query {
         Query::Not(Box::new(Query::any(Vec::new())))
     }
 
-    /// The leaves that score, each as often as it is said, with its boost: all that are not under a NOT.
+    /// The scoring leaves, i.e. those that are not under a NOT, with their boosts; repeated leaves are
+    /// repeated.
     pub fn scoring_leaves(&self) -> Vec<(&Leaf, f32)> {
         let mut leaves = Vec::new();
         self.gather(1.0, &mut leaves);
         leaves
     }
 
-    /// All leaves, negated ones too, as a walk meets them: depth first, from left to right.
+    /// All leaves, including negated ones, in the order of a depth-first, left-to-right traversal.
     pub fn leaves<'a>(&'a self, leaves: &mut Vec<&'a Leaf>) {
         match self {
             Query::Leaf(leaf) => leaves.push(leaf),
@@ -171,7 +172,7 @@ impl Query {
 }
 
 impl Interval {
-    /// All leaves, as a walk meets them.
+    /// All leaves, in the order of the traversal.
     pub fn leaves<'a>(&'a self, leaves: &mut Vec<&'a Leaf>) {
         match self {
             Interval::Leaf(leaf) => leaves.push(leaf),

@@ -1,15 +1,15 @@
-//! From a word or a phrase, as it is typed, to leaves.
+//! From a typed word or phrase to leaves.
 //!
-//! Analysis may make nothing of it, one term, or several, which then form a phrase: the leaves are those of
-//! wholes and of the words that are in none, each at its distance from the first.
+//! Analysis may produce no term, one, or several, which then form a phrase: its leaves are the compounds and
+//! the words that are part of none, each at its offset from the first.
 
 use super::tree::{Interval, Leaf, Pattern, Query};
 use crate::analysis::Analyzer;
 
-/// What analysis makes of a text.
+/// The result of analysing a text.
 pub struct Words {
     terms: Vec<(u32, String)>,
-    /// The surface of the last word, unless it has no term.
+    /// The surface form of the last word, unless it has no term.
     last: Option<String>,
 }
 
@@ -37,19 +37,19 @@ impl Words {
         self.terms.len()
     }
 
-    /// The terms, each as a leaf.
+    /// The terms as leaves.
     pub fn leaves(self) -> Vec<(u32, Leaf)> {
         self.terms.into_iter().map(|(distance, term)| (distance, leaf(Pattern::Term(term)))).collect()
     }
 
-    /// The last word folded, which is how the terms of a prefix begin; `None` where there is no such word.
+    /// The last word folded, i.e. the prefix for the term dictionary; `None` if there is no such word.
     pub fn start(&self, analyzer: &Analyzer) -> Option<String> {
         let mut start = String::new();
         analyzer.folded(self.last.as_deref()?, &mut start);
         Some(start)
     }
 
-    /// The terms, the last of which is a prefix that begins with `start`.
+    /// The terms, the last of which becomes a prefix pattern for `start`.
     pub fn prefix(self, start: String) -> Vec<(u32, Leaf)> {
         let mut leaves = self.leaves();
         if let Some((_, Leaf { pattern, .. })) = leaves.last_mut()
@@ -60,7 +60,7 @@ impl Words {
         leaves
     }
 
-    /// The only term, as a leaf with so many changes.
+    /// The only term, as a fuzzy leaf of this edit distance.
     pub fn fuzzy(mut self, changes: u8) -> Option<Leaf> {
         let (_, term) = self.terms.pop()?;
         Some(leaf(Pattern::Fuzzy { term, changes }))
@@ -71,7 +71,7 @@ fn leaf(pattern: Pattern) -> Leaf {
     Leaf { pattern, zones: None }
 }
 
-/// A leaf where there is one, a phrase where there are more.
+/// A single leaf, or a phrase of several.
 pub fn phrase(mut leaves: Vec<(u32, Leaf)>) -> Option<Query> {
     if leaves.len() > 1 {
         return Some(Query::Interval(Interval::Phrase(leaves)));
@@ -79,7 +79,7 @@ pub fn phrase(mut leaves: Vec<(u32, Leaf)>) -> Option<Query> {
     leaves.pop().map(|(_, leaf)| Query::Leaf(leaf))
 }
 
-/// The leaves in any order within so many positions; a leaf alone is always so.
+/// The leaves in any order within this many positions; a single leaf always fits.
 pub fn window(mut leaves: Vec<(u32, Leaf)>, positions: u32) -> Option<Query> {
     if leaves.len() > 1 {
         let all = leaves.into_iter().map(|(_, leaf)| Interval::Leaf(leaf)).collect();

@@ -1,10 +1,11 @@
-//! Intersection, in three ways.
+//! Intersection, by three algorithms.
 //!
-//! *Greedy* (the default): the rarest child proposes a document, the others skip to it in order of frequency, and
-//! whoever stands further on proposes next. With lists of n₁ ≤ n₂ ≤ … documents that is O(n₁) skips in each, whatever the
-//! length of the others; most documents fail at the second child already. *Heap*: whoever is furthest behind skips to
-//! the furthest document, O(log k) a step for k children. *Adaptive*: greedy, but how far each child overshoots is watched,
-//! and whoever leaps furthest goes first: for children whose frequency nobody knows.
+//! *Greedy* (the default): the rarest child proposes a document, the others skip to it in order of document
+//! frequency, and the first child that overshoots makes the next proposal. With posting lists of n₁ ≤ n₂ ≤ …
+//! documents this takes O(n₁) skips in each list, whatever the length of the others; most documents fail at
+//! the second child already. *Heap*: the child that is furthest behind skips to the furthest document, O(log
+//! k) per step for k children. *Adaptive*: greedy, but the order follows how far each child overshoots, the
+//! furthest first: for children whose frequency is unknown.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,7 +16,7 @@ use crate::index::DocId;
 use crate::settings::choices;
 
 choices! {
-    /// How children are brought to a common document.
+    /// How the children are moved to a common document.
     pub enum Intersection, "intersection" {
         /// By rising frequency.
         Greedy = "greedy",
@@ -26,15 +27,15 @@ choices! {
     }
 }
 
-/// How many alignments pass before the adaptive order is thought over.
+/// The number of alignments after which the adaptive order is revised.
 const PATIENCE: u32 = 32;
 
 /// The documents in all of the children.
 pub struct And {
-    /// In the order in which they are asked.
+    /// In the order in which they are advanced.
     children: Vec<Node>,
     kind: Intersection,
-    /// How far each child leapt past what was proposed, and how often it was asked.
+    /// How far each child skipped past the proposals, and how often it was advanced.
     leaps: Vec<(u64, u32)>,
     alignments: u32,
     heap: BinaryHeap<Reverse<(DocId, usize)>>,
@@ -54,7 +55,7 @@ impl And {
         Ok(and)
     }
 
-    /// Where all children stand.
+    /// The document of all children.
     #[inline]
     pub fn document(&self, _leaves: &Leaves<'_>) -> DocId {
         self.document
@@ -70,7 +71,7 @@ impl And {
         self.align(leaves, target)
     }
 
-    /// Moves to the first document that is not before `target`.
+    /// Moves to the first document at or after `target`.
     #[inline]
     pub fn skip_to(&mut self, leaves: &mut Leaves<'_>, target: DocId) -> Result<DocId> {
         if self.document >= target {
@@ -89,7 +90,7 @@ impl And {
         Ok(true)
     }
 
-    /// As many as the rarest child has.
+    /// The estimate of the rarest child.
     pub fn estimate(&self, leaves: &Leaves<'_>) -> u64 {
         self.children.iter().map(|child| child.estimate(leaves)).min().unwrap_or(0)
     }
@@ -166,7 +167,7 @@ impl And {
         }
     }
 
-    /// Whoever leaps furthest is the rarest and goes first.
+    /// The child that skips furthest is the rarest and goes first.
     fn reorder(&mut self) {
         let mean = |(distance, times): (u64, u32)| distance / u64::from(times.max(1));
         let mut places: Vec<usize> = (0..self.children.len()).collect();

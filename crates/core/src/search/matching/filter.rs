@@ -1,4 +1,4 @@
-//! Filters: what is known about a document beside its text, looked up in the segment's columns.
+//! Filters on a document's metadata, evaluated on the segment's columns.
 
 use std::ops::Range;
 
@@ -9,9 +9,9 @@ use crate::search::language::tree::Filter;
 /// A filter on one segment.
 #[derive(Clone, Debug)]
 pub enum Test {
-    /// Its site has one of these numbers.
+    /// The range of its site's numbers.
     Site(Range<u32>),
-    /// Its language has this number.
+    /// The number of its language.
     Language(u16),
     /// It is of this kind.
     Kind(Kind),
@@ -22,7 +22,7 @@ pub enum Test {
 }
 
 impl Test {
-    /// The filter on a segment; `None` where no document can pass.
+    /// The filter on a segment; `None` if no document can pass.
     pub fn of(filter: &Filter, segment: &Segment) -> Option<Test> {
         Some(match filter {
             Filter::Site(host) => Test::Site(segment.sites_under(host)),
@@ -33,7 +33,7 @@ impl Test {
         })
     }
 
-    /// Whether a document passes. One whose language or day nobody knows does not.
+    /// Whether a document passes. One whose language or day is unknown does not.
     #[inline]
     pub fn passes(&self, segment: &Segment, document: DocId) -> bool {
         match self {

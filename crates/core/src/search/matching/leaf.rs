@@ -1,8 +1,9 @@
-//! A leaf of a query on one segment: a cursor over the documents that hold one of its terms in one of its zones.
+//! A leaf of a query on one segment: a cursor over the documents that contain one of its terms in one of its
+//! zones.
 //!
-//! Each list, of a term in a zone, is a stream. A leaf of a few streams looks at all of them for each document; one of
-//! many, as prefixes have, keeps them in a heap by document and knows which of them stand on it: a step costs the
-//! logarithm of their number for each stream that moves.
+//! Each posting list, of a term in a zone, is a stream. A leaf with a few streams checks all of them for each
+//! document; one with many, as prefixes have, keeps them in a heap by document and knows which of them are on
+//! the current one: a step costs the logarithm of their number for each stream that moves.
 
 mod stream;
 mod window;
@@ -20,22 +21,22 @@ use crate::search::score::model::{LeafScore, Shape};
 use crate::search::score::{above, grain};
 use stream::{Alone, Stream};
 
-/// How many documents of a leaf with several lists are scored at a time.
+/// The number of documents of a leaf with several posting lists that are scored at a time.
 const FEW_SCORED: usize = 64;
 
-/// How many streams are looked at one after the other.
+/// Up to this many streams are checked one after the other, without a heap.
 const FEW: usize = 4;
 
-/// The words of some zones of each document of a segment; 65,535 stands for any more.
+/// The length of each document of a segment in some zones, in words; 65,535 stands for that or more.
 pub type Lengths = Arc<Vec<u16>>;
 
-/// How a leaf scores on a segment.
+/// The scoring of a leaf on a segment.
 pub struct Scoring {
-    /// From the counts to the score.
+    /// The score function.
     pub score: LeafScore,
-    /// For each zone the lengths that it is scored with.
+    /// For each zone, the lengths used for scoring.
     pub lengths: [Option<Lengths>; crate::index::format::zone::ZONES],
-    /// The words of all zones of the leaf, where the shape asks for them.
+    /// The summed lengths over all zones of the leaf, if the shape needs them.
     pub bag: Option<Lengths>,
 }
 
@@ -46,14 +47,14 @@ pub struct LeafCursor<'a> {
     shape: Shape,
     alone: Option<Alone>,
     bag: Option<Lengths>,
-    /// Where there are many streams: those that do not stand on the document, by theirs, and those that do.
+    /// If there are many streams: those past the current document, by their documents, and those on it.
     elsewhere: BinaryHeap<Reverse<(DocId, u32)>>,
     here: Vec<u32>,
     scratch: Vec<u32>,
 }
 
 impl<'a> LeafCursor<'a> {
-    /// A cursor over lists of a segment.
+    /// A cursor over posting lists of a segment.
     pub fn new(segment: &'a Segment, lists: &[(Zone, List)], scoring: &Scoring) -> Result<LeafCursor<'a>> {
         let mut streams = Vec::with_capacity(lists.len());
         for (zone, list) in lists {
@@ -88,13 +89,13 @@ impl<'a> LeafCursor<'a> {
         Ok(cursor)
     }
 
-    /// The document under the cursor, or [`DocId::END`].
+    /// The current document, or [`DocId::END`].
     #[inline]
     pub fn document(&self) -> DocId {
         self.document
     }
 
-    /// At most how many documents hold the leaf.
+    /// An upper bound on the number of documents with the leaf.
     pub fn estimate(&self) -> u64 {
         self.streams.iter().map(|stream| u64::from(stream.cursor.frequency())).sum()
     }
@@ -109,7 +110,7 @@ impl<'a> LeafCursor<'a> {
         self.skip_to(DocId(self.document.0.saturating_add(1)))
     }
 
-    /// Moves to the first document from the current one on that is not before `target`.
+    /// Moves forward to the first document at or after `target`.
     #[inline]
     pub fn skip_to(&mut self, target: DocId) -> Result<DocId> {
         if self.document >= target {
@@ -142,7 +143,7 @@ impl<'a> LeafCursor<'a> {
         Ok(self.document)
     }
 
-    /// Finds the least document of all streams and, where they are many, those that stand on it.
+    /// Finds the least document of all streams and, if they are many, the streams on it.
     fn settle(&mut self) {
         if self.streams.len() <= FEW {
             let documents = self.streams.iter().map(|stream| stream.cursor.document());
@@ -159,11 +160,11 @@ impl<'a> LeafCursor<'a> {
             self.elsewhere.pop();
             self.here.push(place);
         }
-        // Sums are made in one order, so that a document has one score.
+        // Scores are summed in a fixed order, so that a document always has the same score.
         self.here.sort_unstable();
     }
 
-    /// Calls `see` with each stream on the document under the cursor.
+    /// Calls `see` with each stream on the current document.
     #[inline]
     fn each_here(&mut self, mut see: impl FnMut(&mut Stream<'a>) -> Result<()>) -> Result<()> {
         let document = self.document;
@@ -181,7 +182,7 @@ impl<'a> LeafCursor<'a> {
         Ok(())
     }
 
-    /// What the leaf adds to the score of the document under the cursor.
+    /// The leaf's score for the current document.
     #[inline]
     pub fn score(&mut self) -> Result<f64> {
         let document = self.document;
@@ -200,7 +201,7 @@ impl<'a> LeafCursor<'a> {
         Ok(grain(self.shape.score(x, length)))
     }
 
-    /// How often the leaf is in each zone of the document under the cursor, and what that adds to x.
+    /// The leaf's number of occurrences in each zone of the current document, and its contribution to x.
     pub fn counts(&mut self) -> Result<Vec<(Zone, u32, f64)>> {
         let document = self.document;
         let mut counts: Vec<(Zone, u32, f64)> = Vec::new();
@@ -219,7 +220,7 @@ impl<'a> LeafCursor<'a> {
         Ok(counts)
     }
 
-    /// Scores what is left of the block under the cursor before `end`, or some of it, and moves past it.
+    /// Scores the rest of the current block before `end`, or part of it, and moves past it.
     pub fn score_block(&mut self, end: DocId, found: &mut BlockScores) -> Result<()> {
         found.documents.clear();
         found.scores.clear();
@@ -245,7 +246,8 @@ impl<'a> LeafCursor<'a> {
         Ok(())
     }
 
-    /// What the leaf scores at most in the documents from `start` to before `end` that the cursor has not passed.
+    /// An upper bound on the leaf's score in the documents from `start` to before `end` that the cursor has
+    /// not passed.
     pub fn bound(&mut self, start: DocId, end: DocId) -> Result<f64> {
         if self.document >= end {
             return Ok(0.0);
@@ -254,12 +256,12 @@ impl<'a> LeafCursor<'a> {
         for stream in &mut self.streams {
             x += stream.bound(start, end)?;
         }
-        // No document is shorter than the one word that it holds.
+        // No document is shorter than the one word it contains.
         Ok(if x > 0.0 { above(self.shape.score(x, 1)) } else { 0.0 })
     }
 
-    /// What the leaf scores at most from a document on, as long as no list changes its block, and the first document past
-    /// that, which is always further on.
+    /// An upper bound on the leaf's score from a document on, valid until one of its posting lists reaches
+    /// the end of its block, and the first document past that range, which is always greater than `document`.
     pub fn bound_at(&mut self, document: DocId) -> Result<(f64, DocId)> {
         let mut end = DocId::END;
         for stream in &mut self.streams {
@@ -267,17 +269,17 @@ impl<'a> LeafCursor<'a> {
                 end = end.min(DocId(last.0.saturating_add(1)));
             }
         }
-        // Damaged skips may name a block that ends before the document.
+        // Damaged skip data may name a block that ends before the document.
         let end = end.max(DocId(document.0.saturating_add(1)));
         Ok((self.bound(document, end)?, end))
     }
 
-    /// What the leaf scores at most in any document.
+    /// An upper bound on the leaf's score in any document.
     pub fn most(&mut self) -> Result<f64> {
         self.bound(DocId(0), DocId::END)
     }
 
-    /// Puts the positions of the leaf in a zone of a document into `positions`, in order and each once.
+    /// Fills `positions` with the leaf's positions in a zone of a document, in order and without duplicates.
     pub fn positions(&mut self, document: DocId, zone: Zone, positions: &mut Vec<u32>) -> Result<()> {
         positions.clear();
         if self.skip_to(document)? != document {
@@ -304,7 +306,7 @@ impl<'a> LeafCursor<'a> {
         Ok(())
     }
 
-    /// Whether the leaf is in a zone of the document under the cursor.
+    /// Whether the leaf occurs in a zone of the current document.
     pub fn is_in(&mut self, zone: Zone) -> Result<bool> {
         let mut found = false;
         self.each_here(|stream| {
@@ -314,8 +316,8 @@ impl<'a> LeafCursor<'a> {
         Ok(found)
     }
 
-    /// Adds what every document before `end` scores to the pool of the window that begins with `floor`, and where `MEET`
-    /// says so marks the documents; moves past them.
+    /// Adds the scores of all documents before `end` to the pool of the window that begins at `floor` and, if
+    /// `MEET`, marks the documents; moves past them.
     pub fn pour<const MEET: bool>(&mut self, floor: DocId, end: DocId, pool: &mut Pool) -> Result<()> {
         let (shape, bag) = (self.shape, self.bag.clone());
         let length = |document: usize| bag.as_ref().map_or(0, |bag| bag[document]);
@@ -361,8 +363,8 @@ impl<'a> LeafCursor<'a> {
         Ok(())
     }
 
-    /// Marks every document before `end` that is marked `before` already, counted from `floor`, with one more; moves
-    /// past them.
+    /// Increments the mark of every document before `end`, counted from `floor`, whose mark is `before`;
+    /// moves past them.
     pub fn mark(
         &mut self,
         floor: DocId,
@@ -385,7 +387,7 @@ impl<'a> LeafCursor<'a> {
         Ok(())
     }
 
-    /// Where the streams stand was changed one by one.
+    /// Restores the heap after the streams were moved individually.
     fn gather_anew(&mut self) {
         if self.streams.len() > FEW {
             self.here.clear();
@@ -398,7 +400,7 @@ impl<'a> LeafCursor<'a> {
     }
 }
 
-/// How many of these documents come before `end`.
+/// The number of these documents before `end`.
 #[inline]
 fn within(documents: &[u32], end: DocId) -> usize {
     match documents.last() {

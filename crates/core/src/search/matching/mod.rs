@@ -1,13 +1,14 @@
 //! The operators of a query as lazy iterators over the documents of a segment.
 //!
-//! A query becomes a tree of [`Node`]s. Each has `next` and `skip_to`, document at a time, over the documents that may
-//! match by what is cheap to know, and [`Node::confirm`], which decides by what is dear: positions are decoded only for
-//! a document that passed everything else. The cursors of the leaves are kept apart, in [`Leaves`], and the nodes refer
-//! to them by number: so whoever scores a document reads what matching decoded already.
+//! A query becomes a tree of [`Node`]s. Each has `next` and `skip_to`, document at a time, over candidates
+//! that pass the inexpensive checks, and [`Node::confirm`], which runs the expensive ones (two-phase
+//! iteration): positions are decoded only for a document that passed everything else. The cursors of the
+//! leaves are kept separately, in [`Leaves`], and the nodes refer to them by number: so scoring a document
+//! reuses what matching has decoded.
 //!
-//! A node seldom moves a cursor past the document on which the whole tree comes to stand: then a cursor that stands
-//! further on says that its leaf is not in that document. Leaves for which this does not hold ([`Plan::ahead`]) need one
-//! more cursor to be scored.
+//! A node rarely moves a cursor past the document that the whole tree stops on: so a cursor that is further
+//! on means that its leaf is not in that document. Leaves for which this does not hold ([`Plan::ahead`]) need
+//! a second cursor for scoring.
 
 mod and;
 pub mod expand;
@@ -31,38 +32,38 @@ use crate::Result;
 use crate::index::{DocId, Segment};
 use leaf::LeafCursor;
 
-/// What the nodes move: the cursors of the leaves, and the segment that they are of.
+/// The state that the nodes share: the cursors of the leaves, and their segment.
 pub struct Leaves<'a> {
     /// The segment.
     pub segment: &'a Segment,
-    /// A cursor for each leaf of the query, in the order in which a walk meets them.
+    /// A cursor for each leaf of the query, in traversal order.
     pub cursors: Vec<LeafCursor<'a>>,
 }
 
-/// Documents in rising order. A node is born on its first document.
+/// Documents in increasing order. A new node is on its first document.
 pub enum Node {
     /// No document.
     Nothing,
-    /// The documents from here to before the end.
+    /// The documents from the first to before the second.
     Everything(DocId, DocId),
     /// The documents of a leaf, by its number.
     Leaf(usize),
-    /// Those in all children.
+    /// The intersection of the children.
     And(Box<And>),
-    /// Those in any child.
+    /// The union of the children.
     Or(Box<Or>),
-    /// Those of the first that are not in the second.
+    /// The difference: documents of the first that are not in the second.
     Except(Box<(Node, Node)>),
     /// Those with a phrase.
     Phrase(Box<Phrase>),
     /// Those with an interval.
     Interval(Box<IntervalNode>),
-    /// All documents that pass a test.
+    /// All documents that pass a filter.
     Test(Test, DocId, DocId),
 }
 
 impl Node {
-    /// Where it stands; [`DocId::END`] past the last document.
+    /// The current document; [`DocId::END`] past the last one.
     #[inline]
     pub fn document(&self, leaves: &Leaves<'_>) -> DocId {
         match self {
@@ -100,7 +101,7 @@ impl Node {
         }
     }
 
-    /// Moves to the first document, from where it stands on, that is not before `target`.
+    /// Moves forward to the first document at or after `target`.
     #[inline]
     pub fn skip_to(&mut self, leaves: &mut Leaves<'_>, target: DocId) -> Result<DocId> {
         match self {
@@ -118,7 +119,7 @@ impl Node {
         }
     }
 
-    /// Whether the document that it stands on matches.
+    /// Whether the current document matches.
     #[inline]
     pub fn confirm(&mut self, leaves: &mut Leaves<'_>) -> Result<bool> {
         match self {
@@ -138,7 +139,7 @@ impl Node {
         }
     }
 
-    /// At most how many documents there are, to begin an intersection with the rarest.
+    /// An upper bound on the number of documents, used to start an intersection with the rarest child.
     pub fn estimate(&self, leaves: &Leaves<'_>) -> u64 {
         match self {
             Node::Nothing => 0,
@@ -147,13 +148,13 @@ impl Node {
             Node::And(and) => and.estimate(leaves),
             Node::Or(or) => or.estimate(leaves),
             Node::Except(both) => both.0.estimate(leaves),
-            // A phrase is dearer to confirm than a leaf, and rarer.
+            // A phrase is more expensive to confirm than a leaf, and rarer.
             Node::Phrase(phrase) => phrase.words.estimate(leaves),
             Node::Interval(interval) => interval.candidates.estimate(leaves),
         }
     }
 
-    /// Whether [`Node::confirm`] always says yes.
+    /// Whether [`Node::confirm`] always returns true.
     pub fn is_certain(&self) -> bool {
         match self {
             Node::Nothing | Node::Everything(..) | Node::Leaf(_) => true,

@@ -1,6 +1,5 @@
-//! Union: the children stand in a heap by their documents, the least on top. A step costs the logarithm of the number
-//! of children for each child that moves. Those on the document itself are the top of the heap, which is how it is known
-//! which of them hold it.
+//! Union: the children are in a min-heap by document. A step costs the logarithm of the number of children
+//! for each child that moves. Those on the current document are at the top of the heap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,7 +32,7 @@ impl Or {
         self.heap.peek().map_or(DocId::END, |Reverse((document, _))| *document)
     }
 
-    /// Moves to the first document that is not before `target`.
+    /// Moves to the first document at or after `target`.
     pub fn skip_to(&mut self, leaves: &mut Leaves<'_>, target: DocId) -> Result<DocId> {
         while let Some(mut least) = self.heap.peek_mut() {
             let Reverse((document, child)) = *least;
@@ -41,7 +40,7 @@ impl Or {
                 return Ok(document);
             }
             least.0.0 = self.children[child].skip_to(leaves, target)?;
-            // Dropping the peek restores the order.
+            // Dropping the peek restores the heap order.
             if least.0.0 == DocId::END {
                 PeekMut::pop(least);
             }
@@ -49,7 +48,7 @@ impl Or {
         Ok(DocId::END)
     }
 
-    /// Whether any child on the document confirms.
+    /// Whether any child on the current document confirms.
     pub fn confirm(&mut self, leaves: &mut Leaves<'_>) -> Result<bool> {
         let document = self.document();
         for Reverse((of_child, child)) in &self.heap {
@@ -60,7 +59,7 @@ impl Or {
         Ok(false)
     }
 
-    /// As many as all children have together.
+    /// The sum of the children's estimates.
     pub fn estimate(&self, _leaves: &Leaves<'_>) -> u64 {
         self.estimate
     }

@@ -1,18 +1,18 @@
-//! Phrases: an intersection whose documents must also have the words one after the other.
+//! Phrases: an intersection whose documents must also have the words adjacent, in order.
 //!
-//! Positions are decoded only in documents that hold all the words and are asked to be confirmed: the places where the
-//! phrase may start are those of one word, less its distance, and each further word strikes out some.
+//! Positions are decoded only to confirm a document that contains all the words: the possible starts of the
+//! phrase are the positions of one word minus its offset, and each further word eliminates some.
 
 use super::{And, Leaves};
 use crate::Result;
 use crate::index::Zone;
 use crate::index::format::zone::ZoneSet;
 
-/// The documents that hold a phrase.
+/// The documents that contain a phrase.
 pub struct Phrase {
-    /// Those that hold all the words.
+    /// The documents that contain all the words.
     pub words: And,
-    /// The leaf of each word and how far from the start it is, the rarest first.
+    /// The leaf of each word and its offset from the start, the rarest first.
     places: Vec<(usize, u32)>,
     zones: ZoneSet,
     starts: Vec<u32>,
@@ -20,13 +20,14 @@ pub struct Phrase {
 }
 
 impl Phrase {
-    /// The documents of `words` where the leaves at `places` stand at their distances, all in one of `zones`.
+    /// The documents of `words` in which the leaves at `places` occur at their offsets, all in one of
+    /// `zones`.
     pub fn of(words: And, mut places: Vec<(usize, u32)>, zones: ZoneSet, leaves: &Leaves<'_>) -> Phrase {
         places.sort_by_key(|(leaf, _)| leaves.cursors[*leaf].estimate());
         Phrase { words, places, zones, starts: Vec::new(), positions: Vec::new() }
     }
 
-    /// Whether the document under the cursors holds the phrase.
+    /// Whether the current document contains the phrase.
     pub fn is_here(&mut self, leaves: &mut Leaves<'_>) -> Result<bool> {
         for zone in self.zones.zones() {
             if self.is_in(zone, leaves)? {
@@ -49,7 +50,7 @@ impl Phrase {
                 self.starts.clear();
                 self.starts.extend(self.positions.iter().filter_map(|place| place.checked_sub(*distance)));
             } else if number + 1 == self.places.len() {
-                // One place is enough, so the last word need not be looked at to its end.
+                // One occurrence is enough, so the positions of the last word need not be read to the end.
                 return Ok(meet(&self.starts, &self.positions, *distance));
             } else {
                 strike_out(&mut self.starts, &self.positions, *distance);
@@ -62,7 +63,7 @@ impl Phrase {
     }
 }
 
-/// Whether `positions` has the place at `distance` from one of the starts.
+/// Whether `positions` contains one of the starts plus `distance`.
 fn meet(starts: &[u32], positions: &[u32], distance: u32) -> bool {
     if positions.len() / 8 > starts.len() {
         let wanted = |start: &u32| positions.binary_search(&start.saturating_add(distance)).is_ok();
@@ -74,7 +75,7 @@ fn meet(starts: &[u32], positions: &[u32], distance: u32) -> bool {
         if wanted == positions[place] {
             return true;
         }
-        // Which one goes on, nobody can foresee: so it is computed, not branched upon.
+        // The comparison is unpredictable: so it is computed, without a branch.
         let behind = wanted < positions[place];
         start += usize::from(behind);
         place += usize::from(!behind);
@@ -82,7 +83,7 @@ fn meet(starts: &[u32], positions: &[u32], distance: u32) -> bool {
     false
 }
 
-/// Keeps the starts for which `positions` has the place at `distance` from them.
+/// Keeps the starts for which `positions` contains the start plus `distance`.
 fn strike_out(starts: &mut Vec<u32>, positions: &[u32], distance: u32) {
     if positions.len() / 8 > starts.len() {
         starts.retain(|start| positions.binary_search(&start.saturating_add(distance)).is_ok());

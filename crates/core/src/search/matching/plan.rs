@@ -1,4 +1,4 @@
-//! From a query to the nodes that find its documents on a segment.
+//! The query plan: from a query to the nodes that find its documents on a segment.
 
 use super::interval::Expression;
 use super::interval::node::IntervalNode;
@@ -11,16 +11,16 @@ use crate::index::DocId;
 use crate::index::format::zone::ZoneSet;
 use crate::search::language::tree::{Interval, Leaf, Query};
 
-/// A leaf of the query, by its place in a walk: the number of its cursor.
+/// A leaf of the query, by its place in the traversal: the number of its cursor.
 pub type Slot = usize;
 
 /// A query with its leaves in order.
 pub struct Plan<'q> {
     query: &'q Query,
-    /// Where a word without a zone is looked for.
+    /// The default zones: where a word without a zone is searched.
     searched: ZoneSet,
     kind: Intersection,
-    /// The leaves, in the order in which a walk meets them.
+    /// The leaves, in traversal order.
     pub leaves: Vec<&'q Leaf>,
 }
 
@@ -32,38 +32,38 @@ impl<'q> Plan<'q> {
         Plan { query, searched, kind, leaves }
     }
 
-    /// The documents that match on a segment, whose cursors stand on their first documents.
+    /// The matching documents of a segment, whose cursors are on their first documents.
     pub fn node(&self, leaves: &mut Leaves<'_>) -> Result<Node> {
         Walk { plan: self, leaves, next: 0 }.query(self.query)
     }
 
-    /// Whether the query is any of some leaves, and perhaps a restriction of those: documents that match what does not
-    /// score, such as filters and words that are excluded.
+    /// Whether the query is a disjunction of leaves, possibly restricted by parts that do not score, such as
+    /// filters and excluded words.
     pub fn is_disjunction(&self) -> bool {
         shape::disjunction(self.query).is_some()
     }
 
-    /// Whether the query is all of some leaves.
+    /// Whether the query is a conjunction of leaves.
     pub fn is_conjunction(&self) -> bool {
         shape::is_conjunction(self.query)
     }
 
-    /// Whether every document that holds the required leaves matches.
+    /// Whether every document that contains the required leaves matches.
     pub fn is_decided(&self) -> bool {
         shape::is_decided(self.query)
     }
 
-    /// The leaves without which no document matches.
+    /// The required leaves: no document matches without all of them.
     pub fn required(&self) -> Vec<Slot> {
         shape::required(self.query)
     }
 
-    /// The leaves that score and whose cursors the nodes may move past the document that they stand on.
+    /// The scoring leaves whose cursors the nodes may move past the tree's current document.
     pub fn ahead(&self) -> Vec<Slot> {
         shape::ahead(self.query)
     }
 
-    /// What restricts a disjunction on a segment, where anything does.
+    /// The restriction of a disjunction on a segment, if there is one.
     pub fn restriction(&self, leaves: &mut Leaves<'_>) -> Result<Option<Node>> {
         let Some((slots, rest)) = shape::disjunction(self.query) else { return Ok(None) };
         let mut walk = Walk { plan: self, leaves, next: 0 };
@@ -83,7 +83,7 @@ impl<'q> Plan<'q> {
     }
 }
 
-/// A walk that makes nodes.
+/// A traversal that builds nodes.
 struct Walk<'w, 'q, 'a> {
     plan: &'w Plan<'q>,
     leaves: &'w mut Leaves<'a>,
@@ -134,7 +134,7 @@ impl Walk<'_, '_, '_> {
         queries.iter().map(|query| self.query(query)).collect()
     }
 
-    /// What only adds to the score needs no nodes, and their cursors are left where they are.
+    /// Parts that only add to the score need no nodes, and their cursors are not moved.
     fn pass(&mut self, queries: &[Query]) -> Vec<Node> {
         self.next += shape::leaves_of(queries);
         Vec::new()
@@ -161,7 +161,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// The documents that hold enough for an interval.
+    /// The documents that contain the leaves an interval requires.
     fn candidates(&mut self, interval: &Interval) -> Result<Node> {
         match interval {
             Interval::Leaf(_) => Ok(self.leaf()),
@@ -200,7 +200,7 @@ impl Walk<'_, '_, '_> {
         Node::Leaf(self.next - 1)
     }
 
-    /// The documents in all of the children; all documents when there are none.
+    /// The intersection of the children; all documents if there are none.
     fn all_of(&mut self, mut children: Vec<Node>) -> Result<Node> {
         Ok(match (children.pop(), children.is_empty()) {
             (None, _) => self.everything(),
@@ -212,7 +212,7 @@ impl Walk<'_, '_, '_> {
         })
     }
 
-    /// The documents in any of the children.
+    /// The union of the children.
     fn any_of(&self, mut children: Vec<Node>) -> Node {
         match (children.pop(), children.is_empty()) {
             (None, _) => Node::Nothing,

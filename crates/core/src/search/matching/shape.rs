@@ -1,13 +1,13 @@
-//! What can be told of a query before anything is read: which of its leaves must be there, whether that is all, and which
-//! of them the nodes read ahead.
+//! Static analysis of a query: which of its leaves are required, whether they are sufficient, and which of
+//! them the nodes read ahead.
 //!
-//! Leaves are numbered as a walk of the query meets them ([`Query::leaves`]), so every walk here counts those that it
-//! passes over, too.
+//! Leaves are numbered in traversal order ([`Query::leaves`]), so every traversal here also counts the leaves
+//! that it skips.
 
 use super::plan::Slot;
 use crate::search::language::tree::{Interval, Query};
 
-/// Whether a query is all of some leaves.
+/// Whether a query is a conjunction of leaves.
 pub fn is_conjunction(query: &Query) -> bool {
     let leaves = |children: &[Query]| children.iter().all(|child| matches!(unboosted(child), Query::Leaf(_)));
     match query {
@@ -19,7 +19,7 @@ pub fn is_conjunction(query: &Query) -> bool {
     }
 }
 
-/// A part of a disjunction, in the order of a walk.
+/// A part of a disjunction, in traversal order.
 pub enum Restriction<'q> {
     /// The leaves themselves.
     Leaves,
@@ -29,7 +29,7 @@ pub enum Restriction<'q> {
     MustNot(&'q [Query]),
 }
 
-/// How many leaves the disjunction has, and its parts.
+/// The number of leaves of the disjunction, and its parts.
 pub fn disjunction(query: &Query) -> Option<(usize, Vec<Restriction<'_>>)> {
     match query {
         Query::Leaf(_) => Some((1, vec![Restriction::Leaves])),
@@ -62,14 +62,15 @@ pub fn disjunction(query: &Query) -> Option<(usize, Vec<Restriction<'_>>)> {
     }
 }
 
-/// The leaves without which no document matches.
+/// The required leaves: no document matches without all of them.
 pub fn required(query: &Query) -> Vec<Slot> {
     let mut required = Vec::new();
     required_of(query, &mut 0, true, &mut required);
     required
 }
 
-/// Walks a query whose first leaf is `next`; where it must match, so must some of its leaves.
+/// Traverses a query whose first leaf is `next`; if `must`, the query is required, and so are some of its
+/// leaves.
 fn required_of(query: &Query, next: &mut Slot, must: bool, required: &mut Vec<Slot>) {
     match query {
         Query::Leaf(_) => {
@@ -90,7 +91,7 @@ fn required_of(query: &Query, next: &mut Slot, must: bool, required: &mut Vec<Sl
     }
 }
 
-/// Whether a document matches when it holds all leaves that [`required_of`] finds.
+/// Whether a document matches if it contains all leaves that [`required_of`] finds.
 pub fn is_decided(query: &Query) -> bool {
     match query {
         Query::Leaf(_) | Query::Interval(Interval::Leaf(_)) => true,
@@ -132,31 +133,32 @@ fn required_of_interval(interval: &Interval, next: &mut Slot, must: bool, requir
     }
 }
 
-/// Where the nodes of a part of a query stand when the whole tree stands on a document.
+/// Where the nodes of a part of a query are when the whole tree is on a document.
 #[derive(Clone, Copy, PartialEq)]
 enum Standing {
     /// On the document.
     There,
-    /// On the document or past it, because another part holds it; a leaf moves no further than it is asked to.
+    /// On the document or past it, because another part contains it; a leaf moves no further than its target.
     Beside,
-    /// The same, and its leaves go on to where they meet.
+    /// The same, and its leaves move on to their next common document.
     Ahead,
 }
 
 impl Standing {
-    /// Of any of so many.
+    /// The standing of each of `parts` parts of a union.
     fn any_of(self, parts: usize) -> Standing {
         if parts > 1 && self == Standing::There { Standing::Beside } else { self }
     }
 
-    /// Of all of so many.
+    /// The standing of each of `parts` parts of an intersection.
     fn all_of(self, parts: usize) -> Standing {
         if parts > 1 && self == Standing::Beside { Standing::Ahead } else { self }
     }
 }
 
-/// The leaves that score and whose cursors the nodes may move past the document that the tree stands on, though they hold
-/// it: in `a OR (b AND c)`, b and c are where both are next, while the tree stands on documents of a.
+/// The scoring leaves whose cursors the nodes may move past the tree's current document although they contain
+/// it: in `a OR (b AND c)`, the cursors of b and c are on their next common document while the tree is on
+/// documents of a.
 pub fn ahead(query: &Query) -> Vec<Slot> {
     let mut ahead = Vec::new();
     ahead_of(query, &mut 0, Standing::There, &mut ahead);
@@ -219,7 +221,7 @@ fn ahead_of_interval(interval: &Interval, next: &mut Slot, standing: Standing, a
     }
 }
 
-/// How many leaves some queries have.
+/// The total number of leaves of some queries.
 pub fn leaves_of(queries: &[Query]) -> usize {
     let mut leaves = Vec::new();
     queries.iter().for_each(|query| query.leaves(&mut leaves));

@@ -85,7 +85,7 @@ type Text = (u32, Vec<usize>);
 
 fn some_documents() -> impl Strategy<Value = Vec<Text>> {
     prop::collection::vec(prop::collection::vec(0..TERMS.len(), 0..6), DOCUMENTS as usize).prop_map(|texts| {
-        // The last document has every term, so that the segment has them all.
+        // The last document has every term, so that the segment's term dictionary has them all.
         (0..).zip(texts.into_iter().chain([vec![0, 1, 2, 3]])).collect()
     })
 }
@@ -160,7 +160,7 @@ fn searched() -> ZoneSet {
     zones
 }
 
-/// The first document from where the node stands on that it confirms.
+/// The first document, from the current one on, that the node confirms.
 fn confirmed(node: &mut Node, leaves: &mut Leaves<'_>) -> DocId {
     while node.document(leaves) != DocId::END && !node.confirm(leaves).unwrap() {
         node.next(leaves).unwrap();
@@ -197,7 +197,7 @@ proptest! {
             for step in &moves {
                 prop_assert_eq!(confirmed(&mut node, &mut leaves), place(at), "{:?}", query);
                 if place(at) != DocId::END {
-                    // Whoever scores the document finds every leaf that is in it, but for those that are read ahead.
+                    // Scoring finds every leaf of the document, except for those that are read ahead.
                     let words = &texts[place(at).0 as usize].1;
                     for (slot, leaf) in scored.iter().map(|slot| (*slot, plan.leaves[*slot])) {
                         let here = leaves.cursors[slot].skip_to(place(at)).unwrap() == place(at);

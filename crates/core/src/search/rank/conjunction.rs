@@ -1,10 +1,11 @@
-//! Block-max AND: queries that some leaves must match.
+//! Block-max AND: queries with required leaves.
 //!
-//! The rarest of the required leaves leads. Between two documents where no leaf changes its block, the blocks' maxima
-//! bound what any document can score; where that does not pass the threshold, the leader skips the whole stretch. Else its
-//! block is scored at once, and only documents that can still pass the threshold are looked up in the other leaves, the
-//! rarest first, and left as soon as one is missing or what is left cannot lift them. What is dear, such as positions, is
-//! asked at the end, for documents that would be among the best.
+//! The rarest of the required leaves leads. Within a range of documents in which no leaf changes its block,
+//! the block maxima bound the score of any document; if the bound does not exceed the threshold, the leader
+//! skips the whole range. Otherwise its block is scored in one go, and only documents that can still exceed
+//! the threshold are looked up in the other leaves, the rarest first, and abandoned as soon as one is missing
+//! or the remaining bounds cannot lift them above the threshold. Expensive checks, such as positions, come
+//! last, for documents that would enter the top k.
 
 use super::Task;
 use super::task::Matches;
@@ -13,25 +14,26 @@ use crate::index::DocId;
 use crate::search::matching::leaf::{BlockScores, WINDOW};
 use crate::search::matching::{Node, Slot};
 
-/// A leaf beside the leader.
+/// A leaf other than the leader.
 struct Other {
     slot: Slot,
-    /// Whether it scores, or must only be there.
+    /// Whether it scores, or is only required.
     scores: bool,
     required: bool,
-    /// What it scores at most in the stretch.
+    /// An upper bound on its score in the range.
     bound: f64,
-    /// The first document past the blocks that the bound is for.
+    /// The first document past the blocks that the bound is valid for.
     end: DocId,
 }
 
-/// The rarest of some leaves.
+/// The rarest of the required leaves.
 pub fn leader(task: &Task<'_>, required: &[Slot]) -> Slot {
     required.iter().copied().min_by_key(|slot| task.leaves.cursors[*slot].estimate()).unwrap_or(0)
 }
 
-/// Offers the documents that may be among the best, given leaves that all of them hold, and a node where holding them is
-/// not enough to match. `leads` is the rarest of them, and `leader` a cursor for it that the node does not read.
+/// Offers the documents that may enter the top k, given the leaves that all of them must contain, and a node
+/// if containing them is not sufficient. `leads` is the rarest of these leaves, and `leader` a cursor for it
+/// that the node does not use.
 pub fn conjunction(
     task: &mut Task<'_>,
     mut node: Option<Node>,
@@ -71,7 +73,7 @@ pub fn conjunction(
                 rest += other.bound;
                 end = end.min(other.end);
             }
-            // A window of priors ends where the next begins.
+            // The bound on the prior holds within a window.
             end = end.min(DocId((document.0 / WINDOW + 1).saturating_mul(WINDOW)));
             if bound_of_leader + rest + beside <= task.threshold() {
                 document = task.leaves.cursors[leader].skip_to(end)?;
@@ -83,7 +85,7 @@ pub fn conjunction(
         task.leaves.cursors[leader].score_block(end, &mut block)?;
         document = task.leaves.cursors[leader].document();
         let mut least = task.threshold() - rest - beside;
-        // The first document that may match, by what the other leaves said.
+        // The first document that may match, according to the other leaves.
         let mut next = 0;
         for place in 0..block.documents.len() {
             let candidate = block.documents[place];
@@ -108,7 +110,7 @@ pub fn conjunction(
     Ok(())
 }
 
-/// The leaves beside the leader: those that are required by rising frequency, then the others.
+/// The leaves other than the leader: the required ones by increasing frequency, then the optional ones.
 fn others(task: &Task<'_>, required: &[Slot], leader: Slot) -> Vec<Other> {
     let other = |slot: Slot, required: bool| Other {
         slot,
@@ -127,11 +129,11 @@ fn others(task: &Task<'_>, required: &[Slot], leader: Slot) -> Vec<Other> {
 }
 
 enum Outcome {
-    /// All that must be there is, and what it scores.
+    /// All required leaves occur, with this score.
     Scores(f64),
-    /// A required leaf comes next in this document.
+    /// A required leaf is missing; its next document is this one.
     Missing(DocId),
-    /// It cannot be among the best.
+    /// The document cannot enter the top k.
     TooLittle,
 }
 

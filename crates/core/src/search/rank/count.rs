@@ -1,4 +1,4 @@
-//! All documents that match, without scores: for counting, and for facets.
+//! All matching documents, without scores: for counting, and for facets.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use crate::index::read::replaced::Replaced;
 use crate::search::matching::leaf::WINDOW;
 use crate::search::matching::{Leaves, Node, Slot};
 
-/// How many documents of a window hold some leaves is told to `see`, window after window, until it says that it is enough:
-/// any of the leaves, or `all` of them. Returns whether it came to the end.
+/// Calls `see` with the number of matches of each window, until it returns false: documents that contain any
+/// of the leaves or, if `all`, all of them. Returns whether the end was reached.
 ///
-/// A byte for each document of a window says which of the leaves so far it holds, so that there is nothing to search.
+/// A byte per document of a window counts its leaves, so that nothing needs to be searched.
 pub fn by_windows(
     leaves: &mut Leaves<'_>,
     slots: &[Slot],
@@ -55,21 +55,21 @@ pub fn by_windows(
     }
 }
 
-/// Whether an intersection is better counted by windows than by leaping: where the rarest leaf is in a good part of the
-/// documents of the others.
+/// Whether an intersection is faster to count by windows than by skipping: if the rarest leaf is in a good
+/// part of the documents of the others.
 pub fn is_dense(leaves: &Leaves<'_>, slots: &[Slot]) -> bool {
     let estimates = slots.iter().map(|slot| leaves.cursors[*slot].estimate());
     let (least, sum) = estimates.fold((u64::MAX, 0), |(least, sum), one| (least.min(one), sum + one));
     (2..=MOST_MARKED).contains(&slots.len()) && sum / least.max(1) < DENSE
 }
 
-/// How many leaves a byte can mark.
+/// The most leaves that a byte can count.
 const MOST_MARKED: usize = 250;
 
-/// How many postings may be read for each of the rarest leaf.
+/// The most postings that may be read for each posting of the rarest leaf.
 const DENSE: u64 = 24;
 
-/// The documents of a node, one after the other, until `see` says that it is enough. Returns whether it came to the end.
+/// Calls `see` with each document of a node until it returns false. Returns whether the end was reached.
 pub fn matches(
     leaves: &mut Leaves<'_>,
     node: &mut Node,

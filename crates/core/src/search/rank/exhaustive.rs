@@ -1,4 +1,4 @@
-//! Every match is scored: slow, obvious, and what the other methods are compared with.
+//! Exhaustive scoring of every match: slow, obvious, and the reference for the other methods.
 
 use super::Task;
 use super::task::Matches;
@@ -6,7 +6,7 @@ use crate::Result;
 use crate::index::DocId;
 use crate::search::matching::Node;
 
-/// Offers every document of a node to the best.
+/// Offers every document of a node to the top k.
 pub fn exhaustive(task: &mut Task<'_>, mut node: Node) -> Result<()> {
     let nothing = vec![f64::INFINITY; task.scoring.len()];
     let mut document = node.skip_to(&mut task.leaves, DocId(task.range.start))?;

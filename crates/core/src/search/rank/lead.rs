@@ -1,9 +1,10 @@
-//! Documents as the matching nodes find them, with what cannot be among the best passed over.
+//! Documents as the matching nodes find them, with dynamic pruning.
 //!
-//! For each window of documents in which there is a candidate, the leaves' blocks bound what any document of it can
-//! score; where that does not pass the threshold, the nodes skip the whole window. On an intersection this is block-max
-//! AND. A candidate is scored before it is confirmed, leaf by leaf from the one with the largest bound, and left as soon
-//! as what is left cannot lift it: so positions are decoded only for documents that would be among the best.
+//! For each window of documents that has a candidate, the block maxima of the leaves bound the score of any
+//! document in it; if the bound does not exceed the threshold, the nodes skip the whole window. On an
+//! intersection this is block-max AND. A candidate is scored before it is confirmed, leaf by leaf from the
+//! one with the highest bound, and abandoned as soon as the remaining bounds cannot lift it above the
+//! threshold: so positions are decoded only for documents that would enter the top k.
 
 use super::Task;
 use super::task::Matches;
@@ -12,7 +13,7 @@ use crate::index::DocId;
 use crate::search::matching::Node;
 use crate::search::matching::leaf::WINDOW;
 
-/// Offers the documents of a node that may be among the best.
+/// Offers the documents of a node that may enter the top k.
 pub fn lead(task: &mut Task<'_>, mut node: Node) -> Result<()> {
     let mut document = node.skip_to(&mut task.leaves, DocId(task.range.start))?;
     let mut bounds = Bounds::default();
@@ -38,12 +39,12 @@ pub fn lead(task: &mut Task<'_>, mut node: Node) -> Result<()> {
     Ok(())
 }
 
-/// What the leaves score at most in a window.
+/// Upper bounds on the scores of the leaves in a window.
 #[derive(Default)]
 struct Bounds {
-    /// From each scoring leaf on, what it and those after it score.
+    /// The suffix sums of the bounds: of each scoring leaf and those after it.
     rest: Vec<f64>,
-    /// What else a document may score.
+    /// An upper bound on the rest of a document's score.
     beside: f64,
     whole: f64,
 }
@@ -51,7 +52,7 @@ struct Bounds {
 impl Bounds {
     fn find(&mut self, task: &mut Task<'_>, document: DocId, start: DocId, end: DocId) -> Result<()> {
         self.beside = task.prior.bound(start);
-        // No window is passed before there is a threshold.
+        // No window is skipped before there is a threshold.
         if task.threshold() == f64::NEG_INFINITY {
             self.rest.clear();
             self.rest.resize(task.scoring.len(), f64::INFINITY);

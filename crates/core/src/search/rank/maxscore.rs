@@ -1,12 +1,13 @@
 //! Block-max MaxScore, a window of documents at a time.
 //!
-//! In each window the lists are ordered by what they can score there. Those that together cannot pass the threshold are
-//! not *essential*: no document is among the best for them alone. The postings of the essential ones are poured into an
-//! array, a place a document, list after list, which is quick; then the documents found are completed with the others,
-//! from the one that can score most, and left as soon as what is left cannot lift them. A window that cannot pass the
-//! threshold at all is not read. (Turtle and Flood, *Query evaluation: strategies and optimizations*, 1995; Ding and Suel,
-//! *Faster top-k document retrieval using block-max indexes*, 2011; by windows as in Mackenzie, Petri and Moffat, *Anytime
-//! ranking on document-ordered indexes*, 2022.)
+//! In each window the posting lists are ordered by their score bounds there. Those that together cannot
+//! exceed the threshold are *non-essential*: no document enters the top k by them alone. The postings of the
+//! essential ones are added to an array of accumulators, one per document, list after list, which is fast;
+//! then the documents found are completed with the non-essential ones, from the highest bound on, and
+//! abandoned as soon as the remaining bounds cannot lift them above the threshold. A window that cannot
+//! exceed the threshold at all is not read. (Turtle and Flood, *Query evaluation: strategies and
+//! optimizations*, 1995; Ding and Suel, *Faster top-k document retrieval using block-max indexes*, 2011; by
+//! windows as in Mackenzie, Petri and Moffat, *Anytime ranking on document-ordered indexes*, 2022.)
 //!
 //! Memory: 36 KiB.
 
@@ -17,19 +18,20 @@ use crate::index::DocId;
 use crate::search::matching::Node;
 use crate::search::matching::leaf::{BlockScores, Pool, WINDOW, each_set};
 
-/// What was found of the documents of a window, and of a block.
+/// The accumulators of a window, and the scores of a block.
 struct Window {
     pool: Box<Pool>,
     block: BlockScores,
 }
 
-/// Offers the documents of any scoring leaf that may be among the best and match `restriction`.
+/// Offers the documents of any scoring leaf that may enter the top k and match `restriction`.
 pub fn maxscore(task: &mut Task<'_>, mut restriction: Option<Node>) -> Result<()> {
     let mut window = Window { pool: Pool::new(), block: BlockScores::new() };
     let mut bounds: Vec<(f64, usize)> = Vec::with_capacity(task.scoring.len());
     let mut start = task.range.start;
     loop {
-        // A list that was not read stays behind until it is needed, and proposes no more than where the search is.
+        // A posting list that was not read lags behind until it is needed, so its document counts as no less
+        // than the current start.
         let cursors = task.scoring.iter().map(|scored| task.leaves.cursors[scored.slot].document());
         let next = cursors.min().unwrap_or(DocId::END).0.max(start);
         if next >= task.range.end {
@@ -69,20 +71,20 @@ pub fn maxscore(task: &mut Task<'_>, mut restriction: Option<Node>) -> Result<()
     }
 }
 
-/// Where a window is.
+/// The bounds of a window.
 struct Places {
-    /// The first document of the grid's window.
+    /// The first document of the window on the grid.
     floor: u32,
-    /// The first that may match.
+    /// The first document that may match.
     start: u32,
-    /// The first past it.
+    /// The first document past the window.
     end: u32,
-    /// What a document may score beside its leaves.
+    /// An upper bound on a document's score besides its leaves.
     beside: f64,
 }
 
 impl Window {
-    /// One list is essential: its documents are completed as they come.
+    /// One posting list is essential: its documents are completed as they are read.
     fn follow(
         &mut self,
         task: &mut Task<'_>,
@@ -114,7 +116,8 @@ impl Window {
         Ok(())
     }
 
-    /// Several lists are essential: what they score is summed up, and the documents are completed afterwards.
+    /// Several posting lists are essential: their scores are accumulated, and the documents are completed
+    /// afterwards.
     fn pour(
         &mut self,
         task: &mut Task<'_>,
@@ -126,7 +129,7 @@ impl Window {
     ) -> Result<()> {
         let (floor, end) = (DocId(places.floor), DocId(places.end));
         let rest_and_beside = rest + places.beside;
-        // Where nothing cannot pass the threshold, the sums alone say who was met.
+        // If a sum of 0 cannot exceed the threshold, non-zero sums alone show which documents occurred.
         let meets = task.threshold() - rest_and_beside < 0.0;
         for (_, slot) in essential {
             let cursor = &mut task.leaves.cursors[*slot];
@@ -164,7 +167,7 @@ impl Window {
     }
 }
 
-/// Adds what the lists that are not essential score to a document's sum, and offers it.
+/// Adds the scores of the non-essential posting lists to a document's sum, and offers it.
 #[inline]
 fn complete(
     task: &mut Task<'_>,
@@ -179,7 +182,7 @@ fn complete(
         if sum + rest + prior <= task.threshold() {
             return Ok(());
         }
-        // What is left is a bound still when a little is lost to rounding.
+        // The remainder stays an upper bound despite rounding.
         rest -= bound * (1.0 - 1e-12);
         let cursor = &mut task.leaves.cursors[*slot];
         if cursor.skip_to(document)? == document {

@@ -1,17 +1,18 @@
-//! The best documents of a segment for a query.
+//! Top-k retrieval: the best documents of a segment for a query, with dynamic pruning.
 //!
-//! | method | which documents are looked at | |
+//! | method | documents it visits | used |
 //! | --- | --- | --- |
 //! | [`exhaustive`] | every match | to compare |
-//! | [`maxscore`] | a union, a window of documents at a time; lists that cannot lift a document into the best any more only add to those that others found | default for unions |
-//! | [`wand`] | a union, document at a time; those before which the sum of the lists' maxima is too small are passed, by whole lists or by blocks | to compare |
-//! | [`conjunction`] | where some leaves must be there: the documents of the rarest; those that cannot be among the best are passed before the others are asked | block-max AND, default for intersections and phrases |
-//! | [`lead`] | what the matching nodes find; windows that cannot hold one of the best are passed | default for all else |
-//! | [`taat`] | unions and intersections, a list after the other | to compare |
+//! | [`maxscore`] | a union, a window of documents at a time; non-essential posting lists are only looked up | default for unions |
+//! | [`wand`] | a union, document at a time; skips documents whose list (or block) maxima sum to too little | to compare |
+//! | [`conjunction`] | those of the rarest required leaf; block-max pruning before the other leaves are read | default for intersections and phrases (block-max AND) |
+//! | [`lead`] | those of the matching nodes; windows that cannot hold one of the top k are skipped | default for all else |
+//! | [`taat`] | unions and intersections, one posting list after the other | to compare |
 //!
-//! All give the same documents with the same scores: a document is left out only where a bound on its score is not above
-//! that of the worst of the best so far, and equal scores go by document. What a list can score between two documents is
-//! bounded by its blocks' maxima for any model and parameters ([`crate::index::format::maxima`]).
+//! All return the same documents with the same scores: a document is pruned only if an upper bound on its
+//! score does not exceed the score of the worst of the top k so far, and ties are broken by document. The
+//! score of a posting list in a range of documents is bounded by its block maxima for any model and
+//! parameters ([`crate::index::format::maxima`]).
 
 pub mod conjunction;
 pub mod count;
@@ -31,7 +32,7 @@ pub use top::{Ranked, Top};
 use crate::settings::choices;
 
 choices! {
-    /// How the best documents are found.
+    /// How the top-k documents are found.
     pub enum Method, "method" {
         /// What suits the query.
         Auto = "auto",

@@ -1,5 +1,5 @@
-//! What closeness adds to a document's score ([`crate::search::score::proximity`] has the formula), by the cursors of the
-//! leaves.
+//! The proximity part of a document's score ([`crate::search::score::proximity`] has the formula), by the
+//! cursors of the leaves.
 
 use crate::Result;
 use crate::index::format::zone::{ZONES, ZoneSet};
@@ -8,7 +8,7 @@ use crate::search::matching::interval::proximity::accumulate;
 use crate::search::matching::{Leaves, Slot};
 use crate::search::score::{LeafScore, Model, Proximity, Statistics, grain};
 
-/// Computes closeness for one query.
+/// The proximity scorer of a query.
 pub struct Nearness {
     weight: f64,
     k1: f64,
@@ -22,7 +22,7 @@ pub struct Nearness {
 }
 
 impl Nearness {
-    /// For the leaves at these slots; `None` where there is nothing to be close.
+    /// For the leaves at these slots; `None` if proximity does not apply to them.
     pub fn new(
         proximity: &Proximity,
         model: &Model,
@@ -52,7 +52,7 @@ impl Nearness {
         })
     }
 
-    /// What closeness adds in a document, which the cursors must not have passed, zone by zone.
+    /// The proximity score of a document, which the cursors must not have passed, by zone.
     pub fn parts(&mut self, document: DocId, leaves: &mut Leaves<'_>) -> Result<Vec<(Zone, f64)>> {
         let mut present = 0;
         for slot in &self.slots {

@@ -1,8 +1,9 @@
-//! Term at a time: a list after the other, with what was found so far in memory.
+//! Term at a time: one posting list after the other, with accumulators in memory.
 //!
-//! A union adds each list to a sum for each document; an intersection begins with the rarest list and looks up what is
-//! left of it in the next ones, which leap by doubling steps to each. Nothing is pruned. Memory: eight bytes a document for
-//! a union, sixteen for each document of the rarest list for an intersection.
+//! A union adds each posting list to the documents' accumulators; an intersection starts with the rarest
+//! posting list and looks up what is left of it in the next ones by galloping search. Nothing is pruned.
+//! Memory: eight bytes per document for a union, sixteen for each document of the rarest posting list for an
+//! intersection.
 
 use super::Task;
 use super::task::Matches;
@@ -10,7 +11,7 @@ use crate::Result;
 use crate::index::DocId;
 use crate::search::matching::Node;
 
-/// Offers the documents that hold any scoring leaf and match `restriction`.
+/// Offers the documents that contain any scoring leaf and match `restriction`.
 pub fn union(task: &mut Task<'_>, mut restriction: Option<Node>) -> Result<()> {
     let (start, end) = (task.range.start, task.range.end);
     let mut sums = vec![f64::NAN; (end - start) as usize];
@@ -23,7 +24,7 @@ pub fn union(task: &mut Task<'_>, mut restriction: Option<Node>) -> Result<()> {
             *sum = if sum.is_nan() { score } else { *sum + score };
             document = task.leaves.cursors[slot].advance()?;
         }
-        // Sums of some of the lists are no scores.
+        // Partial sums are not scores.
         if task.is_over()? {
             return Ok(());
         }
@@ -38,7 +39,7 @@ pub fn union(task: &mut Task<'_>, mut restriction: Option<Node>) -> Result<()> {
     Ok(())
 }
 
-/// Offers the documents that hold every scoring leaf.
+/// Offers the documents that contain every scoring leaf.
 pub fn intersection(task: &mut Task<'_>) -> Result<()> {
     let mut slots: Vec<usize> = task.scoring.iter().map(|scored| scored.slot).collect();
     slots.sort_by_key(|slot| task.leaves.cursors[*slot].estimate());

@@ -1,4 +1,4 @@
-//! What every method works with: the cursors, the scores, the best so far, and when to stop.
+//! The state shared by all methods: the cursors, the score functions, the top k so far, and the limits.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,27 +12,27 @@ use crate::search::matching::{Leaves, Node, Slot};
 use crate::search::score::{above, grain};
 use crate::{Pulse, Result};
 
-/// A leaf that scores.
+/// A scoring leaf.
 #[derive(Clone, Copy, Debug)]
 pub struct Scored {
-    /// Its cursor.
+    /// The slot of its cursor.
     pub slot: Slot,
 }
 
-/// What a document is worth for any query.
+/// The query-independent part of a document's score.
 pub struct Prior<'a> {
     /// ln(1 + static rank) of each document.
     pub ranks: &'a [f32],
-    /// The greatest of each window.
+    /// The maximum of `ranks` in each window.
     pub maxima: &'a [f32],
-    /// What it is multiplied with.
+    /// The factor of the ranks.
     pub weight: f64,
-    /// Where length alone counts: the words of each document, and what so many take off.
+    /// If the model has a length prior: the length of each document, and the penalty for a length.
     pub length: Option<(Lengths, &'a (dyn Fn(f64) -> f64 + Sync))>,
 }
 
 impl Prior<'_> {
-    /// What a document is worth.
+    /// The prior of a document.
     #[inline]
     pub fn of(&self, document: DocId) -> f64 {
         let mut prior = 0.0;
@@ -45,13 +45,13 @@ impl Prior<'_> {
         prior
     }
 
-    /// What any document is worth at most.
+    /// An upper bound on the prior of any document.
     pub fn most(&self) -> f64 {
         let most = self.maxima.iter().copied().fold(0.0, f32::max);
         if self.weight == 0.0 { 0.0 } else { above(self.weight * f64::from(most)) }
     }
 
-    /// What a document of the window that begins with this one is worth at most.
+    /// An upper bound on the prior in the window that begins with this document.
     #[inline]
     pub fn bound(&self, start: DocId) -> f64 {
         if self.weight == 0.0 {
@@ -61,65 +61,67 @@ impl Prior<'_> {
     }
 }
 
-/// When a search ends before its end, and what others found.
+/// The limits of a search, and the threshold shared between threads.
 pub struct Limits<'a> {
-    /// When it must.
+    /// The deadline, if there is one.
     pub deadline: Option<Instant>,
-    /// Whether the caller wants it to go on.
+    /// Reports whether the caller wants to continue.
     pub pulse: &'a Pulse<'a>,
-    /// The score that the best of some part of the index all reach, as bits; rises only.
+    /// The score that the whole top k of some part of the index reaches, as bits; it only increases.
     pub floor: &'a AtomicU64,
 }
 
 impl Limits<'_> {
-    /// Whether the time is over.
+    /// Whether the deadline has passed.
     pub fn is_over(&self) -> Result<bool> {
         self.pulse.beat()?;
         Ok(self.deadline.is_some_and(|deadline| Instant::now() >= deadline))
     }
 }
 
-/// A part of a segment, to be searched.
+/// A part of a segment to be searched.
 pub struct Task<'a> {
     /// The cursors.
     pub leaves: Leaves<'a>,
     /// The leaves that score, each once.
     pub scoring: Vec<Scored>,
-    /// The place of the segment in the snapshot.
+    /// The index of the segment in the snapshot.
     pub number: usize,
-    /// Its documents that are gone.
+    /// Its replaced documents.
     pub replaced: &'a Replaced,
-    /// Which documents to look at.
+    /// The range of documents to search.
     pub range: Range<u32>,
-    /// What documents are worth for any query.
+    /// The query-independent part of the score.
     pub prior: Prior<'a>,
-    /// The best so far.
+    /// The top k so far.
     pub top: Top,
-    /// When to stop.
+    /// The limits.
     pub limits: &'a Limits<'a>,
-    /// Whether the time was over before the end.
+    /// Whether the time limit ended the task early.
     pub partial: bool,
-    /// What a score must pass by what was found elsewhere.
+    /// The threshold known from other parts of the index.
     pub floor: f64,
 }
 
 impl Task<'_> {
-    /// What a score must pass to be among the best.
+    /// The threshold: a score must exceed it to enter the top k.
     #[inline(always)]
     pub fn threshold(&self) -> f64 {
         self.top.threshold().max(self.floor)
     }
 
-    /// Whether the time is over; also looks what others found. To be asked once for some hundreds of documents.
+    /// Whether the time is over; also refreshes the shared threshold. To be called once every few hundred
+    /// documents.
     pub fn is_over(&mut self) -> Result<bool> {
-        // A document elsewhere with the very same score may come later in the order: the floor must be undercut.
+        // A document elsewhere with an equal score may come later in the order, so the threshold is just
+        // below the floor.
         self.floor = f64::from_bits(self.limits.floor.load(Ordering::Relaxed)).next_down();
         self.partial |= self.limits.is_over()?;
         Ok(self.partial)
     }
 
-    /// Moves every scoring leaf to a document, adds up what they score, and gives up where it cannot pass the threshold;
-    /// `rest` bounds, for each leaf, what it and those after it score.
+    /// Moves every scoring leaf to a document and sums their scores; `None` as soon as the sum cannot exceed
+    /// the threshold. For each leaf, `rest` bounds the scores of it and those after it.
     pub fn score(&mut self, document: DocId, rest: &[f64], beside: f64) -> Result<Option<f64>> {
         let mut sum = 0.0;
         for (scored, rest) in self.scoring.iter().zip(rest) {
@@ -134,7 +136,7 @@ impl Task<'_> {
         Ok(Some(sum))
     }
 
-    /// Offers a document, whose leaves score `sum`, to the best: unless it is gone or does not match.
+    /// Offers a document, whose leaves score `sum`, to the top k, unless it is replaced or does not match.
     #[inline]
     pub fn offer(&mut self, document: DocId, sum: f64, matches: &mut Matches<'_>) -> Result<()> {
         let score = sum + self.prior.of(document);
@@ -155,20 +157,20 @@ impl Task<'_> {
         Ok(())
     }
 
-    /// Tells all who search that as many documents as are wanted reach a score.
+    /// Publishes to all threads that k documents reach a score.
     pub fn raise(&self, score: f64) {
         let raise = |floor: u64| (f64::from_bits(floor) < score).then_some(score.to_bits());
         let _ = self.limits.floor.fetch_update(Ordering::Relaxed, Ordering::Relaxed, raise);
     }
 }
 
-/// What decides whether a document matches.
+/// How it is decided whether a document matches.
 pub enum Matches<'n> {
     /// Every document does.
     All,
-    /// The node that stands on it.
+    /// By the node, which is on it.
     Here(&'n mut Node),
-    /// A node that may have to move there.
+    /// By a node that may have to move there.
     Elsewhere(&'n mut Node),
 }
 

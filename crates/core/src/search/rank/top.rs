@@ -1,17 +1,17 @@
-//! The best documents seen so far, in a heap whose top is the worst of them.
+//! The top k so far, in a min-heap: the worst of them is at the top.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use crate::index::DocId;
 
-/// A document with its score. A higher score is better; among equals the one in the older segment, then the
-/// one with the lower number.
+/// A document with its score. A higher score is better; ties go to the older segment, then to the lower
+/// document number.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranked {
     /// The score.
     pub score: f64,
-    /// The place of its segment in the snapshot.
+    /// The index of its segment in the snapshot.
     pub segment: usize,
     /// Its number in the segment.
     pub document: DocId,
@@ -38,29 +38,29 @@ impl PartialEq for Ranked {
 
 impl Eq for Ranked {}
 
-/// Keeps the best.
+/// Keeps the top k.
 #[derive(Debug)]
 pub struct Top {
     size: usize,
     heap: BinaryHeap<Reverse<Ranked>>,
-    /// What a score must pass.
+    /// The score to exceed.
     threshold: f64,
 }
 
 impl Top {
-    /// Keeps the best `size`.
+    /// Keeps the top `size`.
     pub fn new(size: usize) -> Top {
         let threshold = if size == 0 { f64::INFINITY } else { f64::NEG_INFINITY };
         Top { size, heap: BinaryHeap::with_capacity(size.min(1024)), threshold }
     }
 
-    /// What a document further on must pass to be among the best; where there is room, anything does.
+    /// The score that a later document must exceed to enter the top k; negative infinity until there are k.
     #[inline(always)]
     pub fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    /// Whether there are as many as may be.
+    /// Whether there are k.
     pub fn is_full(&self) -> bool {
         self.heap.len() >= self.size
     }
@@ -92,12 +92,12 @@ impl Top {
         }
     }
 
-    /// Takes in all that another one holds.
+    /// Merges another top k into this one.
     pub fn absorb(&mut self, other: Top) {
         other.heap.into_iter().for_each(|Reverse(ranked)| self.push(ranked));
     }
 
-    /// The best, the very best first.
+    /// The top k, best first.
     pub fn into_sorted(self) -> Vec<Ranked> {
         self.heap.into_sorted_vec().into_iter().map(|Reverse(ranked)| ranked).collect()
     }

@@ -1,9 +1,10 @@
 //! WAND and block-max WAND: unions, document at a time.
 //!
-//! The lists are kept in order of the documents that they stand on. The first document at which the sum of the maxima of
-//! the lists so far passes the threshold is the *pivot*: none before it can be among the best, so the lists skip to it.
-//! Block-max WAND also asks the blocks around the pivot before it reads them. (Broder, Carmel, Herscovici, Soffer and Zien,
-//! *Efficient query evaluation using a two-level retrieval process*, 2003; Ding and Suel, 2011.)
+//! The posting lists are kept in order of their current documents. The first document at which the running
+//! sum of the lists' maxima exceeds the threshold is the *pivot*: no document before it can enter the top k,
+//! so the lists skip to it. Block-max WAND also checks the block maxima around the pivot before decoding the
+//! blocks. (Broder, Carmel, Herscovici, Soffer and Zien, *Efficient query evaluation using a two-level
+//! retrieval process*, 2003; Ding and Suel, 2011.)
 
 use super::Task;
 use super::task::Matches;
@@ -11,15 +12,15 @@ use crate::Result;
 use crate::index::DocId;
 use crate::search::matching::Node;
 
-/// A list and the most that it scores anywhere.
+/// A posting list and its maximum score.
 struct Bounded {
     slot: usize,
     most: f64,
-    /// What it scores at most in its block, and the first document past that.
+    /// The maximum score in its block, and the first document past the block.
     block: (f64, DocId),
 }
 
-/// Offers the documents of any scoring leaf that may be among the best and match `restriction`.
+/// Offers the documents of any scoring leaf that may enter the top k and match `restriction`.
 pub fn wand(task: &mut Task<'_>, mut restriction: Option<Node>, by_blocks: bool) -> Result<()> {
     let mut lists = Vec::with_capacity(task.scoring.len());
     for scored in &task.scoring {
@@ -59,7 +60,7 @@ pub fn wand(task: &mut Task<'_>, mut restriction: Option<Node>, by_blocks: bool)
                 end = end.min(list.block.1);
             }
             if bound <= threshold {
-                // Whoever may score most leaves first, so that the pivot moves furthest.
+                // The list with the highest maximum skips first, so that the pivot moves furthest.
                 let leaps = |left: &&Bounded, right: &&Bounded| left.most.total_cmp(&right.most);
                 let Some(first) = lists[..held].iter().max_by(leaps) else { return Ok(()) };
                 task.leaves.cursors[first.slot].skip_to(end.max(DocId(target.0 + 1)))?;

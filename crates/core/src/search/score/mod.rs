@@ -1,13 +1,13 @@
-//! What a document scores for a query.
+//! The score of a document for a query.
 //!
 //! ```text
 //! score = Σ over the query's leaves  grain(leaf(counts, lengths))  +  proximity  +  prior
 //! ```
 //!
-//! The leaves are scored by a [`model`]; [`proximity`] adds where their words stand close together, the prior is what
-//! the document is worth for any query: its static rank. Every part is rounded to a multiple of 2⁻³⁰ ([`grain`]), so
-//! that sums are exact in double precision below 2²², whatever their order: a document has the same score however the
-//! search went, which is what lets pruning be exact.
+//! The leaves are scored by a [`model`]; [`proximity`] is added for words that occur close together, and the
+//! prior is the query-independent part: the static rank. Every part is rounded to a multiple of 2⁻³⁰
+//! ([`grain`]), so that sums are exact in double precision below 2²², whatever their order: a document has
+//! the same score whatever the evaluation order, which is what makes pruning exact.
 
 pub mod model;
 pub mod proximity;
@@ -17,7 +17,7 @@ pub use model::{Found, LeafScore, Model, Scorer, Shape};
 pub use proximity::Proximity;
 pub use statistics::Statistics;
 
-/// 1.5 · 2⁵²⁻³⁰: what is left of a number after it was added and taken away is a multiple of 2⁻³⁰.
+/// 1.5 · 2⁵²⁻³⁰: adding and subtracting it rounds a number to a multiple of 2⁻³⁰.
 const COARSE: f64 = 6_291_456.0;
 
 /// The nearest multiple of 2⁻³⁰.
@@ -26,7 +26,7 @@ pub fn grain(part: f64) -> f64 {
     (part + COARSE) - COARSE
 }
 
-/// A bound on parts of a score: what rounding may add is added.
+/// An upper bound on parts of a score: adds what rounding may add.
 #[inline(always)]
 pub fn above(bound: f64) -> f64 {
     bound * (1.0 + 1e-9) + 1e-8

@@ -1,6 +1,7 @@
-//! Models of relevance: what a leaf of the query adds to a document's score.
+//! Retrieval models: the score of a leaf of the query in a document.
 //!
-//! All have one form: each zone z that holds the leaf gives x_z, and the leaf's score is a function of the sum.
+//! All have one form: each zone z that contains the leaf contributes x_z, and the leaf's score is a function
+//! of the sum.
 //!
 //! ```text
 //! x = Σ f_z · c_z / (a_z + s_z · l_z)
@@ -12,10 +13,11 @@
 //! idf     ln(1 + (N − n + ½) / (n + ½))
 //! ```
 //!
-//! c_z: occurrences of the leaf in the zone; l_z, l̄_z: words of the zone in the document, and in the mean document; N,
-//! n: documents, and those that hold the leaf, by the zone and term where they are most; p: the share of the leaf in
-//! all words. Lengths count up to 65,535. x grows with a count and falls with a length, and so does a score, which is
-//! why two corners of a block bound it ([`crate::index::format::maxima`]).
+//! c_z: occurrences of the leaf in the zone (term frequency); l_z, l̄_z: length of the zone in words, in the
+//! document and on average; N, n: number of documents, and document frequency of the leaf, in the zone and
+//! for the term where it is highest; p: the leaf's share of all words. Lengths are capped at 65,535. x
+//! increases with a count and decreases with a length, and so does the score, which is why two corners of a
+//! block bound it ([`crate::index::format::maxima`]).
 //!
 //! (Robertson and Zaragoza, *The probabilistic relevance framework: BM25 and beyond*, 2009; Singhal, Buckley and
 //! Mitra, *Pivoted document length normalization*, 1996; Zhai and Lafferty, *A study of smoothing methods for language
@@ -30,7 +32,7 @@ use crate::settings::choices;
 use crate::{Error, Result};
 
 choices! {
-    /// Which model.
+    /// The retrieval model.
     pub enum Scorer, "scorer" {
         /// BM25 over weighted zones.
         Bm25f = "bm25f",
@@ -48,19 +50,20 @@ choices! {
 pub struct Model {
     /// Which one.
     pub(crate) scorer: Scorer,
-    /// How soon more occurrences stop to matter.
+    /// The saturation of the term frequency.
     pub(crate) k1: f64,
-    /// How much length is held against a document, or against a zone of it.
+    /// The length normalization of a document, or of a zone of it.
     pub(crate) b: f64,
-    /// What an occurrence weighs in a zone; a word without a zone is looked for where this is not zero.
+    /// The weight of an occurrence in a zone; a word without a zone is searched in those whose weight is not
+    /// zero.
     pub(crate) body_weight: f64,
     pub(crate) title_weight: f64,
     pub(crate) headings_weight: f64,
     pub(crate) anchors_weight: f64,
     pub(crate) url_weight: f64,
-    /// The pivoted slope of TF-IDF.
+    /// The slope of the pivoted length normalization of TF-IDF.
     pub(crate) slope: f64,
-    /// μ.
+    /// μ of the Dirichlet prior.
     pub(crate) mu: f64,
 }
 
@@ -83,7 +86,7 @@ impl Default for Model {
 }
 
 impl Model {
-    /// What an occurrence in a zone weighs.
+    /// The weight of an occurrence in a zone.
     pub fn weight(&self, zone: Zone) -> f64 {
         match zone {
             Zone::Body => self.body_weight,
@@ -94,7 +97,7 @@ impl Model {
         }
     }
 
-    /// Fails where a score could be infinite or no number.
+    /// Fails if a score could be infinite or NaN.
     pub fn check(&self) -> Result<()> {
         let within = |name: &str, value: f64, least: f64, most: f64| {
             if (least..=most).contains(&value) {
@@ -115,19 +118,19 @@ impl Model {
         Ok(())
     }
 
-    /// Where a word without a zone is looked for: in all zones that weigh something.
+    /// The default zones of a word: all with a non-zero weight.
     pub fn searched(&self) -> ZoneSet {
         let mut zones = ZoneSet::default();
         Zone::ALL.into_iter().filter(|zone| self.weight(*zone) > 0.0).for_each(|zone| zones.insert(zone));
         zones
     }
 
-    /// Whether the lengths of a leaf's zones count as one.
+    /// Whether the zones of a leaf are scored as one bag of words.
     pub fn is_bag(&self) -> bool {
         self.scorer != Scorer::Bm25f
     }
 
-    /// From the counts of a leaf to its score.
+    /// The score function of a leaf.
     pub fn leaf(&self, statistics: &Statistics, leaf: &Found, boost: f64) -> LeafScore {
         let (documents, n) = (statistics.documents as f64, leaf.documents as f64);
         let idf = (1.0 + (documents - n + 0.5).max(0.0) / (n + 0.5)).ln();
@@ -141,7 +144,7 @@ impl Model {
             Scorer::Bm25f => {
                 let part = |zone: Zone| {
                     let (weight, b) = (self.weight(zone), self.b);
-                    // A zone that is asked for by name counts, even where it weighs nothing for plain words.
+                    // A zone that the query names counts even if its weight for plain words is zero.
                     let factor = if weight > 0.0 { weight } else { 1.0 };
                     let mut alone = ZoneSet::default();
                     alone.insert(zone);
@@ -164,7 +167,7 @@ impl Model {
         LeafScore { parts, shape, idf }
     }
 
-    /// What a document's length takes off its score, whatever it holds, for leaves with these boosts together.
+    /// The length penalty of a document, whatever it contains, for leaves with this sum of boosts.
     pub fn of_length(&self, boosts: f64, words: f64) -> f64 {
         match self.scorer {
             Scorer::QueryLikelihood => boosts * (self.mu / (self.mu + words)).ln(),
@@ -173,41 +176,41 @@ impl Model {
     }
 }
 
-/// What is known about a leaf in the whole collection.
+/// The statistics of a leaf over the collection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Found {
-    /// Where it is looked for.
+    /// The zones that are searched.
     pub zones: ZoneSet,
-    /// In how many documents it is, by the zone and term where it is in most.
+    /// Its document frequency, in the zone and for the term where it is highest.
     pub documents: u64,
-    /// How often it is there, in all zones and terms.
+    /// Its number of occurrences, in all zones and terms.
     pub occurrences: u64,
 }
 
-/// How a leaf is scored.
+/// The score function of a leaf.
 #[derive(Clone, Copy, Debug)]
 pub struct LeafScore {
-    /// What each zone adds to x.
+    /// The contribution of each zone to x.
     pub parts: [Part; ZONES],
     /// From x to the score.
     pub shape: Shape,
-    /// How rare the leaf is.
+    /// Its inverse document frequency.
     pub idf: f64,
 }
 
-/// What a zone adds to x: factor · count / (base + slope · length).
+/// The contribution of a zone to x: factor · count / (base + slope · length).
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// What an occurrence weighs.
+    /// The weight of an occurrence.
     pub factor: f64,
-    /// What a length of nothing divides by.
+    /// The divisor at length 0.
     pub base: f64,
-    /// What each word adds to that.
+    /// The increase of the divisor per word.
     pub slope: f64,
 }
 
 impl Part {
-    /// What so many occurrences in a zone of so many words add.
+    /// The contribution of `count` occurrences in a zone of `length` words.
     #[inline(always)]
     pub fn of(&self, count: u32, length: u16) -> f64 {
         self.factor * f64::from(count) / (self.base + self.slope * f64::from(length))
@@ -219,18 +222,18 @@ impl Part {
 pub enum Shape {
     /// weight · x / (k₁ + x).
     Saturating {
-        /// What x without end scores.
+        /// The limit of the score for large x.
         weight: f64,
         /// The x that scores half of it.
         k1: f64,
     },
     /// weight · (1 + ln(1 + ln x)) / (base + slope · length).
     Pivoted {
-        /// What one occurrence in a mean document scores.
+        /// The score of one occurrence in a document of average length.
         weight: f64,
-        /// What a length of nothing divides by.
+        /// The divisor at length 0.
         base: f64,
-        /// What each word adds to that.
+        /// The increase of the divisor per word.
         slope: f64,
     },
     /// weight · ln(1 + x · inverse).
@@ -243,7 +246,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The score for x in a document with so many words in the zones of the leaf.
+    /// The score for x in a document with this number of words in the zones of the leaf.
     #[inline(always)]
     pub fn score(&self, x: f64, length: u16) -> f64 {
         match *self {

@@ -1,46 +1,46 @@
 //! Which correction of a word is convincing.
 //!
-//! A noisy channel: somebody meant a word c and typed w. How likely that is goes with how common c is and with
-//! how likely the slip is,
+//! A noisy channel model: the user meant a word c and typed w. The probability depends on how frequent c is
+//! and on how probable the edit is,
 //!
 //! ```text
 //! P(c | w) ∝ documents(c) · slip(c → w)
-//! slip = 1 for two neighbours swapped, a letter doubled or not, or the wrong one doubled, a space more or less;
-//!        ½ for a letter less or a vowel for a vowel, ⅓ for a letter more, ¼ for another letter; 1/30 for two changes; × 1/10 where the first letter is not
-//!        the same; × ½ where there are fewer than six letters
+//! slip = 1 for a transposition, a letter doubled or not, or the wrong one doubled, a space more or less;
+//!        ½ for a deleted letter or a vowel for a vowel, ⅓ for an inserted letter, ¼ for a substitution;
+//!        1/30 for two edits; × 1/10 if the first letters differ; × ½ if there are fewer than six letters
 //! ```
 //!
-//! and c is convincing when that is more than [`RATIO`] times the documents which hold w as it stands; of a word that
-//! none holds, when it is more than [`LEAST`]. (Kernighan, Church and Gale, *A spelling correction program based
-//! on a noisy channel model*, 1990.) Words of fewer than four letters are left alone, as every one has a common
-//! neighbour; so is what has a digit or a joint, and what is longer than any word; words of four to seven letters may
-//! have one slip, longer ones two.
+//! and c is convincing if that is more than [`RATIO`] times the document frequency of w; for a word with
+//! document frequency 0, if it is more than [`LEAST`]. (Kernighan, Church and Gale, *A spelling correction
+//! program based on a noisy channel model*, 1990.) Words of fewer than four letters are not corrected, since
+//! each has a frequent neighbour; neither are words with a digit or a joint, nor overlong ones. Words of four
+//! to seven letters may be corrected at edit distance 1, longer ones at edit distance 2.
 
 use crate::search::matching::expand::distance;
 
-/// How many times likelier a correction must be than the word as it stands.
+/// The factor by which a correction must be more likely than the word as typed.
 pub const RATIO: f64 = 15.0;
-/// How likely a correction must be of a word that no document holds.
+/// The least likelihood of a correction for a word with document frequency 0.
 pub const LEAST: f64 = 0.4;
 
 /// The most letters of a word that is corrected.
 const LONGEST: usize = 40;
 
-/// How likely two slips are.
+/// The likelihood of two edits.
 const TWO: f64 = 1.0 / 30.0;
 
-/// A spelling that a word may stand for.
+/// A candidate correction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate<'a> {
     /// The spelling, in lower case.
     pub term: &'a str,
-    /// How many changes make it of the word.
+    /// Its edit distance from the word.
     pub changes: u8,
-    /// How many documents hold it.
+    /// Its document frequency.
     pub documents: u64,
 }
 
-/// How many changes a correction of `word` may make: none where it is not to be corrected.
+/// The largest edit distance of a correction of `word`; 0 if it is not to be corrected.
 pub fn reach(word: &str) -> u8 {
     if !word.chars().all(|letter| letter.is_alphabetic() || letter == ' ') {
         return 0;
@@ -49,22 +49,22 @@ pub fn reach(word: &str) -> u8 {
         0..4 => 0,
         4..8 => 1,
         8..=LONGEST => 2,
-        // Whatever one change makes of it would fill the memory.
+        // The candidates at edit distance 1 would fill the memory.
         _ => 0,
     }
 }
 
-/// Whether a word that `documents` of `all` documents hold may be corrected at all.
+/// Whether a word with document frequency `documents`, of `all` documents, may be corrected at all.
 pub fn is_doubtful(documents: u64, all: u64) -> bool {
     all as f64 > least_likelihood(documents)
 }
 
-/// What the likelihood of a correction must pass, for a word that `documents` documents hold.
+/// The likelihood that a correction must exceed, for a word with document frequency `documents`.
 pub fn least_likelihood(documents: u64) -> f64 {
     (RATIO * documents as f64).max(LEAST)
 }
 
-/// The best correction of a word, in lower case, which `documents` documents hold, if any is convincing.
+/// The best correction of a lower-case word with document frequency `documents`, if any is convincing.
 pub fn choose<'c, 'a>(
     word: &str,
     documents: u64,
@@ -80,7 +80,7 @@ pub fn choose<'c, 'a>(
     (likelihood > least_likelihood(documents)).then_some(best)
 }
 
-/// How likely it is, up to a factor, that whoever typed `word` meant the candidate.
+/// The likelihood, up to a factor, that the user who typed `word` meant the candidate.
 pub fn likelihood(word: &str, candidate: &Candidate<'_>) -> f64 {
     candidate.documents as f64 * slip(word, candidate)
 }
@@ -100,8 +100,8 @@ fn slip(word: &str, candidate: &Candidate<'_>) -> f64 {
     slip
 }
 
-/// How likely one slip is. A word and a candidate that differ by more, though one change gives the word the candidate's
-/// term, count as two.
+/// The likelihood of a single edit. A word and a candidate that differ by more, although an edit of the word
+/// has the candidate's term, count as two edits.
 fn single(word: &str, meant: &str) -> f64 {
     let (typed, wanted) = (word.chars().count(), meant.chars().count());
     if distance(word, meant) > 1 {
@@ -188,7 +188,7 @@ mod tests {
                 prop_assert!(holders.unwrap() as f64 > RATIO * documents as f64);
                 let changes = distance(&word, found);
                 prop_assert!(changes >= 1 && changes <= usize::from(reach(&word)));
-                // A word that more documents hold is not corrected sooner.
+                // A more frequent word is not corrected more readily.
                 prop_assert!(documents == 0 || chosen(&word, 0, &all) == Some(found));
             }
         }

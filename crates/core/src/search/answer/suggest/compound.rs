@@ -1,20 +1,21 @@
-//! Words run together, and words parted: how often two terms stand side by side.
+//! Compound splitting and joining: how often two terms are adjacent.
 //!
-//! `solarwind` may be `solar wind` when documents have the two side by side, and `data base` may be `database` when far
-//! more documents have the one word than the two side by side. The intersection of the two lists is walked until
-//! [`EXAMINED`] documents were compared, and what that found is scaled up: at most a millisecond or so.
+//! `solarwind` may be corrected to `solar wind` if documents have the two terms adjacent, and `data base` to
+//! `database` if far more documents have the single word than the adjacent pair. The intersection of the two
+//! posting lists is walked until [`EXAMINED`] documents have been compared, and the result is extrapolated:
+//! at most about a millisecond.
 
 use std::ops::Range;
 
 use crate::Result;
 use crate::index::{DocId, Segment, TermCursor};
 
-/// How many documents with both terms are looked into, for each segment.
+/// The number of documents with both terms that are examined, per segment.
 const EXAMINED: u64 = 500;
-/// The fewest letters of a part, but for words that were typed apart.
+/// The minimum number of letters of a part, except for words that were typed apart.
 const SHORTEST: usize = 3;
 
-/// About how many documents of `segment` have `first` and `second` side by side.
+/// The estimated number of documents of `segment` in which `first` and `second` are adjacent.
 pub fn side_by_side(segment: &Segment, first: &str, second: &str) -> Result<u64> {
     let (Some(first), Some(second)) = (segment.find(first)?, segment.find(second)?) else { return Ok(0) };
     let (mut first, mut second) = (TermCursor::new(segment, first)?, TermCursor::new(segment, second)?);
@@ -39,14 +40,14 @@ pub fn side_by_side(segment: &Segment, first: &str, second: &str) -> Result<u64>
     Ok(found)
 }
 
-/// Where a word may be two: between characters, with enough of them on both sides.
+/// The splits of a word in two: between characters, with enough of them on both sides.
 pub fn splits(word: &str) -> impl Iterator<Item = (&str, &str)> {
     let places: Vec<usize> = word.char_indices().map(|(place, _)| place).skip(SHORTEST).collect();
     let last = places.len().saturating_sub(SHORTEST - 1);
     places.into_iter().take(last).map(|place| word.split_at(place))
 }
 
-/// Whether two words of a query, at these bytes, may be one: nothing but white space is between them.
+/// Whether two words of a query, at these byte ranges, may be joined: there is only white space between them.
 pub fn may_be_one(query: &str, first: &Range<usize>, second: &Range<usize>) -> bool {
     let between = query.get(first.end..second.start).unwrap_or_default();
     let words = [first, second].map(|bytes| query.get(bytes.clone()).unwrap_or_default());

@@ -1,15 +1,18 @@
-//! Whatever one change makes of a word: a letter less, more or other, or two neighbours swapped.
+//! Candidate generation: all strings at edit distance 1 from a word (deletion, insertion, substitution,
+//! transposition).
 //!
-//! For n letters and an alphabet of a, that is n + (n − 1) + (n + 1)·a + n·a words at most: some 500 for nine Latin
-//! letters, which take a millisecond to stem and look up. (Norvig, *How to write a spelling corrector*, 2007.)
+//! For n letters and an alphabet of a, there are at most n + (n − 1) + (n + 1)·a + n·a candidates: about 500
+//! for nine Latin letters, which take a millisecond to stem and look up. (Norvig, *How to write a spelling
+//! corrector*, 2007.)
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-/// The letters of the scripts in which a slip can be told from another word by its letters.
+/// The alphabets in which a typo can be recognised by its letters.
 const ALPHABETS: [RangeInclusive<char>; 3] = ['a'..='z', 'α'..='ω', 'а'..='я'];
 
-/// The words that one change makes of `word`, a folded one, with the letters of its scripts and its own.
+/// The strings at edit distance 1 from `word`, which is folded, over the alphabets of its scripts and its own
+/// letters.
 pub fn edits(word: &str) -> BTreeSet<String> {
     let letters: Vec<char> = word.chars().collect();
     let alphabet: BTreeSet<char> = ALPHABETS

@@ -1,7 +1,8 @@
-//! The word for a term: a term is a stem, which nobody writes.
+//! Surface forms: from a term, which is a stem, to a word as it is written.
 //!
-//! Among the words of a text that have the term, the one nearest to what was typed wins, then the commonest, then
-//! the first in order: so `recieved` becomes `received` where the text has it, and else `receive`.
+//! Among the words of a text that have the term, the one nearest by edit distance to what was typed wins,
+//! then the most frequent, then the first alphabetically: so `recieved` becomes `received` if the text has
+//! it, otherwise `receive`.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +10,8 @@ use crate::analysis::Analyzer;
 use crate::search::answer::snippet::EXAMINED;
 use crate::search::matching::expand::distance;
 
-/// A word of `text`, in lower case, whose term is `term`, both for the analyzer of the text and for that of the query:
-/// the nearest to `typed`. The first 64 KiB of the text are looked at.
+/// The lower-case word of `text` nearest to `typed` whose term is `term` for both the analyzer of the text
+/// and that of the query. The first 64 KiB of the text are examined.
 pub fn form(text: &str, of_text: &Analyzer, of_query: &Analyzer, term: &str, typed: &str) -> Option<String> {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     let examined = (0..=EXAMINED.min(text.len())).rfind(|end| text.is_char_boundary(*end)).unwrap_or(0);

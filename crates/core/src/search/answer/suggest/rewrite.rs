@@ -1,9 +1,9 @@
-//! A query with some of its words replaced, and all else as it was typed.
+//! Rewriting: replaces words of a query and keeps everything else as it was typed.
 
 use std::ops::Range;
 
-/// Replaces the words of `query` at these bytes, which do not overlap; one that was typed with a capital keeps it.
-/// A correction in lower case never becomes an operator, which is in upper case.
+/// Replaces the words of `query` at these byte ranges, which do not overlap; a capitalised word stays
+/// capitalised. A lower-case correction never becomes an operator, since operators are in upper case.
 pub fn rewrite(query: &str, corrections: &[(Range<usize>, String)]) -> String {
     let mut corrections: Vec<&(Range<usize>, String)> = corrections.iter().collect();
     corrections.sort_unstable_by_key(|(bytes, _)| bytes.start);

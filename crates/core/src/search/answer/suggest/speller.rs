@@ -1,4 +1,4 @@
-//! The speller: candidates for the words of a query, from the segments of a snapshot.
+//! The speller: candidate corrections for the words of a query, from the segments of a snapshot.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,24 +14,24 @@ use crate::index::read::replaced::Replaced;
 use crate::index::{DocId, Segment, TermCursor, Zone};
 use crate::search::matching::expand::{distance, fuzzy_after};
 
-/// How many of the likeliest terms are looked up.
+/// The number of most likely terms whose surface forms are looked up.
 const LOOKED_UP: usize = 5;
-/// How many documents of a term are looked at, in each segment, for a word that has it.
+/// The number of documents of a term, per segment, that are searched for a surface form.
 const DOCUMENTS: usize = 8;
-/// Finds corrections among the words of a snapshot.
+/// Finds corrections in the vocabulary of a snapshot.
 pub struct Speller<'a> {
     segments: Vec<(&'a Segment, &'a Replaced)>,
     analyzer: &'a Analyzer,
 }
 
-/// A term that may be meant.
+/// A candidate term.
 struct Near {
     likelihood: f64,
     changes: u8,
     documents: u64,
 }
 
-/// Terms that may be meant, but for the one that was typed.
+/// Candidate terms, without the one that was typed.
 struct Terms<'t> {
     typed: &'t str,
     near: BTreeMap<String, Near>,
@@ -42,7 +42,7 @@ impl<'t> Terms<'t> {
         Terms { typed, near: BTreeMap::new() }
     }
 
-    /// Keeps the likeliest way to each term.
+    /// Keeps the most likely edit for each term.
     fn offer(&mut self, term: String, likelihood: f64, changes: u8, documents: u64) {
         if term == self.typed || !term.chars().all(char::is_alphabetic) {
             return;
@@ -52,7 +52,7 @@ impl<'t> Terms<'t> {
     }
 }
 
-/// A spelling that may be meant.
+/// A candidate spelling.
 struct Spelling {
     text: String,
     changes: u8,
@@ -60,7 +60,7 @@ struct Spelling {
 }
 
 impl<'a> Speller<'a> {
-    /// A speller over segments with what is replaced in them, for queries whose words `analyzer` analyses.
+    /// A speller over segments and their tombstones, for queries analysed by `analyzer`.
     pub fn new(
         segments: impl IntoIterator<Item = (&'a Segment, &'a Replaced)>,
         analyzer: &'a Analyzer,
@@ -68,7 +68,7 @@ impl<'a> Speller<'a> {
         Speller { segments: segments.into_iter().collect(), analyzer }
     }
 
-    /// Better spellings of the words of `query` at these bytes, which are in order, where there are convincing ones.
+    /// The convincing corrections of the words of `query` at these byte ranges, which are in order.
     pub fn corrections(&self, query: &str, words: &[Range<usize>]) -> Result<Vec<(Range<usize>, String)>> {
         let mut corrections = Vec::new();
         let mut rest = words;
@@ -89,7 +89,7 @@ impl<'a> Speller<'a> {
         Ok(corrections)
     }
 
-    /// A better spelling of a word, if there is a convincing one.
+    /// The correction of a word, if there is a convincing one.
     pub fn correction(&self, word: &str) -> Result<Option<String>> {
         if reach(word) == 0 || self.analyzer.is_stop_word(word) {
             return Ok(None);
@@ -114,7 +114,7 @@ impl<'a> Speller<'a> {
         Ok(self.chosen(&typed, documents, self.spellings(terms, &typed, least)?))
     }
 
-    /// The two words as one, if that is convincing.
+    /// The two words joined, if that is convincing.
     fn joined(&self, first: &str, second: &str) -> Result<Option<String>> {
         let parts = [first, second].map(|word| self.term(word));
         let text = [first, second].concat().to_lowercase();
@@ -122,13 +122,13 @@ impl<'a> Speller<'a> {
         if documents == 0 {
             return Ok(None);
         }
-        // Two words that never stand side by side may yet be meant as two.
+        // Two words that are never adjacent may still be meant as two.
         let apart = self.side_by_side(&parts[0], &parts[1])?.max(1);
         let spelling = Spelling { text, changes: 1, documents };
         Ok(self.chosen(&folded(&format!("{first} {second}")), apart, vec![spelling]))
     }
 
-    /// The word as two.
+    /// The word split in two.
     fn split(&self, typed: &str) -> Result<Vec<Spelling>> {
         let mut spellings = Vec::new();
         for (first, second) in splits(typed) {
@@ -142,7 +142,7 @@ impl<'a> Speller<'a> {
         Ok(spellings)
     }
 
-    /// Adds the terms of whatever one change makes of `typed`.
+    /// Adds the terms of all strings at edit distance 1 from `typed`.
     fn one_change_off(&self, typed: &str, terms: &mut Terms<'_>) -> Result<()> {
         let mut known = Vec::new();
         self.analyzer
@@ -157,8 +157,8 @@ impl<'a> Speller<'a> {
         Ok(())
     }
 
-    /// Adds the terms that begin like `term` and that two changes make of it; one counts as two, as the words differ
-    /// by more.
+    /// Adds the terms at edit distance 2 from `term` with the same first letter; a distance of 1 counts as 2,
+    /// since the words themselves differ by more.
     fn two_changes_off(&self, term: &str, terms: &mut Terms<'_>) -> Result<()> {
         let mut found: BTreeMap<String, u64> = BTreeMap::new();
         let start = &term[..term.chars().next().map_or(0, char::len_utf8)];
@@ -178,7 +178,7 @@ impl<'a> Speller<'a> {
         Ok(())
     }
 
-    /// The spellings of the likeliest terms, of those that are likely enough.
+    /// The surface forms of the most likely terms, of those that are likely enough.
     fn spellings(&self, terms: Terms<'_>, typed: &str, least: f64) -> Result<Vec<Spelling>> {
         let mut likely: Vec<(String, Near)> =
             terms.near.into_iter().filter(|(_, near)| near.likelihood > least).collect();
@@ -193,7 +193,7 @@ impl<'a> Speller<'a> {
         Ok(spellings)
     }
 
-    /// A word with this term that a document has, as near to `typed` as there is in some documents, and its distance.
+    /// The surface form of this term nearest to `typed` in a sample of documents, and its edit distance.
     fn written(&self, term: &str, typed: &str) -> Result<Option<(usize, String)>> {
         let mut best: Option<(usize, String)> = None;
         for (segment, replaced) in &self.segments {
@@ -222,7 +222,7 @@ impl<'a> Speller<'a> {
         Ok(best)
     }
 
-    /// About how many documents hold a term, replaced ones too.
+    /// The estimated document frequency of a term, including replaced documents.
     fn documents(&self, term: &str) -> Result<u64> {
         self.segments.iter().try_fold(0, |documents, (segment, _)| {
             Ok(documents + segment.find(term)?.map_or(0, |lists| frequency(&lists)))
@@ -235,7 +235,7 @@ impl<'a> Speller<'a> {
             .try_fold(0, |documents, (segment, _)| Ok(documents + side_by_side(segment, first, second)?))
     }
 
-    /// The convincing one of these spellings, unless it is a word that a query leaves out.
+    /// The convincing one of these spellings, unless it is a stop word.
     fn chosen(&self, typed: &str, documents: u64, spellings: Vec<Spelling>) -> Option<String> {
         let candidates: Vec<Candidate<'_>> = spellings
             .iter()
@@ -256,7 +256,7 @@ impl<'a> Speller<'a> {
     }
 }
 
-/// In how many documents a term is, in the zone that has the most of those which are searched.
+/// The document frequency of a term: the maximum over the searched zones.
 fn frequency(lists: &[(Zone, List)]) -> u64 {
     let searched = lists.iter().filter(|(zone, _)| Zone::SEARCHED.contains(zone));
     searched.map(|(_, list)| u64::from(list.frequency)).max().unwrap_or(0)

@@ -7,7 +7,7 @@ use crate::{Pulse, Signature};
 use std::ops::Range;
 use std::path::Path;
 
-/// Pages of some words, of which each is as often as a hundred divided by its place, and some misspelt.
+/// Pages of words with Zipfian frequencies (a hundred divided by the word's place), some of them misspelt.
 fn bodies() -> Vec<String> {
     let words = [
         "Python programming",
@@ -52,7 +52,7 @@ impl Snapshot {
         Snapshot { segments, replaced }
     }
 
-    /// What is offered for a query, all of whose words may be corrected.
+    /// The correction offered for a query, all of whose words may be corrected.
     fn offered(&self, query: &str) -> String {
         let analyzer = Analyzer::new(Language::of(Some("en")));
         let mut words: Vec<Range<usize>> = Vec::new();

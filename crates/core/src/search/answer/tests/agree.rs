@@ -1,4 +1,4 @@
-//! Every way to search gives the same documents with the same scores, to the last bit.
+//! All methods return the same documents with the same scores, to the last bit.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ use crate::search::score::{Model, Proximity};
 
 const INTERSECTIONS: [Intersection; 3] = [Intersection::Greedy, Intersection::Heap, Intersection::Adaptive];
 
-/// What only exhaustive search and the model of intervals can check, beside what a query is made of.
+/// Queries that only exhaustive search and the interval model can check, beyond the generated ones.
 const INTERVALS: [&str; 5] = [
     "\"apron bird\"~4",
     "(apron < drum)~6",
@@ -30,12 +30,12 @@ fn some_text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A rank that looks like chance.
+/// A pseudorandom rank.
 fn rank_of(signature: Signature) -> Result<f32> {
     Ok((signature.0 % 97) as f32 / 10.0)
 }
 
-/// Asserts that every method finds what scoring every match finds, and counts as many.
+/// Asserts that every method finds the same top k as exhaustive scoring, and the same count.
 fn assert_agreement(searcher: &Searcher, request: &Request<'_>, depths: &[usize]) {
     let rank = |request: &Request<'_>| searcher.rank(request, &Pulse::STEADY).unwrap();
     let mut all = Request { depth: 100_000, ..request.clone() };
@@ -131,7 +131,7 @@ proptest! {
         rank_weight in prop::sample::select(&[0.0, 3.0][..]),
         weight in prop::sample::select(&[0.0, 0.5][..]),
     ) {
-        // Closeness is looked at for some of the hits only.
+        // Only some of the hits are reranked by proximity.
         let request = everything_with(&text, |options| {
             (options.model, options.rank_weight) = (model, rank_weight);
             options.proximity = Proximity { weight, depth: 10 };
@@ -151,7 +151,7 @@ proptest! {
     }
 }
 
-/// A segment of 6,000 short documents and one of 700, a tenth of them newer versions of the first ones.
+/// A segment of 6,000 short documents and one of 700, a tenth of which replace documents of the first.
 pub fn large() -> &'static Searcher {
     static LARGE: OnceLock<Searcher> = OnceLock::new();
     LARGE.get_or_init(|| {
@@ -162,7 +162,7 @@ pub fn large() -> &'static Searcher {
             (state >> 33) as usize % below
         };
         let mut page = |number: usize| {
-            // Most words are rare, and come in bursts.
+            // Most words are rare and bursty.
             let busy = (number / 300).is_multiple_of(3);
             let mut words = |most: usize| -> Vec<usize> {
                 let length = chance(most);

@@ -1,4 +1,5 @@
-//! Damaged files: an error, or what was not touched; and under right checksums never a panic, nor a search without end.
+//! Damaged files: an error, or answers from the intact parts; with valid checksums, never a panic nor an
+//! endless search.
 
 use super::model::{some_model, some_query};
 use super::*;
@@ -32,7 +33,7 @@ proptest! {
         }
         std::fs::write(&path, &bytes).unwrap();
         let damaged = open(dir.path(), &files).and_then(|searcher| {
-            // What a search does not touch it may answer from, rightly; the rest is an error.
+            // A search that does not touch the damage may answer correctly; any other is an error.
             if let Ok(found) = found(&searcher) {
                 assert_eq!(found, expected);
             }

@@ -1,4 +1,4 @@
-//! Searches that are told to stop early, to count no further, or what makes no sense.
+//! Searches with time and count limits, and invalid requests.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::search::matching::Intersection;
 use crate::search::rank::Method;
 use crate::search::score::{Model, Scorer};
 
-/// A query for each of the ways to search.
+/// A query for each search method.
 const QUERIES: [&str; 6] = [
     "apron bird",
     "apron bird -drum",
@@ -32,7 +32,7 @@ fn time_that_is_over_gives_what_there_is() {
                 let ranking = large().rank(&request, &Pulse::STEADY).unwrap();
                 assert!(ranking.partial && !ranking.exact, "{query} by {name}");
                 assert!(ranking.matches >= ranking.hits.len() as u64);
-                // What is there is a hit with its true score.
+                // Every hit found has its true score.
                 for hit in ranking.hits.iter().take(5) {
                     let explanation = large().explain(&request, &hit.ranked, &Pulse::STEADY).unwrap();
                     assert_eq!(explanation.value, hit.ranked.score, "{query} by {name}");
@@ -98,7 +98,7 @@ fn facets_are_counts_of_filtered_queries() {
         let query = format!("apron {filter}");
         large().count(&everything(&query), &Pulse::STEADY).unwrap().0
     };
-    // Filters by site take in what is under it.
+    // Site filters include subdomains.
     let www = facets.sites.iter().find(|(site, _)| site == "www.a.example").unwrap().1;
     for (site, number) in &facets.sites {
         let under = if site == "a.example" { www } else { 0 };

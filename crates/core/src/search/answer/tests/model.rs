@@ -1,4 +1,4 @@
-//! A query as a model: the text that says it, which pages match it, and what they score.
+//! Model queries: their text, which pages match them, and the pages' scores.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use crate::search::score::{Model, Scorer};
 /// A query.
 #[derive(Clone, Debug)]
 pub enum Asked {
-    /// Words one after the other, in one zone or in any.
+    /// Adjacent words, in one zone or in any.
     Words(Option<Zone>, Vec<usize>),
-    /// Any of the words that begin alike.
+    /// Any of the words that share a prefix.
     Alike,
     And(Vec<Asked>),
     Or(Vec<Asked>),
@@ -34,7 +34,7 @@ pub enum Filter {
     After,
 }
 
-/// A leaf: a word in one zone or in all, or those that begin alike.
+/// A leaf: a word in one zone or in all, or the words that share a prefix.
 type Leaf = (Option<Zone>, Vec<usize>);
 
 const SEARCHED: [Zone; 3] = Zone::SEARCHED;
@@ -63,7 +63,7 @@ impl Filter {
 }
 
 impl Asked {
-    /// How it is typed.
+    /// Its text in the query language.
     pub fn text(&self) -> String {
         let joined = |queries: &[Asked], between: &str| {
             queries.iter().map(|query| format!("({})", query.text())).collect::<Vec<_>>().join(between)
@@ -134,7 +134,7 @@ impl Asked {
         }
     }
 
-    /// What a page scores among all that were ever added, by the formulas of the models.
+    /// The score of a page, with statistics over all pages ever added, by the formulas of the models.
     pub fn score(&self, model: &Model, page: &Page, pages: &[Page]) -> f64 {
         let leaves = self.scoring(1.0);
         leaves.iter().map(|(leaf, boost)| boost * of_leaf(model, leaf, page, pages)).sum()
@@ -145,7 +145,7 @@ fn words(page: &Page, zones: &[Zone]) -> f64 {
     zones.iter().map(|zone| page.zone(*zone).len()).sum::<usize>() as f64
 }
 
-/// The words of the mean page; 1 where there are none.
+/// The mean number of words per page; 1 if there are none.
 fn mean(pages: &[Page], zones: &[Zone]) -> f64 {
     let sum = pages.iter().map(|page| words(page, zones)).sum::<f64>();
     if sum == 0.0 { 1.0 } else { sum / pages.len() as f64 }
@@ -156,7 +156,8 @@ fn of_leaf(model: &Model, (zone, terms): &Leaf, page: &Page, pages: &[Page]) -> 
     let count_in =
         |page: &Page, zone: Zone| page.zone(zone).iter().filter(|word| terms.contains(word)).count() as f64;
     let count = |page: &Page| zones.iter().map(|zone| count_in(page, *zone)).sum::<f64>();
-    // A leaf is as frequent as its commonest term is in the zone where it is commonest.
+    // The document frequency of a leaf is that of its most frequent term in the zone where that is most
+    // frequent.
     let mut frequencies: BTreeMap<(Zone, usize), u64> = BTreeMap::new();
     for page in pages {
         for (zone, term) in zones.iter().flat_map(|zone| terms.iter().map(move |term| (*zone, *term))) {
@@ -239,7 +240,7 @@ pub fn some_query() -> impl Strategy<Value = Asked> {
 /// Every scorer.
 pub const SCORERS: [Scorer; 4] = [Scorer::Bm25, Scorer::Bm25f, Scorer::TfIdf, Scorer::QueryLikelihood];
 
-/// Any scorer, with parameters that are not the usual ones.
+/// Any scorer, with unusual parameters.
 pub fn some_model() -> impl Strategy<Value = Model> {
     let b = || prop_oneof![Just(0.0), Just(0.75), Just(1.0)];
     let k1 = prop_oneof![Just(0.0), Just(1.2), Just(7.0)];

@@ -1,4 +1,4 @@
-//! Segments that replace, delete and are joined, and what is known of documents beside their words.
+//! Segments that replace, delete and are merged, and the metadata of documents.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ proptest! {
         let expected = hits(&at_once, &everything(&text)).unwrap();
         prop_assert_eq!(hits(&searcher, &everything(&text)).unwrap(), expected.clone());
 
-        // Before the merge the statistics count what is replaced, but the matches are the same.
+        // Before the merge the statistics include replaced documents, but the matches are the same.
         prop_assert_eq!(snapshot.documents() as usize, live.len());
         prop_assert_eq!(urls(hits(&snapshot, &everything(&text)).unwrap()), urls(expected));
     }

@@ -1,10 +1,10 @@
-//! Any text is a query or an error that says where.
+//! Any text is either a query or an error with a position.
 
 use super::*;
 use proptest::prelude::*;
 
-/// No level of the language makes more levels of the tree than these: OR, filters, group, AND, NOT, boost, and
-/// order and window in their place.
+/// The most levels of the tree that one level of the language produces: OR, filters, group, AND, NOT, boost,
+/// and order and window instead of them.
 const LEVELS: usize = 8;
 
 fn depth(query: &Query) -> usize {
@@ -34,7 +34,7 @@ fn deepest() -> usize {
     LEVELS * (DEEPEST + 1) + MOST_RELATIONS
 }
 
-/// Text that is made of what the language is made of.
+/// Random text made of the language's tokens.
 pub fn near_query() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         " ",

@@ -1,10 +1,10 @@
-//! Trees that are written in the language and read again are the same.
+//! Round trip: a tree written in the query language parses to the same tree.
 
 use super::*;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// A word that has a position and no term, to make a gap in a phrase.
+/// A word that takes a position but has no term, to make a gap in a phrase.
 fn gap() -> String {
     "x".repeat(65)
 }
@@ -30,14 +30,14 @@ fn any_leaf() -> impl Strategy<Value = Leaf> {
     (pattern, zones()).prop_map(|(pattern, zones)| Leaf { pattern, zones })
 }
 
-/// Words of one zone, as a phrase has them, at rising distances.
+/// Words of one zone as in a phrase, at increasing distances.
 fn any_phrase() -> impl Strategy<Value = Interval> {
     let words = prop::collection::vec((1..4u32, plain_word()), 2..4);
     (words, zones(), prop::bool::ANY).prop_map(|(words, zones, prefixed)| {
         let mut end = 0;
         let mut leaves: Vec<(u32, Leaf)> = Vec::new();
         for (step, pattern) in words {
-            // What has parts takes a position for each, and a pair of characters one more.
+            // A compound takes a position for each part, and a character bigram one more.
             let taken = leaves.last().map_or(0, |(_, leaf)| taken(leaf));
             end += if leaves.is_empty() { 0 } else { taken + step - 1 };
             leaves.push((end, Leaf { pattern, zones }));
@@ -99,7 +99,8 @@ fn any_filter() -> impl Strategy<Value = Filter> {
     ]
 }
 
-/// As parsing makes it: no group of one, a NOT only where the language has it, and no filter side by side.
+/// A tree as the parser produces it: no group of one, a NOT only where the language has it, and no juxtaposed
+/// filters.
 fn any_query() -> impl Strategy<Value = Query> {
     let leaf = prop_oneof![
         4 => any_leaf().prop_map(Query::Leaf),
@@ -184,7 +185,7 @@ fn window_text(inside: &Interval, positions: u32) -> String {
     format!("({})~{positions}", interval_text(inside))
 }
 
-/// The terms of leaves that are terms, and all in the zone of the first.
+/// The terms of leaves that are terms, if all are in the zone of the first.
 fn same_zone<'a>(first: &Leaf, words: &'a [Interval]) -> Option<Vec<&'a str>> {
     let term = |word: &'a Interval| match word {
         Interval::Leaf(Leaf { pattern: Pattern::Term(term), zones }) if *zones == first.zones => {
@@ -230,7 +231,7 @@ fn filter_text(filter: &Filter) -> String {
     }
 }
 
-/// In parentheses, but for a NOT, which stands before them.
+/// The text in parentheses, with a NOT before them.
 fn part_text(query: &Query) -> String {
     match query {
         Query::Not(inside) if *query != Query::everything() => format!("NOT ({})", query_text(inside)),

@@ -1,4 +1,4 @@
-//! The text of a query, changed by what the parser found in it.
+//! Edits of a query's text, by what the parser found in it.
 
 use super::anything::near_query;
 use super::*;
@@ -18,7 +18,7 @@ fn unquoted(query: &str) -> String {
     with_text(query, |text| text.unquoted())
 }
 
-/// The filters that can be taken out, and then those that cannot, in parentheses.
+/// The removable filters, and then the others, in parentheses.
 fn filters(query: &str) -> Vec<String> {
     let told = |filter: PlacedFilter| {
         let text = format!("{}{}:{}", if filter.negated { "-" } else { "" }, filter.name, filter.value);
@@ -81,7 +81,7 @@ fn plain_words_are_those_that_are_wanted() {
         ("language:it wind +c++ std::vector x<y --force", "wind c++ std::vector x<y --force"),
         ("title:site:a", "site a"),
         ("* < … -", ""),
-        // What does not parse has words, too.
+        // A query that does not parse has words, too.
         ("moon (site:a.example -lang:it after:never ice", "moon ice"),
         ("\"solar wind AND (moon", "solar wind moon"),
         ("wind) OR OR storm)~3 INSIDE[ x", "wind storm x"),
@@ -170,7 +170,8 @@ proptest! {
     }
 }
 
-/// The clauses of a query all of which must match, in one order: what is excluded, alone or in a group, is a NOT.
+/// The clauses of a query that all must match, in canonical order: an excluded one, alone or in a group, is a
+/// NOT.
 fn clauses(query: &Query) -> Vec<String> {
     fn gather(query: &Query, found: &mut Vec<String>) {
         match query {

@@ -1,6 +1,7 @@
-//! How many changes make one word of another: the optimal string alignment distance.
+//! Edit distance: the optimal string alignment distance (restricted Damerau-Levenshtein).
 //!
-//! A change is a character more, less or other, or two neighbours swapped, and no character is changed twice:
+//! An edit is an insertion, a deletion, a substitution or a transposition of two neighbours, and no character
+//! is edited twice:
 //!
 //! ```text
 //! D(i, j) = min { D(i−1, j) + 1, D(i, j−1) + 1, D(i−1, j−1) + [aᵢ ≠ bⱼ],
@@ -10,7 +11,7 @@
 //! Characters are Unicode scalar values. Time and space: the product of the lengths. (Damerau 1964; Boytsov,
 //! *Indexing methods for approximate dictionary searching*, 2011.)
 
-/// How many changes make `right` of `left`.
+/// The edit distance between `left` and `right`.
 pub fn distance(left: &str, right: &str) -> usize {
     let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
     let mut rows = vec![vec![0; right.len() + 1]; left.len() + 1];
@@ -36,7 +37,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition, word for word.
+    /// The definition, literally.
     fn defined(left: &[char], right: &[char]) -> usize {
         let (Some((last, left_rest)), Some((end, right_rest))) = (left.split_last(), right.split_last())
         else {

@@ -1,24 +1,25 @@
-//! The terms near a term: those that at most so many changes make of it ([`crate::search::matching::expand::distance()`]).
+//! Fuzzy terms: those within an edit distance of a term ([`crate::search::matching::expand::distance()`]).
 //!
-//! A walk over the sorted dictionary that keeps a row of the table of distances for every character of the
-//! term it stands on: row k has the distances between its first k characters and every beginning of the
-//! pattern, so that terms which begin alike share their rows. When the least number of a row passes the bound,
-//! no term that begins so is near, and the walk seeks to the least string after those that may be. Where that
-//! least number is below the bound any character may follow; where it equals the bound only characters of the
-//! pattern may, and they are followed as far as they are forced. So with one change the seeks are a few for
-//! each different character after each beginning of the pattern, and with two that many times as many.
+//! A walk over the sorted term dictionary that keeps a row of the dynamic-programming table for every
+//! character of the current term: row k has the edit distances between its first k characters and every
+//! prefix of the pattern, so that terms with a common prefix share their rows. When the minimum of a row
+//! exceeds the bound, no term with that prefix is near, and the walk seeks to the least string after them
+//! that may be. While the minimum is below the bound any character may follow; once it equals the bound only
+//! characters of the pattern may, and they are followed as far as they are forced. So with a bound of 1 there
+//! are a few seeks for each distinct character after each prefix of the pattern, and with a bound of 2 that
+//! many times as many.
 //!
-//! A row costs 2 × bound + 1 entries, as others are beyond the bound anyway. On 550,000 terms with 3,500 different
-//! first characters: about 2 ms for one change and 20 ms for two, most of it for first characters of other scripts; 1 to
-//! 3 ms for two after a first letter that stays ([`fuzzy_after`]). (Ukkonen, *Algorithms for approximate string
-//! matching*, 1985; the leap over the dictionary is that of an automaton's intersection, Schulz and Mihov, *Fast
-//! string correction with Levenshtein automata*, 2002.)
+//! A row has 2 × bound + 1 entries, since the others exceed the bound anyway. On 550,000 terms with 3,500
+//! distinct first characters: about 2 ms for a bound of 1 and 20 ms for 2, mostly for first characters of
+//! other scripts; 1 to 3 ms for 2 with a fixed first letter ([`fuzzy_after`]). (Ukkonen, *Algorithms for
+//! approximate string matching*, 1985; the seeks are those of the intersection with an automaton, Schulz and
+//! Mihov, *Fast string correction with Levenshtein automata*, 2002.)
 
 use super::SortedTerms;
 use crate::Result;
 use crate::index::format::terms::shared_bytes;
 
-/// Calls `visit` with `terms` on each term that at most `changes` changes make of `term`, and how many they are; in
+/// Calls `visit` with `terms` on each term within edit distance `changes` of `term`, and its distance; in
 /// order.
 pub fn fuzzy<T: SortedTerms>(
     terms: &mut T,
@@ -29,7 +30,7 @@ pub fn fuzzy<T: SortedTerms>(
     fuzzy_after(terms, "", term, changes, visit)
 }
 
-/// The same for terms that begin with `start`, which costs a small part: `term` includes it.
+/// The same for terms with the prefix `start`, at a fraction of the cost: `term` includes it.
 pub fn fuzzy_after<T: SortedTerms>(
     terms: &mut T,
     start: &str,
@@ -53,26 +54,26 @@ pub fn fuzzy_after<T: SortedTerms>(
     Ok(())
 }
 
-/// A character of the path.
+/// A character of the current path.
 struct Step {
     letter: char,
-    /// Where it ends in the path.
+    /// Its end in the path.
     end: usize,
-    /// The least number of its row.
+    /// The minimum of its row.
     least: u8,
 }
 
 struct Walk {
     pattern: Vec<char>,
-    /// The different characters of the pattern, in order.
+    /// The distinct characters of the pattern, in order.
     letters: Vec<char>,
     bound: u8,
-    /// The beginning of the term whose rows there are.
+    /// The prefix of the current term that has rows.
     path: Vec<u8>,
     steps: Vec<Step>,
-    /// A row for each step and one before; what is over the bound is the bound and one.
+    /// A row for each step, and an initial one; values above the bound are capped at the bound plus 1.
     rows: Vec<u8>,
-    /// Where to seek next.
+    /// The next seek target.
     target: Vec<u8>,
 }
 
@@ -82,14 +83,15 @@ impl Walk {
         let mut letters = pattern.clone();
         letters.sort_unstable();
         letters.dedup();
-        // A bound of 254 is beyond all reason, and leaves room for one more.
+        // A bound of 254 is beyond all practical use, and the cap of bound plus 1 still fits in a byte.
         let bound = changes.min(254);
         let rows = (0..=pattern.len()).map(|column| column.min(usize::from(bound) + 1) as u8).collect();
         let (path, steps, target) = (Vec::new(), Vec::new(), Vec::new());
         Walk { pattern, letters, bound, path, steps, rows, target }
     }
 
-    /// Makes `term` the path; its distance, or `None` when the path reaches a beginning which no near term has.
+    /// Makes `term` the path; returns its distance, or `None` once the path is a prefix that no near term
+    /// has.
     fn follow(&mut self, term: &[u8]) -> Option<u8> {
         let shared = shared_bytes(&self.path, term);
         while self.steps.last().is_some_and(|step| step.end > shared) {
@@ -106,8 +108,8 @@ impl Walk {
         Some(self.distance())
     }
 
-    /// Turns the path, which no near term begins with, into the least one after it that some may; makes it the target;
-    /// false where there is none.
+    /// Replaces the path, which is a prefix of no near term, by the least prefix after it that may be one,
+    /// and makes it the target; false if there is none.
     fn leap(&mut self) -> bool {
         while let Some(Step { letter, .. }) = self.step_back() {
             self.target.clear();
@@ -126,7 +128,8 @@ impl Walk {
         false
     }
 
-    /// Steps to the first character of the pattern after `after` that keeps within the bound, if any does.
+    /// Steps to the first character of the pattern after `after` that stays within the bound, if there is
+    /// one.
     fn step_forced(&mut self, after: Option<char>) -> bool {
         for place in self.letters.partition_point(|letter| Some(*letter) <= after)..self.letters.len() {
             if self.step(self.letters[place]) <= self.bound {
@@ -137,7 +140,7 @@ impl Walk {
         false
     }
 
-    /// Adds a character to the path; the least number of its row.
+    /// Appends a character to the path; returns the minimum of its row.
     fn step(&mut self, letter: char) -> u8 {
         let (columns, depth) = (self.pattern.len() + 1, self.steps.len() + 1);
         let (bound, beyond) = (usize::from(self.bound), self.bound + 1);
@@ -171,12 +174,12 @@ impl Walk {
         Some(step)
     }
 
-    /// The least number of the last row.
+    /// The minimum of the last row.
     fn least(&self) -> u8 {
         self.steps.last().map_or(0, |step| step.least)
     }
 
-    /// The distance between the path and the pattern.
+    /// The edit distance between the path and the pattern.
     fn distance(&self) -> u8 {
         self.rows[(self.steps.len() + 1) * (self.pattern.len() + 1) - 1]
     }

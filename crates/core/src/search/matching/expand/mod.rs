@@ -1,9 +1,10 @@
-//! Expansion: from a pattern to the terms of a segment that it stands for, with their lists.
+//! Expansion: from a pattern to the matching terms of a segment, with their posting lists.
 //!
-//! A prefix is one range of the dictionary ([`prefix()`]); the terms near a term are found by a walk that passes
-//! over whatever cannot be near ([`fuzzy()`]). Both see a dictionary as [`SortedTerms`], which a segment's
-//! [`Terms`] are. The patterns of a query give at most [`MOST`] terms of a segment together, each the same number: the
-//! nearest, among those the ones that most documents hold, among those the first in order.
+//! A prefix is one range of the term dictionary ([`prefix()`]); fuzzy terms are found by a walk that skips
+//! whatever cannot be near ([`fuzzy()`]). Both see a dictionary as [`SortedTerms`], which a segment's
+//! [`Terms`] implement. The patterns of a query expand to at most [`MOST`] terms of a segment in total,
+//! divided equally: the terms at the least edit distance, of those the ones with the highest document
+//! frequency, of those the first in order.
 
 mod distance;
 mod fuzzy;
@@ -23,16 +24,17 @@ use crate::index::read::segment::Terms;
 use crate::index::{Segment, Zone};
 use crate::search::language::tree::Pattern;
 
-/// The most terms of one segment that the patterns of a query stand for together: each has a cursor of some 1.5 KiB.
+/// The most terms of one segment that the patterns of a query expand to in total: each has a cursor of about
+/// 1.5 KiB.
 pub const MOST: usize = 10_000;
 
-/// A dictionary, read forward. It starts before the first term.
+/// A forward cursor over a term dictionary. It starts before the first term.
 pub trait SortedTerms {
-    /// Moves to the first term from where it stands on that is not before `target`, or stays; false at the end.
+    /// Moves forward to the first term not before `target`, or stays; false at the end.
     fn seek(&mut self, target: &[u8]) -> Result<bool>;
     /// Moves to the next term; false at the end.
     fn advance(&mut self) -> Result<bool>;
-    /// The term it stands on.
+    /// The current term.
     fn term(&self) -> &[u8];
 }
 
@@ -50,20 +52,20 @@ impl SortedTerms for Terms<'_> {
     }
 }
 
-/// A term that a pattern stands for.
+/// A term that a pattern expands to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expansion {
     /// The term.
     pub term: String,
-    /// How many changes make it of the pattern's term; 0 but for a fuzzy pattern.
+    /// Its edit distance from the pattern's term; 0 unless the pattern is fuzzy.
     pub changes: u8,
-    /// In how many documents it is, in the zone that has the most.
+    /// Its document frequency in the zone where it is highest.
     pub documents: u32,
-    /// Its lists in the zones asked for; there is one at least.
+    /// Its posting lists in the requested zones; at least one.
     pub lists: Lists,
 }
 
-/// The terms of `segment` that `pattern` stands for and that are in one of `zones`, in order, `most` of them at most.
+/// The terms of `segment` that match `pattern` and occur in one of `zones`, in order, at most `most`.
 pub fn expand(segment: &Segment, pattern: &Pattern, zones: ZoneSet, most: usize) -> Result<Vec<Expansion>> {
     let mut kept = Kept { expansions: Vec::new(), zones, most };
     match pattern {
@@ -102,7 +104,7 @@ impl Kept {
         let documents = lists.iter().map(|(_, list)| list.frequency).max();
         let (Some(documents), Ok(term)) = (documents, std::str::from_utf8(term)) else { return };
         self.expansions.push(Expansion { term: term.to_owned(), changes, documents, lists });
-        // Cutting back only now and then makes the whole linear.
+        // Truncating only when twice the limit is reached keeps the total time linear.
         if self.expansions.len() >= 2 * self.most {
             self.cut_back();
         }
@@ -122,7 +124,7 @@ impl Kept {
     }
 }
 
-/// The lesser, the rather it is kept.
+/// The sort key of an expansion: the least are kept.
 fn worth(expansion: &Expansion) -> (u8, Reverse<u32>, &str) {
     (expansion.changes, Reverse(expansion.documents), &expansion.term)
 }

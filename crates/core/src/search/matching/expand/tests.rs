@@ -4,7 +4,7 @@ use crate::index::{IndexBuilder, NewDocument, Options};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A dictionary that counts how often it is touched.
+/// A dictionary that counts its accesses.
 struct Sorted {
     terms: Vec<String>,
     at: Option<usize>,

@@ -1,10 +1,11 @@
 //! Conjunction in any order: the shortest intervals that contain one of each operand.
 //!
-//! The operands stand in a heap by the left ends of their current intervals, and the greatest right end is
-//! kept beside. From the least left end to the greatest right end is an interval that contains one of each;
-//! only by moving the operand on top can one find another that starts later. While the right end stays, the
-//! new one lies in the old; when the right end grows, the old one was minimal. One that is itself the interval
-//! on top cannot be made shorter. What starts where the last one given did contains it, and is passed.
+//! The operands are in a min-heap by the left ends of their current intervals, and the maximum right end is
+//! kept separately. The interval from the least left end to the greatest right end contains one of each
+//! operand; only advancing the operand at the top of the heap can yield one that starts later. While the
+//! right end stays, the new interval is contained in the old one; when the right end grows, the old one was
+//! minimal. An interval that equals the one at the top cannot be made shorter. An interval that starts where
+//! the last one returned did contains it, and is skipped.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,18 +15,18 @@ use super::{Intervals, Node, Span};
 /// The shortest intervals that contain one of each operand.
 pub struct All {
     children: Vec<Node>,
-    /// The left and right end of the current interval of each child, and the child.
+    /// The left and right end of each child's current interval, and the child.
     heap: BinaryHeap<Reverse<(u32, u32, usize)>>,
-    /// The greatest right end.
+    /// The maximum right end.
     right: u32,
-    /// Where the last interval given starts.
+    /// The start of the last interval returned.
     last: Option<u32>,
-    /// Whether a child has no more.
+    /// Whether a child is exhausted.
     is_over: bool,
 }
 
 impl All {
-    /// The conjunction of the children; of none it is empty.
+    /// The conjunction of the children; empty if there are none.
     pub fn of(children: Vec<Node>) -> All {
         let heap = BinaryHeap::with_capacity(children.len());
         All { children, heap, right: 0, last: None, is_over: true }
@@ -41,12 +42,12 @@ impl All {
         Some(())
     }
 
-    /// The current interval of the child on top.
+    /// The current interval of the child at the top of the heap.
     fn top(&self) -> Option<Span> {
         self.heap.peek().map(|Reverse((left, right, _))| Span { left: *left, right: *right })
     }
 
-    /// Moves the child on top.
+    /// Advances the child at the top of the heap.
     fn advance(&mut self, positions: &[Vec<u32>]) -> Option<()> {
         let mut top = self.heap.peek_mut()?;
         let number = top.0.2;
@@ -56,7 +57,7 @@ impl All {
         Some(())
     }
 
-    /// Moves to where an interval later than the last one given may start.
+    /// Advances to where an interval after the last one returned may start.
     fn pass_last(&mut self, positions: &[Vec<u32>]) -> Option<()> {
         let Some(last) = self.last else { return self.read(positions) };
         while self.top()?.left == last {

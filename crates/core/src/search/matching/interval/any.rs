@@ -1,8 +1,9 @@
 //! Union: the minimal intervals among those of all operands.
 //!
-//! The operands stand in a heap by the right ends of their next intervals, and at the same right end the one
-//! that starts later comes first. In that order an interval contains another one exactly when one that was
-//! given before starts no earlier: the next interval is the first that starts after the last one given.
+//! The operands are in a min-heap by the right ends of their next intervals; of equal right ends, the
+//! interval that starts later comes first. In that order an interval contains another one if and only if one
+//! that was returned before starts no earlier: so the next interval is the first that starts after the last
+//! one returned.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,12 +17,12 @@ pub struct Any {
     /// The right and left end of the next interval of each child that has one, and the child.
     heap: BinaryHeap<Reverse<(u32, Reverse<u32>, usize)>>,
     is_read: bool,
-    /// Where the next interval may start; `None` past the greatest position.
+    /// The least start of the next interval; `None` past the maximum position.
     from: Option<u32>,
 }
 
 impl Any {
-    /// The union of the children; of none it is empty.
+    /// The union of the children; empty if there are none.
     pub fn of(children: Vec<Node>) -> Any {
         let heap = BinaryHeap::with_capacity(children.len());
         Any { children, heap, is_read: false, from: Some(0) }

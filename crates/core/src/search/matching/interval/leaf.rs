@@ -1,11 +1,11 @@
-//! A leaf: each place of it is an interval.
+//! A leaf: each of its positions is an interval.
 
 use super::{Intervals, Span};
 
-/// The places of a leaf.
+/// The positions of a leaf.
 pub struct Leaf {
     number: usize,
-    /// How many of its positions are read.
+    /// The number of positions read so far.
     read: usize,
 }
 

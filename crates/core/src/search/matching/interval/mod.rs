@@ -1,14 +1,14 @@
-//! Expressions of intervals: where in a text words stand together.
+//! Interval expressions: minimal-interval semantics for positional operators.
 //!
 //! The value of an expression, in one zone of one document, is the set of the minimal intervals of positions
-//! that satisfy it: those that contain no other. None of them contains another, so sorted by their left ends
-//! they are sorted by their right ends too, and every operator is one pass over its operands that never goes
-//! back. All are lazy: [`Intervals::next`] reads no more of the operands than the next interval needs, and
-//! whether there is one at all is known at the first.
+//! that satisfy it, i.e. those that contain no other (an antichain). So, sorted by their left ends, they are
+//! sorted by their right ends too, and every operator is a single forward pass over its operands. All are
+//! lazy: [`Intervals::next`] reads no more of the operands than the next interval needs, so that a test for
+//! existence stops at the first interval.
 //!
-//! With `m` intervals in `n` operands, `Any` and `All` take O(m log n), `Ordered`, `Window` and
-//! `Related` O(m), and a phrase O(n log p) for each place of its rarest word, where the longest
-//! list has `p` places. The memory is O(n) a node, made once a query and used for every document.
+//! With `m` intervals in `n` operands, `Any` and `All` take O(m log n), `Ordered`, `Window` and `Related`
+//! O(m), and a phrase O(n log p) for each position of its rarest word, where the longest position list has
+//! `p` entries. The memory is O(n) per node, allocated once per query and reused for every document.
 //!
 //! The semantics is that of C. L. A. Clarke, G. V. Cormack and F. J. Burkowski, "An algebra for structured
 //! text search and a framework for its implementation", The Computer Journal 38(1), 1995; the lazy algorithms
@@ -45,52 +45,51 @@ pub struct Span {
     pub right: u32,
 }
 
-/// The minimal intervals of an expression. The positions are those of the leaves in one zone of one document:
-/// from `start` on they must stay the same.
+/// An iterator over the minimal intervals of an expression. The positions are those of the leaves in one zone
+/// of one document: after `start` they must stay the same.
 pub trait Intervals {
-    /// Goes before the first interval in these positions.
+    /// Rewinds to before the first interval in these positions.
     fn start(&mut self, positions: &[Vec<u32>]);
 
-    /// The next interval: both its ends are greater than those of the one before. After the last it is `None`
-    /// as often as it is asked.
+    /// The next interval: both its ends are greater than those of the previous one. After the last it is
+    /// `None`, on every call.
     fn next(&mut self, positions: &[Vec<u32>]) -> Option<Span>;
 }
 
-/// An expression made ready for evaluation: made once a query, with the memory that its operators need, it
-/// serves every document.
+/// An expression compiled for evaluation: built once per query, with the memory its operators need, and
+/// reused for every document.
 pub struct Expression {
     root: Node,
     leaves: usize,
 }
 
 impl Expression {
-    /// Makes an expression ready.
+    /// Compiles an expression.
     pub fn new(interval: &Interval) -> Expression {
         Expression::with_leaves(interval).0
     }
 
-    /// Makes an expression ready, and lists its leaves in the order of their numbers: that in which a walk of
-    /// the expression, depth first and from left to right, meets them, each as often as it is said.
+    /// Compiles an expression, and returns its leaves in the order of their numbers, that of a depth-first,
+    /// left-to-right traversal; repeated leaves are repeated.
     pub fn with_leaves(interval: &Interval) -> (Expression, Vec<&Leaf>) {
         let mut leaves = Vec::new();
         let root = Node::of(interval, &mut leaves);
         (Expression { root, leaves: leaves.len() }, leaves)
     }
 
-    /// How many leaves there are.
+    /// The number of leaves.
     pub fn leaves(&self) -> usize {
         self.leaves
     }
 
-    /// Whether there is an interval in a zone where the leaves have these positions: a list for each leaf,
-    /// rising without repetition.
+    /// Whether there is an interval in a zone where the leaves have these positions: a strictly increasing
+    /// list for each leaf.
     pub fn matches(&mut self, positions: &[Vec<u32>]) -> bool {
         self.root.start(positions);
         self.root.next(positions).is_some()
     }
 
-    /// Puts all intervals in the place of what `spans` holds; the positions are as for
-    /// [`Expression::matches`].
+    /// Replaces the content of `spans` by all intervals; the positions are as for [`Expression::matches`].
     pub fn spans(&mut self, positions: &[Vec<u32>], spans: &mut Vec<Span>) {
         spans.clear();
         self.root.start(positions);
@@ -135,7 +134,7 @@ impl Node {
         }
     }
 
-    /// One operand is what any, all or the sequence of it is.
+    /// The union, conjunction or sequence of a single operand is that operand.
     fn of_each<'a>(
         children: &'a [Interval],
         leaves: &mut Vec<&'a Leaf>,

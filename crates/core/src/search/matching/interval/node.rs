@@ -1,4 +1,4 @@
-//! Documents with an interval: the documents that could have one by what they hold, confirmed by positions, one zone
+//! Documents with an interval: candidates that contain the required leaves, confirmed by positions, one zone
 //! after the other.
 
 use super::super::{Leaves, Node};
@@ -8,9 +8,9 @@ use crate::index::format::zone::ZoneSet;
 
 /// The documents for which an expression has an interval.
 pub struct IntervalNode {
-    /// Those that hold enough.
+    /// The documents that contain enough of the leaves.
     pub candidates: Node,
-    /// The first of the expression's leaves; the others follow.
+    /// The number of the expression's first leaf; the others follow.
     first: usize,
     zones: ZoneSet,
     expression: Expression,
@@ -25,7 +25,7 @@ impl IntervalNode {
         IntervalNode { candidates, first, zones, expression, positions }
     }
 
-    /// Whether the document under the cursors has an interval.
+    /// Whether the current document has an interval.
     pub fn is_here(&mut self, leaves: &mut Leaves<'_>) -> Result<bool> {
         let document = self.candidates.document(leaves);
         for zone in self.zones.zones() {

@@ -1,13 +1,13 @@
 //! Conjunction in order: the shortest intervals that contain one of each operand, one after the other.
 //!
-//! For an interval of the first operand, each further one takes its first interval that starts after the end
-//! of the one before: no other choice ends earlier. The next interval of the first operand gives a shorter
-//! one if the last operand need not move for it, and that is known to be so no longer as soon as an operand
-//! ends where the last one starts or later; then what was found is minimal.
+//! For an interval of the first operand, each further operand takes its first interval that starts after the
+//! end of the previous one: no other choice ends earlier. The next interval of the first operand yields a
+//! shorter result if the last operand need not advance for it; as soon as an operand ends at or after the
+//! start of the last one's interval this is impossible, and the interval found is minimal.
 
 use super::{Intervals, Node, Span};
 
-/// An interval before all that an operand after another may take.
+/// An interval before any that a later operand may take.
 const NOWHERE: Span = Span { left: 0, right: 0 };
 
 /// The shortest intervals that contain one of each operand in order.
@@ -16,24 +16,24 @@ pub struct Ordered {
     /// The current interval of each child.
     spans: Vec<Span>,
     is_read: bool,
-    /// Whether a child has no more.
+    /// Whether a child is exhausted.
     is_over: bool,
 }
 
 impl Ordered {
-    /// The sequence of the children, two or more of them; of none it is empty.
+    /// The sequence of two or more children; empty if there are none.
     pub fn of(children: Vec<Node>) -> Ordered {
         let spans = vec![NOWHERE; children.len()];
         Ordered { children, spans, is_read: false, is_over: true }
     }
 
-    /// Moves the first child.
+    /// Advances the first child.
     fn advance(&mut self, positions: &[Vec<u32>]) -> Option<()> {
         *self.spans.first_mut()? = self.children.first_mut()?.next(positions)?;
         Some(())
     }
 
-    /// Moves the others to after the first, as long as each ends before `bound`; says whether all did.
+    /// Advances the others past the first, as long as each ends before `bound`; returns whether all did.
     fn align(&mut self, bound: u64, positions: &[Vec<u32>]) -> Option<bool> {
         for number in 1..self.children.len() {
             let before = self.spans[number - 1].right;

@@ -1,39 +1,39 @@
-//! Phrases: leaves at given distances, an intersection of their positions each less its distance.
+//! Phrases: leaves at given offsets, an intersection of their positions, each minus its offset.
 //!
-//! A place where the phrase may start is proposed by one word and sought in the others, the rarest first; a
-//! word that is not there proposes its own next place. The search in a list starts from where the last one
-//! ended and gallops, so a phrase takes at most O(log p) for each word and place of the rarest word, where the
-//! longest list has `p` places. Where the two rarest are about as frequent, a gallop is all mispredicted
-//! branches: there they are merged instead, without a branch, up to where both agree.
+//! A possible start of the phrase is proposed by one word and looked up in the others, the rarest first; a
+//! word that is not there proposes its own next position. The lookup is a galloping search from where the
+//! last one ended, so a phrase takes at most O(log p) for each word and position of the rarest word, where
+//! the longest position list has `p` entries. If the two rarest words have similar frequencies, galloping
+//! mispredicts most branches: then their positions are merged without branches up to where both agree.
 
 use super::{Intervals, Span};
 
-/// How many times as frequent the second word may be as the first for the two to be merged.
+/// The two rarest words are merged if the second is at most this many times as frequent as the first.
 const BALANCED: usize = 4;
 
 /// A word of a phrase.
 struct Word {
     leaf: usize,
-    /// How far from the start of the phrase it is.
+    /// Its offset from the start of the phrase.
     distance: u32,
-    /// How many of its positions are before where the phrase may start.
+    /// The number of its positions before the possible start of the phrase.
     passed: usize,
 }
 
-/// The places of a phrase.
+/// The occurrences of a phrase.
 pub struct Phrase {
-    /// From the rarest in the document on.
+    /// In increasing order of frequency in the document.
     words: Vec<Word>,
-    /// How far from the start of the phrase its last word is.
+    /// The offset of the last word from the start of the phrase.
     last: u32,
-    /// The first position where it may start; `None` past the greatest.
+    /// The least possible start; `None` past the maximum position.
     from: Option<u32>,
     /// Whether the two rarest words are merged.
     is_merged: bool,
 }
 
 impl Phrase {
-    /// The phrase of these leaves at these distances; without leaves it is nowhere.
+    /// The phrase of these leaves at these offsets; without leaves it never occurs.
     pub fn of(words: impl Iterator<Item = (u32, usize)>) -> Phrase {
         let words: Vec<Word> = words.map(|(distance, leaf)| Word { leaf, distance, passed: 0 }).collect();
         let last = words.iter().map(|word| word.distance).max().unwrap_or(0);
@@ -77,11 +77,12 @@ impl Intervals for Phrase {
     }
 }
 
-/// Moves two words, from where they are, to the first place where both agree on where the phrase starts.
+/// Advances two words to the first positions at which both agree on the start of the phrase.
 fn meet(one: &mut Word, other: &mut Word, positions: &[Vec<u32>]) -> Option<()> {
     let (ones, others) = (&positions[one.leaf], &positions[other.leaf]);
     loop {
-        // Each less its own distance is the same as each more the other's, which is never negative.
+        // Adding the other word's offset instead of subtracting one's own gives the same order and is never
+        // negative.
         let place = u64::from(*ones.get(one.passed)?) + u64::from(other.distance);
         let other_place = u64::from(*others.get(other.passed)?) + u64::from(one.distance);
         if place == other_place {
@@ -92,10 +93,10 @@ fn meet(one: &mut Word, other: &mut Word, positions: &[Vec<u32>]) -> Option<()> 
     }
 }
 
-/// The first index, not before `from`, of an item that is not less than `target`.
+/// The first index, at or after `from`, of an item not less than `target`.
 fn seek(sorted: &[u32], from: usize, target: u32) -> usize {
     let (mut low, mut step) = (from, 1);
-    // All before `low` are less than the target.
+    // Invariant: all items before `low` are less than the target.
     while sorted.get(low + step - 1).is_some_and(|item| *item < target) {
         low += step;
         step *= 2;

@@ -1,28 +1,27 @@
-//! How near to each other the leaves of a query stand in a text.
+//! Proximity: how close to each other the leaves of a query occur in a text.
 //!
-//! The occurrences of all leaves are walked in the order of the text. For each two neighbouring occurrences,
-//! of different leaves `j` and `k` at distance `d`,
+//! The occurrences of all leaves are merged in text order. For each two neighbouring occurrences, of
+//! different leaves `j` and `k` at distance `d`,
 //!
 //! ```text
 //! accumulator[j] += weight[k] / d²        accumulator[k] += weight[j] / d²
 //! ```
 //!
 //! Such a pair of neighbours is a minimal interval of "two different leaves at different positions". Leaves
-//! that occur at the same position, as when one word satisfies two patterns, are no pair, since they are
-//! not near but the same; each of them is a neighbour of what occurs before and after.
+//! at the same position, as when one word satisfies two patterns, are not a pair; each of them is a neighbour
+//! of the occurrences before and after.
 //!
-//! A merge of `n` lists: O(n) for each occurrence, without allocation where there are no more than
-//! [`FEW`] leaves.
+//! A merge of `n` position lists: O(n) per occurrence, without heap allocation for at most [`FEW`] leaves.
 //!
 //! S. Büttcher, C. L. A. Clarke and B. Lushman, "Term proximity scoring for ad-hoc retrieval on very large text
 //! collections", SIGIR 2006.
 
-/// For how many leaves the merge needs no memory but the stack.
+/// The number of leaves up to which the merge is allocated on the stack.
 pub const FEW: usize = 16;
 
-/// Adds, for each leaf, what its neighbours weigh over the squares of their distances. `positions` has a
-/// list for each leaf, rising without repetition, and `weights` a weight. What `accumulators` has is kept, so
-/// that the zones of a document can be summed; those that are missing start from 0.
+/// Adds, for each leaf, the weights of its neighbours over the squares of their distances. `positions` has a
+/// strictly increasing list for each leaf, and `weights` a weight. The values in `accumulators` are kept, so
+/// that the zones of a document can be summed; missing ones start from 0.
 pub fn accumulate(positions: &[Vec<u32>], weights: &[f64], accumulators: &mut Vec<f64>) {
     let leaves = positions.len();
     if accumulators.len() < leaves {
@@ -35,14 +34,14 @@ pub fn accumulate(positions: &[Vec<u32>], weights: &[f64], accumulators: &mut Ve
     }
 }
 
-/// Where the merge is in the list of a leaf.
+/// The state of the merge in the position list of a leaf.
 #[derive(Clone, Copy)]
 struct Place {
-    /// The position before; `NOWHERE` where there is none.
+    /// The previous position, or `NOWHERE`.
     last: u64,
-    /// The position to come; `NOWHERE` where there is none.
+    /// The next position, or `NOWHERE`.
     next: u64,
-    /// How many positions are read, to `next` and with it.
+    /// The number of positions read, up to and including `next`.
     read: usize,
 }
 

@@ -1,24 +1,26 @@
-//! Filters: the intervals of an operand that contain one of another, lie in one, are one, or do not.
+//! Relations: the intervals of an operand that contain an interval of another, are contained in one, equal
+//! one, or the negation of these.
 //!
-//! The intervals of the other operand may be enlarged to both sides. As both ends of both operands rise, an
-//! interval of the other that starts too early to be contained will never be contained again, and the first
-//! of the rest ends first (and is the only one that may be the same); one that ends too early to contain will never
-//! contain again, and the first of the rest starts first. So each comparison is with one interval, and the two operands are each read once.
+//! The intervals of the other operand may be extended on both sides. Since both ends of both operands
+//! increase, an interval of the other that starts too early to be contained is never contained later, and the
+//! first of the rest ends first (and is the only one that may be equal); one that ends too early to contain
+//! never contains later, and the first of the rest starts first. So each comparison is with a single
+//! interval, and both operands are read once.
 
 use super::{Intervals, Node, Scan, Span};
 use crate::search::language::tree::{Comparison, Relation};
 
-/// The intervals of an operand for which a relation to another operand holds, or does not.
+/// The intervals of an operand that have a relation to another operand, or have not.
 pub struct Related {
     of: Node,
     with: Scan,
     comparison: Comparison,
-    /// By how much the intervals of `with` are enlarged to the left and to the right.
+    /// The number of positions by which the intervals of `with` are extended to the left and to the right.
     margins: (u32, u32),
     negated: bool,
 }
 
-/// The ends of an interval, which may be before the first and past the last position that there can be.
+/// The ends of an extended interval, which may lie outside the range of positions.
 #[derive(PartialEq)]
 struct Enlarged {
     left: i64,
@@ -39,13 +41,14 @@ impl Enlarged {
 }
 
 impl Related {
-    /// The intervals of `of` that are related to one of `with` as `relation` says, or to none of them.
+    /// The intervals of `of` that have the `relation` to an interval of `with`, or to none.
     pub fn of(of: Node, with: Scan, relation: &Relation) -> Related {
         let Relation { comparison, margins, negated, .. } = *relation;
         Related { of, with, comparison, margins, negated }
     }
 
-    /// Whether an interval is related to one of the other operand; `None` if nor will be any after it.
+    /// Whether an interval has the relation to one of the other operand; `None` if neither it nor any later
+    /// one has.
     fn holds(&mut self, span: Span, positions: &[Vec<u32>]) -> Option<bool> {
         let (span, margins) = (Enlarged::of(span, (0, 0)), self.margins);
         let starts_before = |other| Enlarged::of(other, margins).left < span.left;

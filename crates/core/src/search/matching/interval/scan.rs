@@ -1,8 +1,8 @@
-//! An operand that is only compared with: a place in it that moves forward.
+//! A forward cursor over an operand that is only compared with.
 
 use super::{Intervals, Node, Span};
 
-/// An operand and where one stands in it.
+/// An operand and the current interval.
 pub struct Scan {
     node: Node,
     place: Place,
@@ -15,18 +15,18 @@ enum Place {
 }
 
 impl Scan {
-    /// Stands before the first interval of the operand.
+    /// A cursor before the first interval of the operand.
     pub fn of(node: Node) -> Scan {
         Scan { node, place: Place::Before }
     }
 
-    /// Goes before the first interval in these positions.
+    /// Rewinds to before the first interval in these positions.
     pub fn start(&mut self, positions: &[Vec<u32>]) {
         self.node.start(positions);
         self.place = Place::Before;
     }
 
-    /// The first interval, from the one where it stands on, that is not to be passed.
+    /// The first interval, from the current one on, for which `is_passed` is false.
     pub fn pass(&mut self, positions: &[Vec<u32>], is_passed: impl Fn(Span) -> bool) -> Option<Span> {
         loop {
             match self.place {

@@ -32,7 +32,7 @@ fn lies_in(inner: Span, outer: Span) -> bool {
     outer.left <= inner.left && inner.right <= outer.right
 }
 
-/// Those that contain no other, in order.
+/// The minimal intervals, in order.
 fn minimal(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort_by_key(|span| (span.left, span.right));
     spans.dedup();
@@ -40,7 +40,7 @@ fn minimal(mut spans: Vec<Span>) -> Vec<Span> {
     spans.iter().filter(is_minimal).copied().collect()
 }
 
-/// Every way to take one interval of each.
+/// The Cartesian product: every way to take one interval of each set.
 fn tuples(sets: &[Vec<Span>]) -> Vec<Vec<Span>> {
     sets.iter().fold(vec![Vec::new()], |tuples, set| {
         let longer = |tuple: &Vec<Span>| {

@@ -1,4 +1,4 @@
-//! One list of a leaf: its cursor, and what its postings add to the leaf's score.
+//! One posting list of a leaf: its cursor, and the contribution of its postings to the leaf's score.
 
 use super::Lengths;
 use crate::Result;
@@ -7,28 +7,28 @@ use crate::index::{DocId, Zone};
 use crate::search::score::grain;
 use crate::search::score::model::{Part, Shape};
 
-/// A list of a leaf, and what it adds to the leaf's score.
+/// A posting list of a leaf, and its contribution to the leaf's score.
 pub struct Stream<'a> {
-    /// Over its documents.
+    /// The cursor over its documents.
     pub cursor: Cursor<'a>,
     pub(super) zone: Zone,
     pub(super) part: Part,
     pub(super) lengths: Lengths,
 }
 
-/// How the postings of a leaf's only list are scored.
+/// The score function of a leaf with a single posting list.
 #[derive(Clone, Copy)]
 pub(super) enum Alone {
-    /// weight · c / (c + base + slope · l): one division for the two of [`Shape::Saturating`].
+    /// weight · c / (c + base + slope · l): one division instead of the two of [`Shape::Saturating`].
     Saturating { weight: f64, base: f64, slope: f64 },
-    /// As any other leaf.
+    /// As for any other leaf.
     Otherwise(Part, Shape),
 }
 
 impl Alone {
     pub(super) fn new(part: Part, shape: Shape) -> Alone {
         match shape {
-            // A factor of next to nothing would make the scale infinite.
+            // A factor close to 0 would make the scale infinite.
             Shape::Saturating { weight, k1 } if (k1 / part.factor).is_finite() => {
                 let scale = k1 / part.factor;
                 Alone::Saturating { weight, base: scale * part.base, slope: scale * part.slope }
@@ -37,7 +37,7 @@ impl Alone {
         }
     }
 
-    /// The score of so many occurrences in a list's zone of so many words, in a document with so many in all zones.
+    /// The score of `count` occurrences, given the length of the posting list's zone and that of all zones.
     #[inline(always)]
     pub(super) fn score(&self, count: u32, length: u16, bag: impl FnOnce() -> u16) -> f64 {
         match *self {
@@ -56,7 +56,7 @@ impl Stream<'_> {
         Ok(self.part.of(self.cursor.count()?, self.lengths[document.0 as usize]))
     }
 
-    /// What x is at most between two documents.
+    /// An upper bound on x between two documents.
     pub(super) fn bound(&mut self, start: DocId, end: DocId) -> Result<f64> {
         if self.cursor.document() >= end {
             return Ok(0.0);

@@ -1,4 +1,4 @@
-//! Leaves of one list, of a few and of many against maps from documents to what they hold.
+//! Leaves with one, a few and many posting lists, against maps from documents to their content.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::search::score::{Found, Model, Scorer, Statistics};
 
 const TERMS: [&str; 7] = ["pa", "pb", "pc", "pd", "pe", "pf", "pg"];
 
-/// Postings that are dense in some places, sparse in others and reach past a window or two.
+/// Postings that are dense in places, sparse in others, and span more than a window or two.
 fn some_postings() -> impl Strategy<Value = Postings> {
     let positions = prop::collection::btree_set(0u32..30, 1..5);
     let gap = prop_oneof![12 => 1u32..4, 1 => 1u32..900];
@@ -27,7 +27,7 @@ fn some_postings() -> impl Strategy<Value = Postings> {
     })
 }
 
-/// Several lists of one leaf: 1, 3 or 7 of them.
+/// The posting lists of one leaf: 1, 3 or 7 of them.
 fn some_lists() -> impl Strategy<Value = Vec<Postings>> {
     prop::sample::select(&[1usize, 3, 7][..])
         .prop_flat_map(|lists| prop::collection::vec(some_postings(), lists))
@@ -37,12 +37,12 @@ fn some_scorer() -> impl Strategy<Value = Scorer> {
     prop::sample::select(&[Scorer::Bm25, Scorer::Bm25f, Scorer::TfIdf, Scorer::QueryLikelihood][..])
 }
 
-/// A leaf on a segment, and the model of it.
+/// A leaf on a segment, and its model.
 struct Case {
     _folder: tempfile::TempDir,
     segment: Segment,
     scoring: Scoring,
-    /// For each document that holds the leaf: what it scores, and all positions.
+    /// For each document with the leaf: its score and all positions.
     model: BTreeMap<u32, (f64, Vec<u32>)>,
     lists: Vec<(Zone, List)>,
 }
@@ -91,7 +91,7 @@ impl Case {
     }
 }
 
-/// The same but for the one rounding that a list alone is spared.
+/// Equal up to the one rounding that a leaf with a single posting list avoids.
 fn alike(left: f64, right: f64) -> bool {
     (left - right).abs() <= 2f64.powi(-30)
 }
@@ -168,7 +168,7 @@ proptest! {
             pool = Pool::new();
 
             let mut marks = [0; WINDOW as usize];
-            // Only what was marked before is marked again.
+            // Only documents marked before are marked again.
             expected.iter().step_by(2).for_each(|(place, _)| marks[*place] = 4);
             marked.skip_to(DocId(start)).unwrap();
             marked.mark(DocId(floor), end, 4, &mut marks).unwrap();

@@ -1,20 +1,20 @@
-//! What leaves put down for whoever ranks: the scores of a block, and those of a window of documents.
+//! Buffers for ranking: the scores of a block, and those of a window of documents.
 
 use crate::Result;
 
-/// How many documents make a window: bounds are taken for so many at a time.
+/// The number of documents in a window, the granularity of score bounds.
 pub const WINDOW: u32 = 2048;
 
-/// What the documents of a block score.
+/// The scores of the documents of a block.
 pub struct BlockScores {
     /// The documents, as numbers.
     pub documents: Vec<u32>,
-    /// For each, what the leaf scores.
+    /// For each document, the leaf's score.
     pub scores: Vec<f64>,
 }
 
 impl BlockScores {
-    /// Room for a block.
+    /// An empty buffer with the capacity of a block.
     pub fn new() -> BlockScores {
         BlockScores { documents: Vec::with_capacity(256), scores: Vec::with_capacity(256) }
     }
@@ -26,13 +26,13 @@ impl Default for BlockScores {
     }
 }
 
-/// What was found of the documents of a window.
+/// Accumulators for the documents of a window.
 pub struct Pool {
-    /// For each document, what the leaves score so far.
+    /// For each document, the sum of the leaf scores so far.
     pub sums: [f64; WINDOW as usize],
-    /// Room for one leaf's x: nothing but zeros between leaves.
+    /// A buffer for one leaf's x: all zeros between leaves.
     pub(super) xs: [f64; WINDOW as usize],
-    /// Whether a document was met, as 1.
+    /// 1 for each document that occurred in a leaf.
     pub met: [u8; WINDOW as usize],
 }
 
@@ -43,7 +43,7 @@ impl Pool {
     }
 }
 
-/// Calls `see` with each place where there is not 0.
+/// Calls `see` with the index of each non-zero entry.
 #[inline]
 pub fn each_set(bytes: &[u8; WINDOW as usize], mut see: impl FnMut(usize) -> Result<()>) -> Result<()> {
     for (word, bytes) in bytes.chunks_exact(8).enumerate() {

@@ -1,11 +1,11 @@
-//! Each model against its formula, and corners as bounds.
+//! Each model against its formula, and block corners as bounds.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::index::format::maxima::Maxima;
 
-/// 1,000 documents with 100 words of text and 5 of title in the mean.
+/// 1,000 documents with an average of 100 words of body and 5 of title.
 const STATISTICS: Statistics = Statistics { documents: 1000, words: [100_000, 5_000, 0, 0, 0] };
 
 fn zones(zones: &[Zone]) -> ZoneSet {
@@ -14,7 +14,8 @@ fn zones(zones: &[Zone]) -> ZoneSet {
     set
 }
 
-/// The score of 3 occurrences in 80 words of text and 1 in 8 of title, for a leaf in 50 documents, 70 times there.
+/// The score of 3 occurrences in 80 words of body and 1 in 8 of title, for a leaf with document frequency 50
+/// and 70 occurrences.
 fn score(model: &Model) -> f64 {
     let found = Found { zones: zones(&[Zone::Body, Zone::Title]), documents: 50, occurrences: 70 };
     let leaf = model.leaf(&STATISTICS, &found, 2.0);
