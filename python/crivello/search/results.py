@@ -57,10 +57,10 @@ class Explanation:
 class Hit:
     """One page among the results.
 
-    ``id`` is the identifier given by its owner. ``kind`` is html, text, pdf, feed, office or other. ``similar``
-    counts the near-duplicates collapsed under it, and ``more_from_site`` the further pages of its site that
-    would have ranked before later hits. ``explanation`` explains its score, if requested. Unknown values are
-    empty.
+    ``id`` is the identifier given by its owner. ``kind`` is html, text, pdf, feed, office or other.
+    ``similar`` counts the near-duplicates collapsed under it, and ``more_from_site`` the further pages of its
+    site that would have ranked before later hits. ``explanation`` explains its score, if requested. Unknown
+    values are empty.
     """
 
     rank: int
@@ -222,8 +222,8 @@ class Results(Tabular):
             yield tuple(str(value) if isinstance(value, Snippet) else value for value in values)
 
     def to_dict(self) -> dict[str, Any]:
-        """The form of ``crivello search --json`` and of the HTTP API; ``corrected``, ``rewritten`` and facets only if
-        present."""
+        """The form of ``crivello search --json`` and of the HTTP API; ``corrected``, ``rewritten`` and facets
+        only if present."""
         answer: dict[str, Any] = {
             "query": self.query,
             "matches": self.matches,

@@ -4,10 +4,10 @@
 
 is a line: the topic, a constant, the document, its rank, its score, and the tag of the run.
 
-Programs that evaluate a run use the scores and not the ranks. trec_eval stores a score as a 32-bit float, sorts
-by it in decreasing order, and breaks ties by document name, in reverse alphabetical order. To preserve the order
-of the ranking, each score written is less than the one before as a 32-bit float: the document's own or, if that is
-not less, the next float below the one before. Nine digits are enough to restore it.
+Programs that evaluate a run use the scores and not the ranks. trec_eval stores a score as a 32-bit float,
+sorts by it in decreasing order, and breaks ties by document name, in reverse alphabetical order. To preserve
+the order of the ranking, each score written is less than the one before as a 32-bit float: the document's own
+or, if that is not less, the next float below the one before. Nine digits are enough to restore it.
 """
 
 from __future__ import annotations

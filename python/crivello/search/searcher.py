@@ -140,7 +140,8 @@ class Search:
         """The best pages for a query, as a text in the query language or as operators.
 
         ``passages`` says whether hits have snippets. For a query without matches, its spelling correction is
-        searched, if there is one, unless ``correct`` is false. ``settings`` replaces the collection's for this query.
+        searched, if there is one, unless ``correct`` is false. ``settings`` replaces the
+        collection's for this query.
         """
         began = time.perf_counter_ns()
         settings = settings or self._settings
@@ -221,7 +222,7 @@ class Search:
         return self._extensions.get("search.rerank", settings.rerank)
 
     def _rewritten(self, query: Query, settings: SearchSettings, answer: Callable[[str], Value]) -> Value:
-        """The answer to the rewritten query; to the query itself if the rewriter fails or its result does not parse."""
+        """The answer to the rewritten query; to the query itself if rewriting fails or does not parse."""
 
         def checked(rewritten: object) -> Value:
             if not isinstance(rewritten, (str, Operator)):

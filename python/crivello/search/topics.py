@@ -1,7 +1,7 @@
 """Topics: the queries of a batch, each with the id that relevance judgments refer to.
 
-Two formats are read. In the plain one a line is a topic: its id and its query, separated by a tab. In the TREC
-format tags name the parts, and a part ends where the next tag begins, whether it is closed or not:
+Two formats are read. In the plain one a line is a topic: its id and its query, separated by a tab. In the
+TREC format tags name the parts, and a part ends where the next tag begins, whether it is closed or not:
 
     <top>                                      <DOC>
     <num> Number: 301                          <DOCNO> 1 </DOCNO>
@@ -74,8 +74,8 @@ def read_topics(name: str) -> list[Topic]:
 def hits_of(topic: Topic, searcher: Search, *, top: int, settings: SearchSettings | None = None) -> list[Hit]:
     """The hits for a topic, by score alone; none if it has no words.
 
-    Features for people are off, since judgments do not cover them: collapsing, site mixing, spelling correction and
-    snippets. So are the count of matches and the time limit.
+    Features for people are off, since judgments do not cover them: collapsing, site mixing, spelling
+    correction and snippets. So are the count of matches and the time limit.
     """
     query = topic.query
     if not query:

@@ -12,9 +12,9 @@ _CAPITALS = re.compile(r"[A-Z]{2,}")
 def words_of_text(text: str) -> str:
     """All the words of a text that was not written as a query, such as a topic or a title.
 
-    Nothing in it is an operator: a minus before a number excludes nothing, a colon names no field, and a hyphen makes
-    no phrase, which would lower recall. A word in capitals becomes lower case, since operators are in capitals;
-    ``C++`` and ``C#`` are kept.
+    Nothing in it is an operator: a minus before a number excludes nothing, a colon names no field, and a
+    hyphen makes no phrase, which would lower recall. A word in capitals becomes lower case, since operators are
+    in capitals; ``C++`` and ``C#`` are kept.
     """
     spaced = "".join(" " if _is_a_sign(character) else character for character in text)
     words = (word.lstrip(_WITHIN_WORDS).rstrip("'’._") for word in spaced.split())

@@ -1,7 +1,7 @@
 """URLs of crawled pages, sanitised for display and for links.
 
-They are untrusted: one may be a script, name a false host before an ``@``, or reverse the direction of the text
-around it.
+They are untrusted: one may be a script, name a false host before an ``@``, or reverse the direction of the
+text around it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def cached_path(url: str) -> str:
 
 
 def _readable(text: str) -> str:
-    """Percent escapes decoded, unless they hide unprintable characters, such as a change of text direction."""
+    """Percent escapes decoded, unless they hide unprintable characters, such as a change of direction."""
     decoded = unquote(text)
     return decoded if decoded.isprintable() else _printable(text)
 

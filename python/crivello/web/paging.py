@@ -9,7 +9,7 @@ _NUMBERS_SHOWN = 7
 
 
 def search_path(query: str, page: int = 1, *, correct: bool = True) -> str:
-    """The path of a page of results; without ``correct``, for the query as typed, without spelling correction."""
+    """The path of a page of results; without ``correct``, those of the query exactly as typed."""
     fields: dict[str, str | int] = {"q": query}
     if page > 1:
         fields["page"] = page

@@ -4,9 +4,9 @@
     >>> str(In("title", Or("bees", "honey")) & ~Term("wax") & Site("example.org"))
     'title:("bees" OR "honey") AND (NOT "wax") AND site:example.org'
 
-Nothing is evaluated here: the core parses the text, so an operator means what its text means. A string stands for
-``Term`` wherever a query is expected, and its text is always words, whatever signs and operators it contains. An
-invalid argument raises ``InvalidArgument`` when the object is constructed.
+Nothing is evaluated here: the core parses the text, so an operator means what its text means. A string stands
+for ``Term`` wherever a query is expected, and its text is always words, whatever signs and operators it
+contains. An invalid argument raises ``InvalidArgument`` when the object is constructed.
 """
 
 from __future__ import annotations

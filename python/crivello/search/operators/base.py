@@ -19,7 +19,7 @@ class Operator:
 
     @property
     def has_intervals(self) -> bool:
-        """Whether it has positions in a text, as the operands of ``Ordered``, ``Containing`` and the like must."""
+        """Whether it has positions in a text, as the operands of ``Ordered``, ``Containing`` etc. must."""
         return False
 
     def __and__(self, other: Query) -> And:
@@ -92,7 +92,7 @@ class Term(Interval):
 
 @dataclass(frozen=True, slots=True, init=False)
 class And(Operator):
-    """Pages that match all operands; inside an interval operator, the shortest intervals that contain one of each."""
+    """Pages that match all operands; in an interval operator, the shortest intervals with one of each."""
 
     parts: tuple[Operator, ...]
 

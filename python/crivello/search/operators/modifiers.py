@@ -18,7 +18,7 @@ LARGEST_BOOST = 1000
 
 @dataclass(frozen=True, slots=True, init=False)
 class Group(Operator):
-    """All of the required parts or, if there are none, any of the optional ones; and none of the excluded ones."""
+    """All of the required parts or, if there are none, any of the optional; and none of the excluded."""
 
     required: tuple[Operator, ...]
     optional: tuple[Operator, ...]
@@ -87,7 +87,7 @@ class Boost(Operator):
 
 
 def _member(part: Operator) -> str:
-    """The text of a group member. A lone filter would be required whatever its sign; combined with ``*`` it is not."""
+    """The text of a group member: a lone filter would be required whatever its sign, with ``*`` it is not."""
     return f"({inside(part)} AND (*))" if _is_filter(part) else inside(part)
 
 

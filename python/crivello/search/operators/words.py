@@ -45,7 +45,7 @@ class Prefix(Interval):
 
 @dataclass(frozen=True, slots=True)
 class Fuzzy(Interval):
-    """All words within edit distance 1 or 2: insertion, deletion, substitution or transposition of characters."""
+    """All words within edit distance 1 or 2: insertion, deletion, substitution or transposition."""
 
     word: str
     changes: int = 1

@@ -9,7 +9,7 @@
 //! bm25f   f = w_z,  a = 1 − b,  s = b / l̄_z;    score = idf (k₁ + 1) x / (k₁ + x)
 //! bm25    the same with one bag of words: w = 1, and l, l̄ are those of all zones of the leaf together
 //! tfidf   f = a = 1, s = 0;  score = ln((N + 1) / n) (1 + ln(1 + ln x)) / (1 − s' + s' l / l̄)      (pivoted)
-//! ql      f = a = 1, s = 0;  score = ln(1 + x / (μ p)), and ln(μ / (μ + l)) for each leaf said     (Dirichlet)
+//! ql      f = a = 1, s = 0;  score = ln(1 + x / (μ p)), and ln(μ / (μ + l)) for each query leaf (Dirichlet)
 //! idf     ln(1 + (N − n + ½) / (n + ½))
 //! ```
 //!
@@ -19,9 +19,9 @@
 //! increases with a count and decreases with a length, and so does the score, which is why two corners of a
 //! block bound it ([`crate::index::format::maxima`]).
 //!
-//! (Robertson and Zaragoza, *The probabilistic relevance framework: BM25 and beyond*, 2009; Singhal, Buckley and
-//! Mitra, *Pivoted document length normalization*, 1996; Zhai and Lafferty, *A study of smoothing methods for language
-//! models*, 2001.)
+//! (Robertson and Zaragoza, *The probabilistic relevance framework: BM25 and beyond*, 2009; Singhal, Buckley
+//! and Mitra, *Pivoted document length normalization*, 1996; Zhai and Lafferty, *A study of smoothing methods
+//! for language models*, 2001.)
 
 use serde::Deserialize;
 

@@ -1,7 +1,7 @@
 //! Proximity: query words that occur close together.
 //!
-//! In each zone, two neighbouring occurrences of different leaves j, k at distance d make a minimal interval of two
-//! leaves; it adds idf_k / d² to a_j and idf_j / d² to a_k, and
+//! In each zone, two neighbouring occurrences of different leaves j, k at distance d make a minimal interval
+//! of two leaves; it adds idf_k / d² to a_j and idf_j / d² to a_k, and
 //!
 //! ```text
 //! proximity = weight · Σ_z Σ_j min(1, idf_j) · (k₁ + 1) a_j / (K_z + a_j),      K_z = k₁ (1 − b + b · l_z / l̄_z)

@@ -18,8 +18,8 @@ pub struct IntervalNode {
 }
 
 impl IntervalNode {
-    /// The documents among `candidates` where `expression`, whose leaves are numbered from `first`, has an interval in
-    /// one of `zones`.
+    /// The documents among `candidates` in which `expression`, whose leaves are numbered from `first`, has an
+    /// interval in one of `zones`.
     pub fn new(candidates: Node, first: usize, zones: ZoneSet, expression: Expression) -> IntervalNode {
         let positions = vec![Vec::new(); expression.leaves()];
         IntervalNode { candidates, first, zones, expression, positions }

@@ -13,8 +13,8 @@
 //!
 //! A merge of `n` position lists: O(n) per occurrence, without heap allocation for at most [`FEW`] leaves.
 //!
-//! S. Büttcher, C. L. A. Clarke and B. Lushman, "Term proximity scoring for ad-hoc retrieval on very large text
-//! collections", SIGIR 2006.
+//! S. Büttcher, C. L. A. Clarke and B. Lushman, "Term proximity scoring for ad-hoc retrieval on very large
+//! text collections", SIGIR 2006.
 
 /// The number of leaves up to which the merge is allocated on the stack.
 pub const FEW: usize = 16;
