@@ -11,7 +11,8 @@ import brotli
 import pytest
 import zstandard
 
-from crivello.crawl import crawler
+from crivello import _core
+from crivello.crawl import convert, crawler
 from crivello.lab.web.pdf import write_pdf
 from crivello.store import Outcome
 from tests.small_web import Answer, Page, SmallWeb, links, words
@@ -115,3 +116,38 @@ def test_documents_become_text(tmp_path: Path) -> None:
         assert "It says something." in crawled.collection.text(good)
         assert "Packed words." in crawled.collection.text(packed)
         assert (bad.status, bad.digest, bad.text_length) == (200, None, 0) and bad.length > 0
+
+
+def test_every_converted_type_has_a_converter() -> None:
+    assert set(_core.CONVERTED_TYPES) == set(convert.CONVERTERS)
+
+
+def test_a_wrong_type_is_seen_through(tmp_path: Path) -> None:
+    answers: dict[str, Page] = {
+        "/html": Answer(DOCUMENT, kind="text/html"),
+        "/packed": Answer(
+            gzip.compress(DOCUMENT), headers={"Content-Encoding": "gzip"}, kind="text/html; charset=utf-8"
+        ),
+        "/bytes": Answer(DOCUMENT, kind="application/octet-stream"),
+        "/notes.txt": Answer("Words <b>and</b> marks.", kind="binary/octet-stream"),
+        "/page": Answer("<title>Title</title><p>Words.", kind="text/plain"),
+        "/image": Answer(b"\x89PNG\r\n\x1a\n\0words", kind="text/plain"),
+    }
+    with SmallWeb({"a.test": {"/": links(*answers), **answers}}) as web:
+        crawled = web.crawl(tmp_path / "c", "a.test")
+        rows = {path: crawled.row(web.url("a.test", path)) for path in answers}
+        texts = {path: crawled.collection.text(row) for path, row in rows.items()}
+    assert {path: row.content_type for path, row in rows.items()} == {
+        "/html": "application/pdf",
+        "/packed": "application/pdf",
+        "/bytes": "application/pdf",
+        "/notes.txt": "text/plain",
+        "/page": "text/plain",
+        "/image": "application/octet-stream",
+    }
+    assert all("It says something." in texts[path] for path in ("/html", "/packed", "/bytes"))
+    assert (texts["/notes.txt"], texts["/page"]) == (
+        "Words <b>and</b> marks.",
+        "<title>Title</title><p>Words.",
+    )
+    assert (texts["/image"], rows["/image"].indexable) == ("", False)

@@ -17,6 +17,7 @@ pub mod filters;
 pub mod frontier;
 pub mod graph;
 pub mod index;
+pub mod media;
 pub mod parse;
 pub mod prefetch;
 pub mod pulse;

@@ -15,6 +15,7 @@ mod filters;
 mod graph;
 mod index;
 mod language;
+mod media;
 mod parse;
 mod robots;
 mod search;
@@ -38,6 +39,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     graph::register(module)?;
     index::register(module)?;
     language::register(module)?;
+    media::register(module)?;
     parse::register(module)?;
     robots::register(module)?;
     search::register(module)?;

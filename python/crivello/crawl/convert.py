@@ -23,6 +23,10 @@ def _pdf(body: bytes) -> tuple[str, str]:
     return document.get_metadata_dict().get("Title", ""), "\n".join(pages)
 
 
+# The core's table of formats (crates/core/src/media.rs) has the same types.
+CONVERTERS = {"application/pdf": _pdf}
+
+
 def _by_class(name: str, media_type: str, body: bytes) -> tuple[str, str]:
     from crivello.extend import load
 
@@ -45,7 +49,7 @@ def main() -> None:
     name = told["converters"].get(media_type)
     try:
         title, text = (
-            _by_class(name, media_type, body) if name else {"application/pdf": _pdf}[media_type](body)
+            _by_class(name, media_type, body) if name else CONVERTERS[media_type](body)
         )
     except Exception as error:
         if not name:

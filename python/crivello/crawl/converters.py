@@ -9,12 +9,12 @@ from pathlib import Path
 
 import msgspec
 
+from crivello._core import reading
 from crivello.errors import InvalidArgument
 from crivello.extend import Extensions, label_of, load
 
 _SCRIPT = str(Path(__file__).with_name("convert.py"))
 _TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
-_HTML = frozenset({"text/html", "application/xhtml+xml"})
 
 
 def load_converters(extensions: Extensions, setting: str) -> dict[str, str]:
@@ -26,7 +26,7 @@ def load_converters(extensions: Extensions, setting: str) -> dict[str, str]:
     for media_type, own in named.items():
         if not _TYPE.fullmatch(media_type):
             raise InvalidArgument(f"crawl.converters: {media_type!r} is not a media type in lower case")
-        if media_type in _HTML:
+        if reading(media_type) == "html":
             raise InvalidArgument(
                 f"crawl.converters: {media_type} is parsed for its links, too",
                 hint="change what is kept of a page with index.extractor",

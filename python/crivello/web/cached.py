@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from crivello._core import reading
 from crivello.errors import InvalidArgument
 from crivello.store import CachedPage
 from crivello.web.address import breadcrumb
@@ -23,8 +24,6 @@ from crivello.web.engine import engine_of
 from crivello.web.headers import FRAMING_POLICY, POLICY, STRANGER_POLICY
 from crivello.web.pages import html_page
 
-HTML = frozenset({"text/html", "application/xhtml+xml"})
-PLAIN = "text/plain"
 _MEDIA_TYPE = re.compile(r"[a-z0-9][\w!#$&^.+-]*/[a-z0-9][\w!#$&^.+-]*", re.ASCII)
 _UNKNOWN_TYPE = "application/octet-stream"
 _NOT_IN_A_NAME = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]+')
@@ -49,7 +48,7 @@ async def cached_raw(request: Request) -> Response:
     page = await _copy(request)
     headers = {POLICY: STRANGER_POLICY, "X-Robots-Tag": "noindex", "Cache-Control": "no-cache"}
     if _viewable(page):
-        kind = "text/html" if page.media_type in HTML else PLAIN
+        kind = "text/html" if reading(page.media_type) == "html" else "text/plain"
         headers["Content-Type"] = f"{kind}; charset={page.encoding}" if page.encoding else kind
     else:
         named = _MEDIA_TYPE.fullmatch(page.media_type)
@@ -71,7 +70,7 @@ async def _copy(request: Request) -> CachedPage:
 
 
 def _viewable(page: CachedPage) -> bool:
-    return page.media_type in HTML or page.media_type == PLAIN
+    return reading(page.media_type) in ("html", "text")
 
 
 def _file_name(url: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from crivello._core import KIND_LABELS
+
 _LANGUAGES = {
     "af": "Afrikaans", "am": "Amharic", "ar": "Arabic", "az": "Azerbaijani", "be": "Belarusian",
     "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech", "cy": "Welsh", "da": "Danish",
@@ -19,15 +21,6 @@ _LANGUAGES = {
     "ur": "Urdu", "uz": "Uzbek", "vi": "Vietnamese", "yi": "Yiddish", "zh": "Chinese", "zu": "Zulu",
 }  # fmt: skip
 
-_TYPES = {
-    "html": "Web page",
-    "text": "Text",
-    "pdf": "PDF",
-    "feed": "Feed",
-    "office": "Office document",
-    "other": "Other",
-}
-
 
 def language_name(tag: str) -> str:
     """The English name of a language; a tag that has none here stands for itself."""
@@ -36,4 +29,4 @@ def language_name(tag: str) -> str:
 
 def type_name(kind: str) -> str:
     """What to call a type of page."""
-    return _TYPES.get(kind.lower(), kind)
+    return KIND_LABELS.get(kind.lower(), kind)

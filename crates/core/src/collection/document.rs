@@ -1,10 +1,13 @@
 //! From a row to a document of the index: the page's zones out of its record, and its facts out of its row.
 
+use std::borrow::Cow;
+
 use super::Snapshot;
 use super::day::day_of_page;
 use super::row::Row;
 use super::warc::Record;
 use crate::index::NewDocument;
+use crate::media::{Format, Reading, essence, may_have_text, media_type};
 use crate::parse::{self, Page};
 use crate::{Error, Pulse, Result, Signature};
 
@@ -54,44 +57,38 @@ pub trait Extractor: Send + Sync {
     fn extract(&mut self, documents: &mut [Document]) -> Result<()>;
 }
 
-/// How the text of a response is found.
-enum Reading {
-    Html,
-    Text,
-    Unread,
-}
-
-impl Reading {
-    fn of(record: &Record) -> Reading {
-        let content_type = record.header("content-type").unwrap_or_default();
-        match content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
-            "" | "text/html" | "application/xhtml+xml" => Reading::Html,
-            "text/plain" => Reading::Text,
-            _ => Reading::Unread,
-        }
-    }
-}
-
 impl Record {
     /// All that the parser finds in a response; `None` for a type that is not text. A body that decodes to more
     /// than `limit` bytes is an error.
     pub fn parse(&self, limit: usize) -> Result<Option<Page>> {
         let content_type = self.header("content-type");
-        Ok(match Reading::of(self) {
-            Reading::Html => Some(parse::parse(&self.decoded(limit)?, &self.url, content_type)),
-            Reading::Text => Some(parse::parse_text(&self.decoded(limit)?, content_type)),
-            Reading::Unread => None,
+        Ok(match self.text(limit)? {
+            (Reading::Html, body) => Some(parse::parse(&body, &self.url, content_type)),
+            (Reading::Text, body) => Some(parse::parse_text(&body, content_type)),
+            _ => None,
         })
     }
 
     /// The headings and the text of a response.
     fn zones(&self, limit: usize) -> Result<(Vec<String>, String)> {
         let content_type = self.header("content-type");
-        Ok(match Reading::of(self) {
-            Reading::Html => parse::zones(&self.decoded(limit)?, &self.url, content_type),
-            Reading::Text => (Vec::new(), parse::text(&self.decoded(limit)?, content_type)),
-            Reading::Unread => Default::default(),
+        Ok(match self.text(limit)? {
+            (Reading::Html, body) => parse::zones(&body, &self.url, content_type),
+            (Reading::Text, body) => (Vec::new(), parse::text(&body, content_type)),
+            _ => Default::default(),
         })
+    }
+
+    /// The decoded body, and how it is read.
+    fn text(&self, limit: usize) -> Result<(Reading, Cow<'_, [u8]>)> {
+        let content_type = self.header("content-type");
+        let is_encoded = self.header("content-encoding").is_some_and(|encoding| !encoding.is_empty());
+        if !may_have_text(content_type.and_then(essence).as_deref(), is_encoded) {
+            return Ok((Reading::Unread, Cow::default()));
+        }
+        let body = self.decoded(limit)?;
+        let media_type = media_type(content_type, &self.url, &body);
+        Ok((Format::of(media_type.as_deref()).reading, body))
     }
 }
 

@@ -4,6 +4,7 @@ use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer};
 
 use super::fetching::politeness::Politeness;
+use crate::media::Format;
 use crate::settings::{text, threads};
 use crate::url::{CleanUp, ScopeKind, TrapLimits, reason};
 use crate::{Error, Result, fetch, sieve};
@@ -105,7 +106,7 @@ impl Filters {
 
     /// Why a response of this type is not kept.
     pub fn refuse_type(&self, media_type: Option<&str>) -> Option<String> {
-        let kind = media_type.unwrap_or("text/html");
+        let kind = media_type.unwrap_or(Format::of(None).name());
         let group = kind.split('/').next().unwrap_or_default();
         let allowed = |pattern: &String| {
             pattern == kind || pattern.strip_suffix("/*").is_some_and(|wanted| wanted == group)

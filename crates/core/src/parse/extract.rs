@@ -14,6 +14,7 @@ use super::robots::Directives;
 use super::srcset::candidates;
 use super::tag::{Attribute, Tag};
 use super::tokens::Sink;
+use crate::media::{self, Format, Reading};
 
 /// The most bytes of a title, a heading or an anchor.
 const ZONE: usize = 1024;
@@ -286,10 +287,8 @@ impl Sink for Extract<'_> {
 
 /// Whether what a `<link>` leads to is a page, as far as it says.
 fn has_page_type(tag: &Tag) -> bool {
-    tag.get(Attribute::Type).is_none_or(|declared| {
-        let name = declared.split(';').next().unwrap_or_default().trim();
-        ["", "text/html", "application/xhtml+xml"].iter().any(|page| name.eq_ignore_ascii_case(page))
-    })
+    tag.get(Attribute::Type)
+        .is_none_or(|declared| Format::of(media::essence(&declared).as_deref()).reading == Reading::Html)
 }
 
 /// The address in the content of a refresh, as in `5; url='next.html'`.

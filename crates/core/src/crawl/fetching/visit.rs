@@ -285,8 +285,8 @@ impl Scheduler {
             let Ok(room) = self.shared.room.acquire_many(fetched.weight).await else { return };
             room.forget();
         }
-        let content_type = fetched.response.header("content-type");
-        let queue = if is_document(content_type, &self.plan) { &self.to_convert } else { &self.to_parse };
+        let is_document = is_document(&fetched.work.url, &fetched.response, &self.plan);
+        let queue = if is_document { &self.to_convert } else { &self.to_parse };
         self.shared.sent();
         drop(queue.try_send(fetched));
         self.shared.gauges.parse_queue.set(self.to_parse.len() as u64);

@@ -1,6 +1,7 @@
 //! The parsing threads: from a response to what is stored of it.
 
 pub(crate) mod convert;
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, RwLock};
 use std::time::{Duration, UNIX_EPOCH};
@@ -15,6 +16,7 @@ use super::work::{Fetched, Found, Parsed, Unanswered};
 use crate::collection::{Outcome, Row, warc_date, warc_record};
 use crate::encoding::{self, Undecodable};
 use crate::fetch::Response;
+use crate::media::{Format, Reading, essence, may_have_text, media_type};
 use crate::parse::{self, Page};
 use crate::url::{Scope, Url, canonical_with, clean};
 use crate::{Result, Signature};
@@ -58,14 +60,13 @@ impl Parser {
     fn page(&self, fetched: Fetched) -> Result<std::result::Result<Box<Parsed>, (Outcome, String)>> {
         let Fetched { work, when, response, address, weight } = fetched;
         let content_type = response.header("content-type").map(str::to_owned);
-        let media_type = content_type.as_deref().and_then(media_type);
         let mut row = Row {
             url: work.url.clone(),
             outcome: Outcome::Fetched,
             depth: work.tag.depth,
             fetched_at: when,
             status: Some(response.status),
-            content_type: media_type.clone(),
+            content_type: content_type.as_deref().and_then(essence),
             etag: response.header("etag").map(str::to_owned),
             last_modified: response.header("last-modified").map(str::to_owned),
             address: Some(address.to_string()),
@@ -94,13 +95,19 @@ impl Parser {
             return Ok(Ok(Box::new(parsed)));
         }
         if response.status == 200 {
-            if let Some(reason) = self.filters.refuse_type(media_type.as_deref()) {
-                return Ok(Err((Outcome::Filtered, reason)));
-            }
-            let body = match self.read(&row.url, media_type.as_deref(), content_type.as_deref(), &response) {
-                Ok(body) => body,
+            let decoded = match self.decode(&row, &response) {
+                Ok(decoded) => decoded,
                 Err(refusal) => return Ok(Err(refusal)),
             };
+            if let Some(body) = &decoded {
+                row.content_type = actual_type(content_type.as_deref(), &row.url, body, &self.plan);
+            }
+            if let Some(reason) = self.filters.refuse_type(row.content_type.as_deref()) {
+                return Ok(Err((Outcome::Filtered, reason)));
+            }
+            let body = decoded.map_or_else(Body::default, |body| {
+                self.read(&row, content_type.as_deref(), &body, &response)
+            });
             parsed.failure = body.failure;
             if let Some(page) = body.page {
                 if let Some(reason) =
@@ -119,45 +126,48 @@ impl Parser {
         Ok(Ok(Box::new(parsed)))
     }
 
-    /// What a body says.
-    fn read(
+    /// The body without its content encodings; `None` if its declared type has no text.
+    fn decode<'a>(
         &self,
-        url: &str,
-        media_type: Option<&str>,
-        content_type: Option<&str>,
-        response: &Response,
-    ) -> std::result::Result<Body, (Outcome, String)> {
-        let kind = Kind::of(media_type, &self.plan);
-        if kind == Kind::Other {
-            return Ok(Body::default());
-        }
+        row: &Row,
+        response: &'a Response,
+    ) -> std::result::Result<Option<Cow<'a, [u8]>>, (Outcome, String)> {
+        let declared = row.content_type.as_deref();
         let encoding = response.header("content-encoding").unwrap_or_default();
-        let decoded = encoding::decode(&response.body, encoding, self.plan.crawl.fetch.max_bytes);
-        let body = &decoded.map_err(|error| match error {
-            Undecodable::TooLarge { .. } => (Outcome::Bomb, error.to_string()),
-            _ => (Outcome::BadEncoding, error.to_string()),
-        })?;
+        if !is_converted(declared, &self.plan) && !may_have_text(declared, !encoding.is_empty()) {
+            return Ok(None);
+        }
+        match encoding::decode(&response.body, encoding, self.plan.crawl.fetch.max_bytes) {
+            Ok(body) => Ok(Some(body)),
+            Err(error @ Undecodable::TooLarge { .. }) => Err((Outcome::Bomb, error.to_string())),
+            Err(error) => Err((Outcome::BadEncoding, error.to_string())),
+        }
+    }
+
+    /// What a body says.
+    fn read(&self, row: &Row, content_type: Option<&str>, body: &[u8], response: &Response) -> Body {
         let tags: Vec<&str> = response.all("x-robots-tag").collect();
         let rules = parse::Rules {
             agent: &self.plan.crawl.user_agent,
             srcset: self.plan.crawl.images,
             x_robots_tag: &tags,
         };
-        Ok(match kind {
-            Kind::Html => Body::of(parse::parse_with(body, url, content_type, &rules)),
-            Kind::Plain => Body::of(parse::parse_text_with(body, content_type, &rules)),
-            Kind::Document => match self.convert(media_type.unwrap_or_default(), body) {
+        let media_type = row.content_type.as_deref();
+        match reading(media_type, &self.plan) {
+            Reading::Html => Body::of(parse::parse_with(body, &row.url, content_type, &rules)),
+            Reading::Text => Body::of(parse::parse_text_with(body, content_type, &rules)),
+            Reading::Conversion => match self.convert(media_type.unwrap_or_default(), body) {
                 Ok(Some(converted)) => {
                     let text = converted.text.as_bytes();
                     let mut page = parse::parse_text_with(text, Some("text/plain; charset=utf-8"), &rules);
-                    page.title = converted.title_or(url);
+                    page.title = converted.title_or(&row.url);
                     Body { converted: Some(converted.text), ..Body::of(page) }
                 }
                 Ok(None) => Body::default(),
                 Err(failure) => Body { failure: Some(failure), ..Body::default() },
             },
-            Kind::Other => Body::default(),
-        })
+            Reading::Unread => Body::default(),
+        }
     }
 
     /// The text of a document; `None` if it has none. Only converters from outside are told of as failures:
@@ -165,8 +175,10 @@ impl Parser {
     fn convert(&self, media_type: &str, body: &[u8]) -> std::result::Result<Option<Converted>, Failure> {
         let timeout = self.plan.crawl.fetch.total_timeout;
         let go_on = || !self.shared.is_stopping();
-        let converted = convert::convert(&self.plan.converter, media_type, body, timeout, &go_on);
-        let Some(name) = self.plan.converters.get(media_type) else { return Ok(converted) };
+        let own = self.plan.converters.get(media_type);
+        let known_as = if own.is_some() { media_type } else { Format::of(Some(media_type)).name() };
+        let converted = convert::convert(&self.plan.converter, known_as, body, timeout, &go_on);
+        let Some(name) = own else { return Ok(converted) };
         let message = match converted {
             Some(Converted { failure: Some(message), .. }) => message,
             None => format!("{name} gave no answer: its process was killed, or took over {timeout:.0?}"),
@@ -282,35 +294,24 @@ impl Body {
 }
 
 /// Whether a response is a document that has to be converted.
-pub fn is_document(content_type: Option<&str>, plan: &Plan) -> bool {
-    Kind::of(content_type.and_then(media_type).as_deref(), plan) == Kind::Document
+pub fn is_document(url: &str, response: &Response, plan: &Plan) -> bool {
+    let media_type = actual_type(response.header("content-type"), url, &response.body, plan);
+    reading(media_type.as_deref(), plan) == Reading::Conversion
 }
 
-/// What can be made of a media type.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Html,
-    Plain,
-    Document,
-    Other,
+/// The media type of a body; one that has a converter from outside is believed.
+fn actual_type(content_type: Option<&str>, url: &str, body: &[u8], plan: &Plan) -> Option<String> {
+    let declared = content_type.and_then(essence);
+    if is_converted(declared.as_deref(), plan) { declared } else { media_type(content_type, url, body) }
 }
 
-impl Kind {
-    fn of(media_type: Option<&str>, plan: &Plan) -> Kind {
-        match media_type {
-            Some(kind) if plan.converters.contains_key(kind) => Kind::Document,
-            None | Some("text/html" | "application/xhtml+xml") => Kind::Html,
-            Some("text/plain") => Kind::Plain,
-            Some("application/pdf") => Kind::Document,
-            Some(_) => Kind::Other,
-        }
-    }
+fn reading(media_type: Option<&str>, plan: &Plan) -> Reading {
+    if is_converted(media_type, plan) { Reading::Conversion } else { Format::of(media_type).reading }
 }
 
-/// A content type without its parameters, in lower case.
-fn media_type(content_type: &str) -> Option<String> {
-    let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    (!kind.is_empty()).then_some(kind)
+/// Whether a media type has a converter from outside.
+fn is_converted(media_type: Option<&str>, plan: &Plan) -> bool {
+    media_type.is_some_and(|name| plan.converters.contains_key(name))
 }
 
 /// Where a response leads, if it is a redirect.

@@ -69,7 +69,7 @@ fn invert(chunk: &Chunk, inverter: &mut Inverter, pulse: &Pulse) -> Result<Inver
         let facts = Facts {
             site: sites.number(&site_of_url(document.url)),
             language: language_number(document.language),
-            kind: Kind::of_media_type(document.kind),
+            kind: Kind::of_content_type(document.kind),
             day: document.day,
             simhash: 0,
         };

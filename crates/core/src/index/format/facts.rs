@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | site | the number of its host in the segment's dictionary ([`crate::index::format::sites`]) | the number of the empty name |
 //! | language | the primary subtag of its language, three letters in base 27 | 0 |
-//! | kind | what sort of file it was | 0 |
+//! | kind | what sort of file it was ([`Kind`]) | 0 |
 //! | day | when it was written or fetched, in days since 1970-01-01 | 0 |
 //! | simhash | 64 bits, of which similar texts share most ([`crate::index::build::fingerprint`]) | 0 |
 //!
@@ -13,6 +13,7 @@
 
 use super::card::Card;
 use super::rows::{Rows, write_rows};
+pub use crate::media::Kind;
 
 /// What is known of a document beside its words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,84 +56,6 @@ pub fn write_facts(cards: &[Card], bytes: &mut Vec<u8>) {
     };
     write_rows(cards.iter().map(row), bytes);
 }
-
-/// What sort of file a document was.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// Nobody knows.
-    #[default]
-    Unknown,
-    /// A page.
-    Html,
-    /// Plain text, or text in a light markup.
-    Text,
-    /// A document in PDF.
-    Pdf,
-    /// A feed of news.
-    Feed,
-    /// A text, a table or slides of an office suite.
-    Office,
-    /// Anything else.
-    Other,
-}
-
-impl Kind {
-    /// Every kind, by its number.
-    pub const ALL: [Kind; 7] =
-        [Kind::Unknown, Kind::Html, Kind::Text, Kind::Pdf, Kind::Feed, Kind::Office, Kind::Other];
-
-    /// The kind with a number.
-    pub fn from_number(number: u64) -> Option<Kind> {
-        Kind::ALL.get(usize::try_from(number).ok()?).copied()
-    }
-
-    /// What it is called in queries and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Unknown => "unknown",
-            Kind::Html => "html",
-            Kind::Text => "text",
-            Kind::Pdf => "pdf",
-            Kind::Feed => "feed",
-            Kind::Office => "office",
-            Kind::Other => "other",
-        }
-    }
-
-    /// The kind of that name, in any case.
-    pub fn from_name(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name))
-    }
-
-    /// The kind of a media type, whose parameters do not matter (`text/html; charset=utf-8`).
-    pub fn of_media_type(media_type: &str) -> Kind {
-        let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        match essence.as_str() {
-            "" => Kind::Unknown,
-            "text/html" | "application/xhtml+xml" => Kind::Html,
-            "application/pdf" | "application/x-pdf" => Kind::Pdf,
-            "application/rss+xml"
-            | "application/atom+xml"
-            | "application/rdf+xml"
-            | "application/feed+json" => Kind::Feed,
-            "application/msword" | "application/rtf" | "text/rtf" => Kind::Office,
-            // What is in it may be anything, whichever of its two names it has.
-            "text/xml" => Kind::Other,
-            essence if essence.starts_with("text/") => Kind::Text,
-            essence if OFFICE.iter().any(|suite| essence.starts_with(suite)) => Kind::Office,
-            _ => Kind::Other,
-        }
-    }
-}
-
-/// How the media types of office suites begin.
-const OFFICE: [&str; 5] = [
-    "application/vnd.openxmlformats-officedocument.",
-    "application/vnd.oasis.opendocument.",
-    "application/vnd.ms-excel",
-    "application/vnd.ms-powerpoint",
-    "application/vnd.ms-word",
-];
 
 const LETTERS: u16 = 27;
 

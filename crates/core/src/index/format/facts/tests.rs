@@ -78,7 +78,7 @@ fn assert_knows(segment: &Segment, pages: &BTreeMap<&str, &Page>) {
         let facts = segment.facts(document);
         assert_eq!(segment.site_name(facts.site), site_of_url(page.url));
         assert_eq!(facts.language, language_number(page.language));
-        assert_eq!((facts.kind, facts.day), (Kind::of_media_type(page.kind), page.day));
+        assert_eq!((facts.kind, facts.day), (Kind::of_content_type(page.kind), page.day));
         let terms: BTreeSet<&str> = page.body.split_whitespace().collect();
         assert_eq!(facts.simhash == 0, terms.is_empty());
         for (other, another) in pages {
@@ -127,38 +127,6 @@ proptest! {
             None => prop_assert!(live.is_empty()),
         }
     }
-}
-
-#[test]
-fn media_types_have_kinds() {
-    for (media_type, kind) in [
-        ("", Kind::Unknown),
-        (" ; charset=utf-8", Kind::Unknown),
-        ("Text/HTML; charset=utf-8", Kind::Html),
-        ("application/xhtml+xml", Kind::Html),
-        ("text/plain", Kind::Text),
-        ("text/markdown", Kind::Text),
-        ("application/pdf", Kind::Pdf),
-        ("application/atom+xml;type=feed", Kind::Feed),
-        ("application/vnd.oasis.opendocument.text", Kind::Office),
-        ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", Kind::Office),
-        ("application/vnd.ms-excel.sheet.macroEnabled.12", Kind::Office),
-        ("application/xml", Kind::Other),
-        ("text/xml", Kind::Other),
-        ("nonsense", Kind::Other),
-    ] {
-        assert_eq!(Kind::of_media_type(media_type), kind, "{media_type}");
-    }
-}
-
-#[test]
-fn kinds_come_back_from_names_and_numbers() {
-    for (number, kind) in Kind::ALL.into_iter().enumerate() {
-        assert_eq!(Kind::from_number(number as u64), Some(kind));
-        assert_eq!(kind as usize, number);
-        assert_eq!(Kind::from_name(&kind.name().to_uppercase()), Some(kind));
-    }
-    assert_eq!((Kind::from_number(7), Kind::from_name("")), (None, None));
 }
 
 #[test]
