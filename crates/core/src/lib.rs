@@ -4,6 +4,7 @@
 //! what it costs and where the idea comes from.
 
 pub mod analysis;
+pub mod calendar;
 pub mod codes;
 pub mod collection;
 pub mod crawl;

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::layout;
-use super::warc::{Record, read_record, warc_date, warc_record};
+use super::warc::{Record, read_record, warc_record};
+use crate::calendar::timestamp;
 use crate::disk::rolling::{Flushed, RollingFile};
 use crate::{Error, Result};
 
@@ -82,7 +83,7 @@ impl ArchiveWriter {
     fn introduction(&self) -> Result<Vec<u8>> {
         let name = self.files.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let fields = [
-            ("WARC-Date".to_owned(), warc_date(SystemTime::now())),
+            ("WARC-Date".to_owned(), timestamp(SystemTime::now())),
             ("WARC-Filename".to_owned(), name),
             ("Content-Type".to_owned(), "application/warc-fields".to_owned()),
         ];

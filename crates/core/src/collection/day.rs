@@ -2,6 +2,8 @@
 
 use std::time::UNIX_EPOCH;
 
+use crate::calendar::days;
+
 const SECONDS: i64 = 86_400;
 /// 1990-01-01: a server that says that its page is older has a wrong clock, or none.
 const FIRST_WEB_PAGE: i64 = 7_304;
@@ -34,15 +36,7 @@ fn seconds_of(date: &str) -> Option<i64> {
         return None;
     }
     let time = i64::from(hour * 3600 + minute * 60 + second);
-    Some(days_of(year, month, day) * SECONDS + time - zone)
-}
-
-/// How many days a date of the Gregorian calendar is after 1970-01-01, by counting in years that begin with March.
-fn days_of(year: i64, month: u32, day: u32) -> i64 {
-    let year = year - i64::from(month <= 2);
-    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let day_of_year = i64::from((153 * ((month + 9) % 12) + 2) / 5 + day - 1);
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+    Some(days(year, month, day) * SECONDS + time - zone)
 }
 
 const MONTHS: [&str; 12] =

@@ -35,7 +35,7 @@ pub use lock::{Holder, Lock};
 pub use manifest::{Change, Manifest};
 pub use row::{Outcome, ROW_FORMAT, Row};
 pub use rows::Rows;
-pub use warc::{Record, warc_date, warc_record};
+pub use warc::{Record, warc_record};
 
 use crate::disk::new_file::NewFile;
 use crate::{Error, Result};

@@ -8,7 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::archive::Place;
-use super::warc::warc_date;
+use crate::calendar::timestamp;
 use crate::disk::format::Format;
 
 /// The format of the table.
@@ -150,7 +150,7 @@ impl Row {
     /// When it was tried, as ISO 8601 has it, to the millisecond.
     pub fn fetched(&self) -> String {
         let since = Duration::try_from_secs_f64(self.fetched_at).unwrap_or_default();
-        let mut date = warc_date(UNIX_EPOCH + since);
+        let mut date = timestamp(UNIX_EPOCH + since);
         date.truncate("2024-05-01T12:00:00.000".len());
         date + "+00:00"
     }

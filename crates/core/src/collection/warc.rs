@@ -9,7 +9,6 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::io;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
 use sha1::{Digest, Sha1};
@@ -175,29 +174,6 @@ impl Workshop {
     }
 }
 
-/// A moment as WARC-Date has it.
-pub fn warc_date(moment: SystemTime) -> String {
-    let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let (days, seconds) = ((since.as_secs() / 86_400) as i64, since.as_secs() % 86_400);
-    let (year, month, day) = civil(days);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:06}Z", since.subsec_micros())
-}
-
-/// The date of the Gregorian calendar that is so many days after the first of January 1970, by counting in
-/// years that begin with March, so that the leap day comes last.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
-}
-
 fn digest(parts: &[&[u8]]) -> String {
     let mut hasher = Sha1::new();
     parts.iter().for_each(|part| hasher.update(part));
@@ -239,16 +215,6 @@ mod tests {
     use super::*;
     use flate2::read::GzDecoder;
     use std::io::Read;
-    use std::time::Duration;
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        let after = |seconds, micros: u32| UNIX_EPOCH + Duration::new(seconds, micros * 1000);
-        assert_eq!(warc_date(after(0, 0)), "1970-01-01T00:00:00.000000Z");
-        assert_eq!(warc_date(after(951_782_400, 7)), "2000-02-29T00:00:00.000007Z");
-        assert_eq!(warc_date(after(1_709_251_199, 999_999)), "2024-02-29T23:59:59.999999Z");
-        assert_eq!(warc_date(after(4_102_444_799, 0)), "2099-12-31T23:59:59.000000Z");
-    }
 
     #[test]
     fn a_record_reads_back() {

@@ -13,7 +13,8 @@ use super::settings::Filters;
 use super::shared::Shared;
 use super::tag::Tag;
 use super::work::{Fetched, Found, Parsed, Unanswered};
-use crate::collection::{Outcome, Row, warc_date, warc_record};
+use crate::calendar::timestamp;
+use crate::collection::{Outcome, Row, warc_record};
 use crate::encoding::{self, Undecodable};
 use crate::fetch::Response;
 use crate::media::{Format, Reading, essence, may_have_text, media_type};
@@ -273,7 +274,7 @@ fn conversion_record(url: &str, when: f64, text: &str) -> Result<Vec<u8>> {
 
 fn fields(url: &str, when: f64) -> Vec<(String, String)> {
     let moment = UNIX_EPOCH + Duration::from_secs_f64(when);
-    vec![("WARC-Target-URI".to_owned(), url.to_owned()), ("WARC-Date".to_owned(), warc_date(moment))]
+    vec![("WARC-Target-URI".to_owned(), url.to_owned()), ("WARC-Date".to_owned(), timestamp(moment))]
 }
 
 /// What the body of a response says.

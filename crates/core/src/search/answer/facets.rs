@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::calendar::date;
 use crate::index::format::facts::{Kind, language_tag};
 use crate::index::{DocId, Segment};
 
@@ -67,8 +68,8 @@ impl Tally {
 
     /// The commonest `most` values of each facet.
     pub fn facets(self, most: usize) -> Facets {
-        let mut years: BTreeMap<i64, u64> = BTreeMap::new();
-        self.days.into_iter().for_each(|(day, count)| *years.entry(year_of(day)).or_default() += count);
+        let mut years: BTreeMap<u32, u64> = BTreeMap::new();
+        self.days.into_iter().for_each(|(day, count)| *years.entry(date(day).0).or_default() += count);
         let named = |(tag, count): (u16, u64)| (language_tag(tag), count);
         Facets {
             sites: commonest(self.sites.into_iter(), most),
@@ -90,38 +91,4 @@ fn commonest(values: impl Iterator<Item = (String, u64)>, most: usize) -> Vec<(S
     values.sort_by(|left, right| right.1.cmp(&left.1).then_with(|| left.0.cmp(&right.0)));
     values.truncate(most);
     values
-}
-
-/// The year of a day counted from 1970-01-01, in the calendar of today.
-fn year_of(day: u32) -> i64 {
-    // Years that begin in March have their leap day at the end; 146,097 days make 400 years.
-    let days = i64::from(day) + 719_468;
-    let era = days / 146_097;
-    let of_era = days % 146_097;
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_to_december = (5 * of_year + 2) / 153 < 10;
-    era * 400 + year_of_era + i64::from(!march_to_december)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn years_begin_in_january() {
-        let days = [
-            (0, 1970),
-            (364, 1970),
-            (365, 1971),
-            (11_016, 2000),
-            (11_017, 2000),
-            (19_722, 2023),
-            (19_723, 2024),
-        ];
-        for (day, year) in days {
-            assert_eq!(year_of(day), year, "{day}");
-        }
-        assert_eq!((year_of(10_956), year_of(10_957)), (1999, 2000));
-    }
 }

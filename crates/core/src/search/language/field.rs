@@ -1,8 +1,8 @@
 //! Fields: the names before a colon that say where a word is looked for, or what else must be known of a
 //! document.
 
-use super::day::day;
 use super::tree::Filter;
+use crate::calendar::day;
 use crate::index::format::zone::Zone;
 use crate::url::Url;
 

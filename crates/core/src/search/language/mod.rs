@@ -29,7 +29,6 @@
 //! Parsing takes time linear in the length of the query, but for zones, which are set once for each level.
 //! Nesting, operators and words are limited, so parsing and whatever walks the tree takes little stack.
 
-mod day;
 mod field;
 mod grammar;
 mod interval;

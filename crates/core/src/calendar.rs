@@ -1,0 +1,123 @@
+//! Days of the Gregorian calendar as numbers, counted from 1970-01-01, and back.
+//!
+//! A year that begins in March has its leap day at the end, so the days before a month are
+//! ⌊(153 m + 2) / 5⌋ for m = 0 in March, and those before a year y are 365 y + ⌊y/4⌋ − ⌊y/100⌋ + ⌊y/400⌋
+//! (the algorithm of E. G. Richards, *Mapping Time*, 1998). 400 years have 146,097 days.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The days from 0000-03-01 to 1970-01-01.
+const DAYS_BEFORE_1970: i64 = 719_468;
+
+/// The day that `2024-05-01` says, or the first day of what `2024` or `2024-05` says; `None` where there is no
+/// such day from 1970 to 9999.
+pub fn day(text: &str) -> Option<u32> {
+    let mut numbers = text.split('-');
+    let year = number(numbers.next()?, 4)?;
+    let month = numbers.next().map_or(Some(1), |month| number(month, 2))?;
+    let day = numbers.next().map_or(Some(1), |day| number(day, 2))?;
+    let exists = year >= 1970 && (1..=12).contains(&month) && (1..=days_of(year, month)).contains(&day);
+    (exists && numbers.next().is_none()).then(|| days(year.into(), month, day) as u32)
+}
+
+/// A number of exactly so many digits.
+fn number(text: &str, digits: usize) -> Option<u32> {
+    let plain = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| text.parse().ok())?
+}
+
+/// The year, month and day of a day.
+pub fn date(day: u32) -> (u32, u32, u32) {
+    let days = i64::from(day) + DAYS_BEFORE_1970;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let months = (5 * of_year + 2) / 153;
+    let date = of_year - (153 * months + 2) / 5 + 1;
+    let (month, next) = if months < 10 { (months + 3, 0) } else { (months - 9, 1) };
+    // A day of 32 bits is in the year 11,761,191 at the latest.
+    ((era * 400 + year_of_era + next) as u32, month as u32, date as u32)
+}
+
+/// A moment as in `2024-05-01T12:00:00.000000Z`; before 1970 it is the first.
+pub fn timestamp(moment: SystemTime) -> String {
+    let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let (days, seconds) = ((since.as_secs() / 86_400) as u32, since.as_secs() % 86_400);
+    let (year, month, day) = date(days);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:06}Z", since.subsec_micros())
+}
+
+fn days_of(year: u32, month: u32) -> u32 {
+    match month {
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// How many days a date is after 1970-01-01, or before it, as a negative number.
+pub fn days(year: i64, month: u32, day: u32) -> i64 {
+    let (year, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let before = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    before + i64::from((153 * months + 2) / 5 + day) - 1 - DAYS_BEFORE_1970
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn counts_every_day() {
+        let mut expected = 0;
+        for year in 1970..2500 {
+            assert_eq!(day(&format!("{year}")), Some(expected));
+            for month in 1..=12 {
+                assert_eq!(day(&format!("{year}-{month:02}")), Some(expected));
+                for date in 1..=days_of(year, month) {
+                    assert_eq!(day(&format!("{year}-{month:02}-{date:02}")), Some(expected));
+                    assert_eq!(super::date(expected), (year, month, date));
+                    expected += 1;
+                }
+            }
+        }
+        assert_eq!(day("2024-05-01"), Some(19_844));
+        assert_eq!((days(1969, 12, 31), days(1900, 3, 1), days(1, 1, 1)), (-1, -25_508, -719_162));
+    }
+
+    #[test]
+    fn knows_what_is_no_day() {
+        for text in [
+            "",
+            "x",
+            "24",
+            "02024",
+            "1969",
+            "2024-",
+            "2024-5",
+            "2024-00",
+            "2024-13",
+            "2024-02-30",
+            "2023-02-29",
+            "2100-02-29",
+            "2024-05-01-",
+            "2024-05-+1",
+            "2024/05",
+            "２０２４",
+        ] {
+            assert_eq!(day(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn timestamps_are_those_of_the_calendar() {
+        let after = |seconds, micros: u32| UNIX_EPOCH + Duration::new(seconds, micros * 1000);
+        assert_eq!(timestamp(after(0, 0)), "1970-01-01T00:00:00.000000Z");
+        assert_eq!(timestamp(after(951_782_400, 7)), "2000-02-29T00:00:00.000007Z");
+        assert_eq!(timestamp(after(1_709_251_199, 999_999)), "2024-02-29T23:59:59.999999Z");
+        assert_eq!(timestamp(after(4_102_444_799, 0)), "2099-12-31T23:59:59.000000Z");
+        assert_eq!(date(u32::MAX), (11_761_191, 1, 20));
+    }
+}
