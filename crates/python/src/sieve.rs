@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use crivello_core::Signature;
-use crivello_core::sieve::{
-    self, Checkpoint, Entries, Front, Opening, Options, RecentSignatures, ScreenedQueue,
-};
+use crivello_core::sieve::{self, Checkpoint, Entries, Front, Opening, Options, ScreenedQueue};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::enter::enter;
 
@@ -41,24 +39,6 @@ fn offer_all(
 
 fn entries_to_list<'py>(py: Python<'py>, entries: &Entries) -> PyResult<Bound<'py, PyList>> {
     PyList::new(py, entries.iter().map(|entry| (entry.offset, entry.tag, entry.url)))
-}
-
-fn stats_to_dict<'py>(
-    py: Python<'py>,
-    stats: &sieve::Stats,
-    cache: &RecentSignatures,
-) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("seen", stats.seen)?;
-    dict.set_item("waiting", stats.waiting)?;
-    dict.set_item("pending", stats.pending)?;
-    dict.set_item("bytes", stats.bytes + cache.bytes())?;
-    dict.set_item("flushes", stats.flushes)?;
-    dict.set_item("flush_seconds", stats.flush_seconds)?;
-    dict.set_item("collisions", stats.collisions)?;
-    dict.set_item("cache_lookups", cache.lookups())?;
-    dict.set_item("cache_hits", cache.hits())?;
-    Ok(dict)
 }
 
 /// A sieve of any kind but `lsm`, with its cache.
@@ -119,13 +99,9 @@ impl Sieve {
         self.0.next()
     }
 
-    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = stats_to_dict(py, &self.0.stats(), self.0.cache())?;
-        if let Some(error) = enter(py, |_| Ok(self.0.error()))? {
-            dict.set_item("fill", error.fill)?;
-            dict.set_item("false_positive_rate", error.false_positive_rate)?;
-        }
-        Ok(dict)
+    /// How it stands, as JSON.
+    fn stats(&self, py: Python<'_>) -> PyResult<String> {
+        enter(py, |_| Ok(self.0.describe().to_string()))
     }
 
     #[getter]
@@ -197,8 +173,9 @@ impl SieveQueue {
         self.0.next()
     }
 
-    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        stats_to_dict(py, &self.0.stats(), self.0.cache())
+    /// How the queue and the cache of a sieve of this kind stand, as JSON.
+    fn stats(&self, py: Python<'_>, kind: &str) -> PyResult<String> {
+        enter(py, |_| Ok(self.0.describe(kind).to_string()))
     }
 
     #[getter]

@@ -29,7 +29,6 @@ from crivello.errors import CrawlError, InvalidArgument
 from crivello.extend import Extensions, imported, label_of
 from crivello.settings import Crawl, for_core
 from crivello.sieve import KINDS, Sieve, open_sieve, state_of_kind
-from crivello.sieve.native import complete_stats
 
 _BETWEEN_REPORTS = 0.2
 # Checkpoints begin close together, so that the first pages can be searched at once, and move apart by doubling.
@@ -239,8 +238,7 @@ class Crawler:
         state = msgspec.json.decode(encoded)
         self.report.update(state.pop("report"))
         kind = label_of(self._sieve)
-        described = state.pop("described")
-        self.report.sieve = described if "kind" in described else complete_stats(kind, described)
+        self.report.sieve = state.pop("described")
         files |= self._progress.append(self.report)
         state |= {
             "sieve": {"kind": kind, **state["sieve"]},

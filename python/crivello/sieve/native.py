@@ -69,7 +69,8 @@ class NativeSieve:
         return Checkpoint(files, {"kind": self.kind, **state})
 
     def stats(self) -> dict[str, Any]:
-        return complete_stats(self.kind, self._core.stats())
+        stats: dict[str, Any] = msgspec.json.decode(self._core.stats())
+        return stats
 
     def close(self) -> None:
         del self._core
@@ -84,15 +85,3 @@ class NativeSieve:
 
     def __len__(self) -> int:
         return len(self._core)
-
-
-def complete_stats(kind: str, counted: dict[str, Any]) -> dict[str, Any]:
-    """What was counted, with what follows from it."""
-    stats = dict(counted)
-    lookups, hits = stats.pop("cache_lookups"), stats.pop("cache_hits")
-    return {
-        "kind": kind,
-        **stats,
-        "cache_hit_rate": hits / lookups if lookups else 0.0,
-        "expected_collisions": stats["seen"] ** 2 / 2**65,
-    }

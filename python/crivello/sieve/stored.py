@@ -14,10 +14,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from crivello import _core, extend
 from crivello.errors import InvalidArgument
 from crivello.sieve import QUEUE, Checkpoint
-from crivello.sieve.native import complete_stats
 
 Entry = tuple[bytes, bytes]
 
@@ -97,7 +98,7 @@ class StoredSieve:
         return Checkpoint({**files, self._home: 0}, {**state, "kind": self.kind, "cuts": cuts})
 
     def stats(self) -> dict[str, Any]:
-        stats = complete_stats(self.kind, self._queue.stats())
+        stats: dict[str, Any] = msgspec.json.decode(self._queue.stats(self.kind))
         stats["collisions"] += self._collisions
         return stats
 

@@ -6,7 +6,7 @@
 use serde::Deserialize;
 
 use super::{
-    Batch, Checkpoint, DirectSieve, Entries, FilterError, MercatorSieve, OfflineSieve, Opening,
+    Batch, Checkpoint, Description, DirectSieve, Entries, MercatorSieve, OfflineSieve, Opening,
     RecentSignatures, Sieve, Stats,
 };
 use crate::filters::{BlockedBloom, Bloom, Size};
@@ -65,22 +65,18 @@ pub fn open(kind: &str, opening: Opening, options: Options, pulse: &Pulse) -> Re
         Kind::Mercator => Box::new(MercatorSieve::open(opening, memory, pulse)?),
         Kind::Offline => Box::new(OfflineSieve::open(opening, memory)?),
     };
-    Ok(Front::new(sieve, cache))
+    Ok(Front { kind: kind.to_owned(), sieve, cache: RecentSignatures::new(cache), batch: Batch::default() })
 }
 
 /// A sieve with its cache.
 pub struct Front {
+    kind: String,
     sieve: Box<dyn Sieve>,
     cache: RecentSignatures,
     batch: Batch,
 }
 
 impl Front {
-    /// Puts a cache of so many signatures before a sieve.
-    pub fn new(sieve: Box<dyn Sieve>, cache: usize) -> Front {
-        Front { sieve, cache: RecentSignatures::new(cache), batch: Batch::default() }
-    }
-
     /// Puts a URL into the batch, unless it is a recent one.
     #[inline]
     pub fn offer(&mut self, url: &str, tag: u32) {
@@ -146,13 +142,8 @@ impl Front {
         Stats { collisions: stats.collisions + self.cache.collisions(), ..stats }
     }
 
-    /// See [`Sieve::error`].
-    pub fn error(&self) -> Option<FilterError> {
-        self.sieve.error()
-    }
-
-    /// The cache.
-    pub fn cache(&self) -> &RecentSignatures {
-        &self.cache
+    /// All that there is to tell of it.
+    pub fn describe(&self) -> Description {
+        Description::new(&self.kind, self.stats(), &self.cache, self.sieve.error())
     }
 }

@@ -41,7 +41,10 @@ mod tests;
 mod words;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::path::Path;
+
+use serde::Serialize;
 
 use crate::collection::layout::URLS;
 use crate::{Error, Pulse, Result};
@@ -124,7 +127,7 @@ pub type Files = HashMap<String, u64>;
 pub type State = HashMap<String, u64>;
 
 /// How a sieve stands.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
     /// How many different URLs were found so far.
     pub seen: u64,
@@ -143,10 +146,42 @@ pub struct Stats {
 }
 
 /// How a filter stands.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FilterError {
     /// Which part of its bits is set.
     pub fill: f64,
     /// How often it takes a new URL for an old one by now.
     pub false_positive_rate: f64,
+}
+
+/// All that there is to tell of a sieve with its cache; as JSON it has the same shape for every kind.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Description {
+    kind: String,
+    #[serde(flatten)]
+    stats: Stats,
+    cache_hit_rate: f64,
+    /// n²/2u, with n URLs seen and u = 2^64.
+    expected_collisions: f64,
+    /// For filters only.
+    #[serde(flatten)]
+    error: Option<FilterError>,
+}
+
+impl Description {
+    fn new(kind: &str, stats: Stats, cache: &RecentSignatures, error: Option<FilterError>) -> Description {
+        Description {
+            kind: kind.to_owned(),
+            cache_hit_rate: cache.hits() as f64 / cache.lookups().max(1) as f64,
+            expected_collisions: (stats.seen as f64).powi(2) / 65f64.exp2(),
+            stats: Stats { bytes: stats.bytes + cache.bytes(), ..stats },
+            error,
+        }
+    }
+}
+
+impl fmt::Display for Description {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
+    }
 }

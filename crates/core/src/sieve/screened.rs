@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use super::files::NumberedFiles;
 use super::queue::Queue;
-use super::{Batch, Checkpoint, Entries, Opening, RecentSignatures, Stats};
+use super::{Batch, Checkpoint, Description, Entries, Opening, RecentSignatures, Stats};
 use crate::disk::log::LogWriter;
 use crate::{Error, Result, Signature};
 
@@ -105,8 +105,8 @@ impl ScreenedQueue {
         }
     }
 
-    /// The cache.
-    pub fn cache(&self) -> &RecentSignatures {
-        &self.cache
+    /// All that there is to tell of the queue and the cache of a sieve of this kind.
+    pub fn describe(&self, kind: &str) -> Description {
+        Description::new(kind, self.stats(), &self.cache, None)
     }
 }

@@ -70,22 +70,6 @@ impl UrlSieve for Front {
     }
 
     fn describe(&self) -> String {
-        let (stats, cache) = (Front::stats(self), self.cache());
-        let mut described = serde_json::json!({
-            "seen": stats.seen,
-            "waiting": stats.waiting,
-            "pending": stats.pending,
-            "bytes": stats.bytes + cache.bytes(),
-            "flushes": stats.flushes,
-            "flush_seconds": stats.flush_seconds,
-            "collisions": stats.collisions,
-            "cache_lookups": cache.lookups(),
-            "cache_hits": cache.hits(),
-        });
-        if let Some(error) = self.error() {
-            described["fill"] = error.fill.into();
-            described["false_positive_rate"] = error.false_positive_rate.into();
-        }
-        described.to_string()
+        Front::describe(self).to_string()
     }
 }
