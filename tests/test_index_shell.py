@@ -318,7 +318,7 @@ def test_ctrl_c_leaves_what_was_committed(folder: Path) -> None:
     for number in range(5000):
         process.stdin.write(json.dumps({"id": f"new{number}", "body": f"fresh {number} " * 50}) + "\n")
     process.stdin.flush()
-    wait_for(folder / "index" / "segment-000002.seg.tmp", process)
+    wait_for(folder / "index" / "segment-000002.seg.new", process)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=10)
     assert process.returncode == 130 and "Traceback" not in errors

@@ -15,6 +15,7 @@ use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value};
 
 use super::layout;
+use crate::disk::file::{DurableFile, remove};
 use crate::disk::new_file::NewFile;
 use crate::{Error, Result};
 
@@ -86,7 +87,7 @@ impl Manifest {
         let mut serializer = Serializer::with_formatter(&mut content, PrettyFormatter::with_indent(b" "));
         self.serialize(&mut serializer).map_err(|error| Error::Invalid(error.to_string()))?;
         let mut file = NewFile::create(&folder.join(layout::MANIFEST))?;
-        file.write(&content)?;
+        file.append(&content)?;
         file.finish().map(drop)
     }
 
@@ -110,8 +111,7 @@ impl Manifest {
                 return Err(Error::corrupt(path, actual, reason));
             }
             if actual > *length {
-                let file = fs::OpenOptions::new().write(true).open(&path);
-                file.and_then(|file| file.set_len(*length)).map_err(Error::io(path))?;
+                DurableFile::open(&path)?.cut(*length)?;
             }
         }
         layout::PARTS.iter().try_for_each(|part| self.remove_unnamed(folder, &format!("{part}/")))
@@ -133,7 +133,7 @@ impl Manifest {
                     self.remove_unnamed(folder, &name)?;
                 }
             } else if !self.files.contains_key(&name) {
-                fs::remove_file(entry.path()).map_err(Error::io(entry.path()))?;
+                remove(&entry.path())?;
             }
         }
         Ok(())

@@ -21,7 +21,6 @@ mod warc;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -37,6 +36,7 @@ pub use row::{Outcome, ROW_FORMAT, Row};
 pub use rows::Rows;
 pub use warc::{Record, warc_record};
 
+use crate::disk::file::remove;
 use crate::disk::new_file::NewFile;
 use crate::{Error, Result};
 
@@ -89,7 +89,7 @@ impl Collection {
         // Settings that are there were written before a full disk or a crash, and may have been changed since.
         if !path.exists() {
             let mut file = NewFile::create(&path)?;
-            file.write(settings.as_bytes())?;
+            file.append(settings.as_bytes())?;
             file.finish()?;
         }
         Manifest::default().write(folder)
@@ -127,11 +127,7 @@ impl Collection {
         manifest.write(&self.folder)?;
         *snapshot = Arc::new(Snapshot::new(&self.folder, manifest, stamp(&self.folder)?));
         for (name, _) in files.iter().filter(|(_, length)| length.is_none()) {
-            let path = self.folder.join(name);
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io(path)(error)),
-                _ => {}
-            }
+            remove(&self.folder.join(name))?;
         }
         Ok(())
     }

@@ -165,7 +165,7 @@ impl Crawl {
         self.events.send(Event::Checkpoint(reply)).map_err(|_| ended(()))?;
         let mut commit = commit.recv().map_err(|_| ended(()))??;
         for handle in commit.handles.drain(..) {
-            handle.sync_data().map_err(Error::io("a file of the collection"))?;
+            handle.sync()?;
         }
         Ok(commit)
     }

@@ -10,6 +10,7 @@ use super::writing::Commit;
 use super::writing::decisions::Decision;
 use crate::Result;
 use crate::collection::{Outcome, Row};
+use crate::disk::file::DurableFile;
 use crate::fetch::Response;
 use crate::parse;
 
@@ -129,5 +130,5 @@ pub struct Position {
     /// The first URL without a row among those that were handed over.
     pub oldest: Option<u64>,
     /// The file of what is known about hosts, its length, and its handle.
-    pub hosts: (String, u64, std::fs::File),
+    pub hosts: (String, u64, DurableFile),
 }

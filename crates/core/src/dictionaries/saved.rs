@@ -112,8 +112,8 @@ impl<D: Dictionary> Kept<D> {
         let checksum = crc32fast::hash(&header[..HEADER_CHECKSUM]);
         header[HEADER_CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
         let mut file = NewFile::create(path)?;
-        file.write(&header)?;
-        file.write(contents)?;
+        file.append(&header)?;
+        file.append(contents)?;
         file.finish().map(|_| ())
     }
 

@@ -5,10 +5,10 @@
 //! the newest durable, while it is being written to.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use super::file::DurableFile;
 use crate::{Error, Result};
 
 const BUFFER: usize = 1 << 18;
@@ -20,12 +20,12 @@ pub struct RollingFile {
     size: u64,
     number: u32,
     length: u64,
-    out: BufWriter<File>,
+    out: BufWriter<DurableFile>,
     full: Vec<(String, u64)>,
 }
 
 /// What to commit of files, and the handles to sync before.
-pub type Flushed = (Vec<(String, u64)>, File);
+pub type Flushed = (Vec<(String, u64)>, DurableFile);
 
 impl RollingFile {
     /// Goes on with the files that were committed; a file is full when it has `size` bytes.
@@ -37,19 +37,19 @@ impl RollingFile {
     ) -> Result<RollingFile> {
         let number = (1..).take_while(|number| files.contains_key(&name(*number))).last().unwrap_or(1);
         let length = files.get(&name(number)).copied().unwrap_or(0);
-        let out = open_file(&folder.join(name(number)))?;
+        let out = open_file(&folder.join(name(number)), length)?;
         Ok(RollingFile { folder: folder.to_path_buf(), name, size, number, length, out, full: Vec::new() })
     }
 
     /// Begins the next file if this one is full; tells whether the file is empty.
     pub fn make_room(&mut self) -> Result<bool> {
         if self.length >= self.size {
-            let path = self.path();
-            self.out.flush().and_then(|()| self.out.get_ref().sync_data()).map_err(Error::io(path))?;
+            self.out.flush().map_err(Error::io(self.path()))?;
+            self.out.get_ref().sync()?;
             self.full.push(((self.name)(self.number), self.length));
             self.number += 1;
             self.length = 0;
-            self.out = open_file(&self.path())?;
+            self.out = open_file(&self.path(), 0)?;
         }
         Ok(self.length == 0)
     }
@@ -65,8 +65,8 @@ impl RollingFile {
     /// Hands everything to the operating system; gives the files with their lengths, and a handle of the
     /// newest.
     pub fn flush(&mut self) -> Result<Flushed> {
-        let handle = self.out.flush().and_then(|()| self.out.get_ref().try_clone());
-        let handle = handle.map_err(Error::io(self.path()))?;
+        self.out.flush().map_err(Error::io(self.path()))?;
+        let handle = self.out.get_ref().handle()?;
         let mut files = std::mem::take(&mut self.full);
         files.push(((self.name)(self.number), self.length));
         Ok((files, handle))
@@ -78,12 +78,11 @@ impl RollingFile {
     }
 }
 
-fn open_file(path: &Path) -> Result<BufWriter<File>> {
-    let open = || {
-        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-        OpenOptions::new().append(true).create(true).open(path)
-    };
-    Ok(BufWriter::with_capacity(BUFFER, open().map_err(Error::io(path))?))
+fn open_file(path: &Path, length: u64) -> Result<BufWriter<DurableFile>> {
+    path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(Error::io(path))?;
+    let mut file = DurableFile::open(path)?;
+    file.cut(length)?;
+    Ok(BufWriter::with_capacity(BUFFER, file))
 }
 
 #[cfg(test)]

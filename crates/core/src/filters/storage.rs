@@ -21,12 +21,13 @@
 //! verifies the checksums, which reads the file once; no memory is allocated before the file's length agrees
 //! with its parameters.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use memmap2::MmapMut;
 
+use crate::disk::file;
 use crate::disk::format::Format;
 use crate::disk::new_file::NewFile;
 use crate::{Error, Result};
@@ -96,11 +97,10 @@ impl Storage {
     /// A filter in a new file, all zeros.
     pub fn in_file(kind: &Kind, parameters: &Parameters, path: &Path) -> Result<Storage> {
         let length = START + length_of(kind, parameters)?;
-        let open = OpenOptions::new().read(true).write(true).create_new(true).open(path);
-        let file = open.map_err(Error::io(path))?;
+        // SAFETY: as in `map`.
+        let image = unsafe { file::map_new(path, length as u64) }?;
         // Only the header is written: until then the file is not a valid filter; the rest is sparse zeros.
-        let made = file.set_len(length as u64).map_err(Error::io(path)).and_then(|()| map(&file, path));
-        let mut storage = made.inspect_err(|_| drop(std::fs::remove_file(path)))?;
+        let mut storage = Storage { image, path: Some(path.to_path_buf()) };
         storage.write_header(kind, parameters);
         storage.seal()?;
         Ok(storage)
@@ -108,8 +108,7 @@ impl Storage {
 
     /// Opens and verifies a filter; if `mapped`, it is used in place, otherwise copied to memory.
     pub fn open(kind: &Kind, path: &Path, mapped: bool) -> Result<(Storage, Parameters)> {
-        let open = OpenOptions::new().read(true).write(mapped).open(path);
-        let mut file = open.map_err(Error::io(path))?;
+        let mut file = File::open(path).map_err(Error::io(path))?;
         let mut header = Vec::with_capacity(START);
         file.by_ref().take(START as u64).read_to_end(&mut header).map_err(Error::io(path))?;
         let parameters = check_header(kind, path, &header)?;
@@ -121,7 +120,7 @@ impl Storage {
             return Err(Error::corrupt(path, actual, reason));
         }
         let storage = match mapped {
-            true => map(&file, path)?,
+            true => map(path)?,
             false => {
                 let mut image = anonymous(START + length)?;
                 file.seek(SeekFrom::Start(0))
@@ -168,8 +167,8 @@ impl Storage {
         header.copy_from_slice(&self.image[..START]);
         sign(&mut header, self.contents());
         let mut file = NewFile::create(path)?;
-        file.write(&header)?;
-        file.write(self.contents())?;
+        file.append(&header)?;
+        file.append(self.contents())?;
         file.finish().map(drop)
     }
 
@@ -189,10 +188,10 @@ impl Storage {
     /// The contents are synced before the header with their checksum.
     fn seal(&mut self) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
-        self.image.flush().map_err(Error::io(path))?;
+        file::sync_map(&self.image, 0..self.image.len(), path)?;
         let (header, contents) = self.image.split_at_mut(START);
         sign(header, contents);
-        self.image.flush_range(0, START).map_err(Error::io(path))
+        file::sync_map(&self.image, 0..START, path)
     }
 
     fn write_header(&mut self, kind: &Kind, parameters: &Parameters) {
@@ -228,10 +227,10 @@ fn anonymous(length: usize) -> Result<MmapMut> {
     Ok(image)
 }
 
-fn map(file: &File, path: &Path) -> Result<Storage> {
+fn map(path: &Path) -> Result<Storage> {
     // SAFETY: the file is exclusively ours from here on: `CHANGING` rejects opening it while it is being
     // changed, and a filter treats any bytes as bits, so that damage can only affect its answers.
-    let image = unsafe { MmapMut::map_mut(file) }.map_err(Error::io(path))?;
+    let image = unsafe { file::map(path) }?;
     Ok(Storage { image, path: Some(path.to_path_buf()) })
 }
 

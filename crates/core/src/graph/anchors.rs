@@ -9,12 +9,12 @@
 //! payload  of each link: the signature of its target (8 bytes), the length of the text in variable byte code, the text
 //! ```
 
-use std::fs::File;
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
 use crate::codes::variable_byte as number;
+use crate::disk::file::DurableFile;
 use crate::disk::format::Format;
 use crate::disk::log::{LogReader, LogWriter};
 use crate::{Error, Pulse, Result, Signature};
@@ -75,7 +75,7 @@ impl AnchorLog {
     }
 
     /// The file, to be synced.
-    pub fn handle(&self) -> Result<File> {
+    pub fn handle(&self) -> Result<DurableFile> {
         self.log.handle()
     }
 }

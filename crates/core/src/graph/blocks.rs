@@ -55,7 +55,7 @@ impl BlockWriter {
     /// Starts a file that will be at `path` when it is finished.
     pub fn create(path: &Path, format: Format) -> Result<BlockWriter> {
         let mut file = NewFile::create(path)?;
-        file.write(&format.header())?;
+        file.append(&format.header())?;
         Ok(BlockWriter { file, directory: Vec::new(), nodes: 0 })
     }
 
@@ -70,8 +70,8 @@ impl BlockWriter {
         self.directory.extend(self.file.written().to_le_bytes());
         self.directory.extend(checksum.finalize().to_le_bytes());
         self.nodes += signatures.len() as u64;
-        self.file.write(&keys)?;
-        self.file.write(content)
+        self.file.append(&keys)?;
+        self.file.append(content)
     }
 
     /// Makes the file durable and puts it in its place; returns its length.
@@ -80,7 +80,7 @@ impl BlockWriter {
         tail.extend(self.nodes.to_le_bytes());
         tail.extend(total.to_le_bytes());
         tail.extend(crc32fast::hash(&tail).to_le_bytes());
-        self.file.write(&tail)?;
+        self.file.append(&tail)?;
         self.file.finish()
     }
 }

@@ -4,13 +4,12 @@
 //! ever named can go as soon as it is not needed.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::{Checkpoint, Opening, queue::Queue};
+use crate::Result;
 use crate::collection::layout;
-use crate::{Error, Result};
+use crate::disk::file::remove;
 
 /// The numbered files of one sieve.
 pub struct NumberedFiles {
@@ -46,17 +45,12 @@ impl NumberedFiles {
         if self.named.contains(&Self::name(what, number)) {
             return Ok(());
         }
-        let path = self.path(what, number);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(path)(error)),
-            _ => Ok(()),
-        }
+        remove(&self.path(what, number))
     }
 
     /// The checkpoint that names these numbered files and the queue, and drops those named before.
     pub fn checkpoint(&mut self, queue: &Queue, live: Vec<(String, u64)>) -> Result<Checkpoint> {
         queue.sync()?;
-        sync_folder(&self.folder.join(layout::FRONTIER))?;
         let now: HashSet<String> = live.iter().map(|(name, _)| name.clone()).collect();
         let mut files = vec![(layout::URLS.to_owned(), Some(queue.length()))];
         files.extend(self.named.difference(&now).map(|name| (name.clone(), None)));
@@ -64,9 +58,4 @@ impl NumberedFiles {
         self.named = now;
         Ok(Checkpoint { files, state: queue.state() })
     }
-}
-
-/// Makes the names in a folder durable.
-fn sync_folder(folder: &Path) -> Result<()> {
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::io(folder))
 }

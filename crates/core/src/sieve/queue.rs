@@ -5,12 +5,12 @@
 //! length that the writing end *published*; so a flush can append for a while, and what it wrote either
 //! counts as a whole or, after a crash, not at all.
 
-use std::fs::File;
 use std::path::Path;
 
 use super::batch::{Entries, unpack};
 use super::{Opening, State};
 use crate::collection::layout::URLS;
+use crate::disk::file::DurableFile;
 use crate::disk::format::Format;
 use crate::disk::log::{LogStream, LogWriter};
 use crate::{Error, Result};
@@ -21,7 +21,7 @@ pub const FORMAT: Format = Format { kind: *b"URLS", version: 1 };
 /// The reading end.
 pub struct Queue {
     stream: LogStream,
-    handle: File,
+    handle: DurableFile,
     /// How long the queue is as far as it may be read.
     length: u64,
     appended: u64,
@@ -76,7 +76,7 @@ impl Queue {
 
     /// Makes what was published durable.
     pub fn sync(&self) -> Result<()> {
-        self.handle.sync_data().map_err(Error::io(self.stream.path()))
+        self.handle.sync()
     }
 
     /// Whether everything published was taken.

@@ -19,6 +19,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::disk::fault;
+use crate::disk::file::DurableFile;
 use crate::disk::format::Format;
 use crate::{Error, Pulse, Result};
 
@@ -29,7 +30,7 @@ const BLOCK_HEADER: usize = 8;
 /// Writes a new file of words.
 pub struct WordWriter {
     path: PathBuf,
-    file: File,
+    file: DurableFile,
     words: Vec<u64>,
     bytes: Vec<u8>,
     length: u64,
@@ -38,7 +39,7 @@ pub struct WordWriter {
 /// A finished file of words; nothing says yet that it is durable.
 pub struct WordFile {
     /// The file.
-    pub file: File,
+    pub file: DurableFile,
     /// How many bytes it has.
     pub length: u64,
 }
@@ -46,7 +47,7 @@ pub struct WordFile {
 impl WordWriter {
     /// Makes the file, or empties it.
     pub fn create(path: &Path) -> Result<WordWriter> {
-        let mut file = File::create(path).map_err(Error::io(path))?;
+        let mut file = DurableFile::create(path)?;
         file.write_all(&FORMAT.header()).map_err(Error::io(path))?;
         let (words, bytes) = (Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK_HEADER + BLOCK * 8));
         Ok(WordWriter { path: path.to_path_buf(), file, words, bytes, length: Format::HEADER as u64 })

@@ -6,7 +6,6 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
-use std::fs::File;
 use std::net::IpAddr;
 use std::path::Path;
 use std::rc::Rc;
@@ -18,6 +17,7 @@ use super::cookies::Cookies;
 use crate::collection::Outcome;
 use crate::collection::layout::HOSTS;
 use crate::crawl::work::Work;
+use crate::disk::file::DurableFile;
 use crate::disk::format::Format;
 use crate::disk::log::KeyedLog;
 use crate::fetch::{Connection, Origin};
@@ -140,7 +140,7 @@ impl HostMemory {
     }
 
     /// Writes down what changed; gives the file, its length and a handle by which to make it durable.
-    pub fn flush(&mut self) -> Result<(String, u64, File)> {
+    pub fn flush(&mut self) -> Result<(String, u64, DurableFile)> {
         for (host, record) in std::mem::take(&mut self.changed) {
             self.log.append(Signature(host), &encode(&record)?)?;
         }

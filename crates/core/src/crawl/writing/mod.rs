@@ -9,7 +9,6 @@ pub(crate) mod duplicates;
 pub(crate) mod policy;
 pub(crate) mod sieve;
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -27,6 +26,7 @@ use super::writing::duplicates::{Copy, Originals};
 use super::writing::policy::Policy;
 use super::writing::sieve::UrlSieve;
 use crate::collection::{ArchiveWriter, Outcome, ROW_FORMAT, Row, layout};
+use crate::disk::file::DurableFile;
 use crate::disk::log::{KeyedLog, LogWriter};
 use crate::graph::{AnchorLog, LINKS};
 use crate::{Error, Pulse, Result, Signature};
@@ -56,7 +56,7 @@ pub struct Commit {
     /// How many hosts answered.
     pub hosts: u64,
     /// What must be durable before.
-    pub handles: Vec<File>,
+    pub handles: Vec<DurableFile>,
 }
 
 /// The writing thread's belongings.

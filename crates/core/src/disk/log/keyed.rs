@@ -4,12 +4,12 @@
 //! costs 18 to 37 bytes a key; what was appended can be read at once, before it is durable.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 
 use super::{LogReader, LogWriter, Record};
+use crate::disk::file::DurableFile;
 use crate::disk::format::Format;
 use crate::{Pulse, Result, Signature};
 
@@ -137,7 +137,7 @@ impl KeyedLog {
 
     /// Hands everything to the operating system; gives the length to commit, and a handle by which to make
     /// the log durable while it is written to.
-    pub fn flush(&mut self) -> Result<(u64, File)> {
+    pub fn flush(&mut self) -> Result<(u64, DurableFile)> {
         Ok((self.writer.flush()?, self.writer.handle()?))
     }
 

@@ -18,10 +18,11 @@ mod keyed;
 mod random;
 mod stream;
 
-use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use crate::disk::file::DurableFile;
 use crate::disk::format::Format;
 use crate::{Error, Pulse, Result, Signature};
 
@@ -103,7 +104,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
 /// The writing end of a log.
 pub struct LogWriter {
     path: PathBuf,
-    file: BufWriter<File>,
+    file: BufWriter<DurableFile>,
     length: u64,
     sealed: Vec<u8>,
 }
@@ -111,17 +112,16 @@ pub struct LogWriter {
 impl LogWriter {
     /// Opens a log that has `committed` bytes and cuts it back to them; 0 makes a new one.
     pub fn open(path: &Path, format: Format, committed: u64) -> Result<LogWriter> {
-        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-        let mut file = open.map_err(Error::io(path))?;
+        let mut file = DurableFile::open(path)?;
         let mut length = committed;
-        if committed == 0 {
-            file.set_len(0).and_then(|()| file.write_all(&format.header())).map_err(Error::io(path))?;
-            length = Format::HEADER as u64;
-        } else {
+        if committed != 0 {
             LogReader::open(path, format, committed)?;
-            file.set_len(committed).map_err(Error::io(path))?;
         }
-        file.seek(SeekFrom::Start(length)).map_err(Error::io(path))?;
+        file.cut(committed)?;
+        if committed == 0 {
+            file.write_all(&format.header()).map_err(Error::io(path))?;
+            length = Format::HEADER as u64;
+        }
         let file = BufWriter::with_capacity(BUFFER, file);
         Ok(LogWriter { path: path.to_path_buf(), file, length, sealed: Vec::new() })
     }
@@ -150,15 +150,14 @@ impl LogWriter {
     /// Takes back everything from `length` on.
     pub fn cut_back(&mut self, length: u64) -> Result<()> {
         self.flush()?;
-        let cut = self.file.get_ref().set_len(length);
-        cut.and_then(|()| self.file.seek(SeekFrom::Start(length))).map_err(Error::io(&self.path))?;
+        self.file.get_mut().cut(length)?;
         self.length = length;
         Ok(())
     }
 
     /// Another handle of the file, to make durable what was flushed while the log is written to elsewhere.
-    pub fn handle(&self) -> Result<File> {
-        self.file.get_ref().try_clone().map_err(Error::io(&self.path))
+    pub fn handle(&self) -> Result<DurableFile> {
+        self.file.get_ref().handle()
     }
 
     /// Hands what was appended to the operating system, so that readers of this process see it.
@@ -170,7 +169,7 @@ impl LogWriter {
     /// Makes everything durable; returns the length to commit.
     pub fn sync(&mut self) -> Result<u64> {
         self.flush()?;
-        self.file.get_ref().sync_data().map_err(Error::io(&self.path))?;
+        self.file.get_ref().sync()?;
         Ok(self.length)
     }
 

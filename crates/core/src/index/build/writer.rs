@@ -3,7 +3,6 @@
 //! The file has a temporary name until it is whole and synced; then it is renamed and its folder synced.
 //! Memory: 56 bytes a document, 16 a term, and buffers.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -30,19 +29,8 @@ use crate::{Error, Pulse, Result, Signature};
 pub struct SegmentWriter {
     folder: PathBuf,
     name: String,
-    temporary: Temporary,
     pages: PageWriter,
     index: DocumentIndexWriter,
-}
-
-/// The file while it is not whole; it does not outlive a failure.
-struct Temporary(PathBuf);
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        // After the rename there is nothing to remove, and opening the collection removes what is left.
-        let _ = std::fs::remove_file(&self.0);
-    }
 }
 
 /// Everything of a segment but the stored documents.
@@ -65,11 +53,10 @@ impl SegmentWriter {
     /// A new segment in `folder`.
     pub fn create(folder: &Path, number: u64) -> Result<SegmentWriter> {
         let name = file_name(number);
-        let temporary = Temporary(folder.join(format!("{name}.tmp")));
-        let mut pages = PageWriter::create(&temporary.0)?;
+        let mut pages = PageWriter::create(&folder.join(&name))?;
         pages.append(&SEGMENT.header())?;
         let index = DocumentIndexWriter::default();
-        Ok(SegmentWriter { folder: folder.to_path_buf(), name, temporary, pages, index })
+        Ok(SegmentWriter { folder: folder.to_path_buf(), name, pages, index })
     }
 
     /// Stores a block of documents.
@@ -152,11 +139,9 @@ impl SegmentWriter {
         end(Section::Deleted, &self.pages);
         directory.totals = totals;
         fault::point("index.segment.before-sync");
-        let length = self.pages.finish(&directory.encode())?;
+        let file = self.pages.finish(&directory.encode())?;
         fault::point("index.segment.before-rename");
-        let path = self.folder.join(&self.name);
-        std::fs::rename(&self.temporary.0, &path).map_err(Error::io(&path))?;
-        File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(Error::io(&self.folder))?;
+        let length = file.publish()?;
         fault::point("index.segment.after-rename");
         Ok(SegmentFile { name: self.name, length })
     }

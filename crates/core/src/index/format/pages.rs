@@ -8,25 +8,23 @@
 //! Memory: one bit a page, 32 MiB a TiB. Disk: 4 bytes a page.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::Mmap;
 
+use crate::disk::new_file::NewFile;
 use crate::{Error, Pulse, Result};
 
 /// The bytes under one checksum.
 pub const PAGE: usize = 4096;
 const CHECKSUM: usize = 4;
-const BUFFER: usize = 1 << 18;
 
 /// Writes a file and sums its pages.
 pub struct PageWriter {
-    path: PathBuf,
-    file: BufWriter<File>,
-    length: u64,
+    file: NewFile,
     page: crc32fast::Hasher,
     checksums: Vec<u8>,
 }
@@ -34,39 +32,32 @@ pub struct PageWriter {
 impl PageWriter {
     /// A new file.
     pub fn create(path: &Path) -> Result<PageWriter> {
-        let file = File::create(path).map_err(Error::io(path))?;
-        Ok(PageWriter {
-            path: path.to_path_buf(),
-            file: BufWriter::with_capacity(BUFFER, file),
-            length: 0,
-            page: crc32fast::Hasher::new(),
-            checksums: Vec::new(),
-        })
+        let file = NewFile::create(path)?;
+        Ok(PageWriter { file, page: crc32fast::Hasher::new(), checksums: Vec::new() })
     }
 
     /// Appends bytes.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        self.write_all(bytes).map_err(Error::io(&self.path))
+        self.write_all(bytes).map_err(Error::io(self.file.path()))
     }
 
     /// How many bytes were written.
     pub fn length(&self) -> u64 {
-        self.length
+        self.file.written()
     }
 
-    /// Appends the table and `directory` with the CRC-32 of both, and makes the file durable; returns its
-    /// whole length.
-    pub fn finish(mut self, directory: &[u8]) -> Result<u64> {
-        if !self.length.is_multiple_of(PAGE as u64) {
+    /// Appends the table and `directory` with the CRC-32 of both, and makes the file durable, to be published.
+    pub fn finish(mut self, directory: &[u8]) -> Result<NewFile> {
+        if !self.length().is_multiple_of(PAGE as u64) {
             self.end_page();
         }
         let mut tail = std::mem::take(&mut self.checksums);
         tail.extend_from_slice(directory);
         let checksum = crc32fast::hash(&tail);
         tail.extend_from_slice(&checksum.to_le_bytes());
-        let written = self.file.write_all(&tail).and_then(|()| self.file.flush());
-        written.and_then(|()| self.file.get_ref().sync_all()).map_err(Error::io(&self.path))?;
-        Ok(self.length + tail.len() as u64)
+        self.file.append(&tail)?;
+        self.file.sync()?;
+        Ok(self.file)
     }
 
     fn end_page(&mut self) {
@@ -77,11 +68,10 @@ impl PageWriter {
 
 impl Write for PageWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let left = PAGE - (self.length % PAGE as u64) as usize;
+        let left = PAGE - (self.length() % PAGE as u64) as usize;
         let bytes = &bytes[..bytes.len().min(left)];
         self.file.write_all(bytes)?;
         self.page.update(bytes);
-        self.length += bytes.len() as u64;
         if bytes.len() == left {
             self.end_page();
         }
@@ -218,7 +208,7 @@ mod tests {
         let mut writer = PageWriter::create(path).unwrap();
         pieces.iter().for_each(|piece| writer.append(piece).unwrap());
         let body = writer.length();
-        writer.finish(&body.to_le_bytes()).unwrap()
+        writer.finish(&body.to_le_bytes()).unwrap().publish().unwrap()
     }
 
     proptest! {

@@ -94,7 +94,7 @@ impl Work {
         let fresh = copy_fresh(records, ones(&tools.marks).map(Ok), &mut tools.queue, pulse)?;
         let is_durable = has_checkpoints && seen.length >= LARGE;
         if is_durable {
-            seen.file.sync_data().map_err(Error::io(&target))?;
+            seen.file.sync()?;
         }
         tools.slots = auxiliary.slots.emptied();
         Ok(Outcome { tools, seen, is_durable, fresh, collisions, time: started.elapsed() })

@@ -22,8 +22,6 @@ mod auxiliary;
 mod flush;
 mod sort;
 
-use std::fs::File;
-use std::path::Path;
 use std::time::Duration;
 
 use self::auxiliary::{Auxiliary, Slots};
@@ -32,6 +30,7 @@ use super::files::NumberedFiles;
 use super::queue::Queue;
 use super::{Batch, Checkpoint, Entries, Opening, Sieve, Stats};
 use crate::disk::fault;
+use crate::disk::file::DurableFile;
 use crate::{Error, Pulse, Result};
 
 /// What one slot costs in all: twice a signature and a check, an index and a mark.
@@ -45,7 +44,7 @@ struct Seen {
     number: u64,
     length: u64,
     /// What is still to be made durable.
-    unsynced: Option<File>,
+    unsynced: Option<DurableFile>,
 }
 
 /// Who has the tools of a flush.
@@ -61,7 +60,7 @@ struct Flushing {
     auxiliary: u64,
     entries: usize,
     length: u64,
-    unsynced: Option<File>,
+    unsynced: Option<DurableFile>,
     /// The number of the file of all signatures that is being written.
     target: u64,
 }
@@ -240,13 +239,13 @@ impl Sieve for MercatorSieve {
             Worker::Failed => return Err(failed()),
             Worker::Running(flushing) => {
                 flushing_number = flushing.auxiliary;
-                sync(&mut flushing.unsynced, &self.files.path(AUXILIARY, flushing_number))?;
+                sync(&mut flushing.unsynced)?;
                 live.push((NumberedFiles::name(AUXILIARY, flushing_number), flushing.length));
             }
         }
         live.push((NumberedFiles::name(AUXILIARY, self.filling.number), self.filling.log.sync()?));
         if self.seen.number != 0 {
-            sync(&mut self.seen.unsynced, &self.files.path(SEEN, self.seen.number))?;
+            sync(&mut self.seen.unsynced)?;
             live.push((NumberedFiles::name(SEEN, self.seen.number), self.seen.length));
         }
         let mut checkpoint = self.files.checkpoint(&self.queue, live)?;
@@ -277,9 +276,9 @@ impl Sieve for MercatorSieve {
     }
 }
 
-fn sync(unsynced: &mut Option<File>, path: &Path) -> Result<()> {
+fn sync(unsynced: &mut Option<DurableFile>) -> Result<()> {
     if let Some(file) = unsynced {
-        file.sync_data().map_err(Error::io(path))?;
+        file.sync()?;
         *unsynced = None;
     }
     Ok(())

@@ -8,6 +8,7 @@ use std::collections::BinaryHeap;
 use std::path::PathBuf;
 
 use crate::disk::fault;
+use crate::disk::file::remove;
 use crate::sieve::words::{WordReader, WordWriter};
 use crate::{Error, Result};
 
@@ -28,7 +29,7 @@ struct Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
+        let _ = remove(&self.path);
     }
 }
 

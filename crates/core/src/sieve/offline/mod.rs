@@ -14,7 +14,6 @@
 
 mod external;
 
-use std::fs::File;
 use std::time::{Duration, Instant};
 
 use self::external::ExternalSort;
@@ -24,8 +23,9 @@ use super::queue::{FORMAT, Queue};
 use super::words::{WordFile, WordReader, WordWriter};
 use super::{Batch, Checkpoint, Entries, Opening, Sieve, Stats};
 use crate::disk::fault;
+use crate::disk::file::DurableFile;
 use crate::disk::log::{LogStream, LogWriter};
-use crate::{Error, Pulse, Result};
+use crate::{Pulse, Result};
 
 /// A pair while signatures are sorted, an ordinal while those of the new ones are.
 const BYTES_PER_ENTRY: usize = 24;
@@ -46,7 +46,7 @@ pub struct OfflineSieve {
     pending: u64,
     /// How long the file of all signatures is; 0: there is none.
     seen: u64,
-    unsynced: Option<File>,
+    unsynced: Option<DurableFile>,
     /// How many entries a run has.
     entries: usize,
     flushes: u64,
@@ -156,7 +156,7 @@ impl Sieve for OfflineSieve {
         let mut live = vec![(NumberedFiles::name(AUXILIARY, self.number), self.auxiliary.sync()?)];
         if self.seen != 0 {
             if let Some(file) = &self.unsynced {
-                file.sync_data().map_err(Error::io(self.files.path(SEEN, self.number)))?;
+                file.sync()?;
                 self.unsynced = None;
             }
             live.push((NumberedFiles::name(SEEN, self.number), self.seen));
@@ -188,6 +188,7 @@ impl Sieve for OfflineSieve {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Error;
     use crate::sieve::tests::contract;
     use crate::sieve::{Files, State};
 

@@ -1,9 +1,13 @@
 //! The contract of the sieves as a property test, the same for every kind: against a list.
 
+use std::collections::HashSet;
+
 use proptest::prelude::*;
 
+use crate::disk::tests::is_full;
+use crate::disk::tests::watch::{Loss, Watch, restore};
 use crate::sieve::{Batch, Checkpoint, Files, Opening, Sieve, State};
-use crate::{Pulse, Signature};
+use crate::{Pulse, Result, Signature};
 
 /// What is done to a sieve.
 #[derive(Clone, Debug)]
@@ -151,6 +155,92 @@ pub fn check_restart(open: Opener) {
     }
 }
 
+/// How many URLs each round of [`work`] adds, and how many it takes.
+const ROUND: (usize, usize) = (8, 3);
+const ROUNDS: usize = 3;
+
+fn url(number: usize) -> String {
+    format!("http://a.example/{number}")
+}
+
+fn add(sieve: &mut dyn Sieve, numbers: std::ops::Range<usize>) -> Result<()> {
+    let urls: Vec<String> = numbers.map(url).collect();
+    let mut batch = Batch::default();
+    batch.extend(urls.iter().map(String::as_str));
+    sieve.add(&batch, &Pulse::STEADY)
+}
+
+/// One round: some URLs again and some new ones, a flush, and a checkpoint, which is committed.
+fn work(sieve: &mut dyn Sieve, collection: &mut Collection, round: usize) -> Result<()> {
+    add(sieve, 0..(round + 1) * ROUND.0)?;
+    sieve.flush(&Pulse::STEADY)?;
+    sieve.take(ROUND.1, &Pulse::STEADY)?;
+    add(sieve, round * ROUND.0..(round + 1) * ROUND.0)?;
+    collection.commit(sieve.checkpoint()?);
+    Ok(())
+}
+
+/// Opens what is left, and finds every URL that was not taken before the last of these commits.
+fn check_after(collection: &Collection, commits: usize, open: Opener) {
+    collection.cut_back();
+    let mut sieve = open(collection.opening(None));
+    add(&mut *sieve, 0..ROUNDS * ROUND.0).unwrap();
+    let entries = sieve.take(usize::MAX, &Pulse::STEADY).unwrap();
+    let mut found: Vec<String> = entries.iter().map(|entry| entry.url.to_owned()).collect();
+    sieve.flush(&Pulse::STEADY).unwrap();
+    found.extend(sieve.take(usize::MAX, &Pulse::STEADY).unwrap().iter().map(|entry| entry.url.to_owned()));
+    assert!(found.into_iter().eq((commits * ROUND.1..ROUNDS * ROUND.0).map(url)));
+}
+
+/// A crash at any operation, and whatever it loses of what was not synced, goes back to the last commit.
+pub fn check_crash(open: Opener) {
+    let mut collection = Collection::new();
+    let watch = Watch::record(collection.folder.path());
+    let mut sieve = open(collection.opening(None));
+    let mut commits = vec![(0, Files::new(), State::new())];
+    for round in 0..ROUNDS {
+        work(&mut *sieve, &mut collection, round).unwrap();
+        commits.push((watch.len(), collection.files.clone(), collection.state.clone()));
+    }
+    drop(sieve);
+    let mut checked = HashSet::new();
+    for count in 0..=watch.len() {
+        let committed = commits.iter().rposition(|(end, ..)| *end <= count).unwrap();
+        let (_, files, state) = &commits[committed];
+        for loss in Loss::all() {
+            let remains = watch.crash_after(count, loss);
+            if !checked.insert((committed, remains.clone())) {
+                continue;
+            }
+            let left = Collection { files: files.clone(), state: state.clone(), ..Collection::new() };
+            restore(&remains, left.folder.path());
+            check_after(&left, committed, open);
+        }
+    }
+}
+
+/// A full disk at any operation is one error, and the last commit is whole.
+pub fn check_full_disk(open: Opener) {
+    for number in 0.. {
+        let mut collection = Collection::new();
+        let mut sieve = open(collection.opening(None));
+        let watch = Watch::fail(collection.folder.path(), number);
+        let mut commits = 0;
+        let result: Result<()> = (0..ROUNDS).try_for_each(|round| {
+            work(&mut *sieve, &mut collection, round)?;
+            commits += 1;
+            Ok(())
+        });
+        let failed = watch.len() > number;
+        drop((sieve, watch));
+        assert!(result.is_ok() || is_full(&result), "{result:?} after {number}");
+        check_after(&collection, commits, open);
+        if !failed {
+            return;
+        }
+    }
+}
+
 /// Tests one kind of sieve.
 macro_rules! test {
     ($name:ident, $open:expr) => {
@@ -172,6 +262,16 @@ macro_rules! test {
             #[test]
             fn starts_again_at_any_entry() {
                 contract::check_restart(OPEN);
+            }
+
+            #[test]
+            fn a_crash_at_any_operation_goes_back_to_the_commit() {
+                contract::check_crash(OPEN);
+            }
+
+            #[test]
+            fn a_full_disk_at_any_operation_leaves_the_commit() {
+                contract::check_full_disk(OPEN);
             }
         }
     };

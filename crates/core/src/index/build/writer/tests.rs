@@ -1,6 +1,8 @@
 //! Segments built from posting lists, for the tests of everything that reads them.
 
 use super::*;
+use crate::disk::tests::is_full;
+use crate::disk::tests::watch::Watch;
 use crate::index::build::assemble::{Assembly, assemble};
 use crate::index::build::run::RunWriter;
 use crate::index::build::source::Postings;
@@ -8,7 +10,7 @@ use crate::index::format::documents::{StoredDocument, pack};
 use crate::index::format::facts::Facts;
 use crate::index::format::sites::SiteNumbers;
 use crate::index::format::zone::{ZONES, ZoneSet};
-use crate::index::{DocId, Segment};
+use crate::index::{DocId, IndexBuilder, NewDocument, Segment};
 
 /// Postings as a model: documents, each with its positions.
 pub type List = Vec<(u32, Vec<u32>)>;
@@ -98,4 +100,31 @@ fn an_abandoned_segment_leaves_nothing() {
     let dir = tempfile::tempdir().unwrap();
     drop(SegmentWriter::create(dir.path(), 1).unwrap());
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_full_disk_at_any_operation_leaves_the_segments_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let build = |number| -> Result<Option<SegmentFile>> {
+        let mut builder = IndexBuilder::new(folder.path(), number, Options::default());
+        let document = NewDocument { url: "https://a.example/", body: "one two", ..NewDocument::default() };
+        builder.add(&[document], &Pulse::STEADY)?;
+        builder.finish(&Pulse::STEADY)
+    };
+    let verify = |file: &SegmentFile| file.open(folder.path()).unwrap().verify(&Pulse::STEADY).unwrap();
+    let first = build(1).unwrap().unwrap();
+    for number in 0.. {
+        let watch = Watch::fail(folder.path(), number);
+        let second = build(2);
+        let failed = watch.len() > number;
+        drop(watch);
+        verify(&first);
+        match &second {
+            Ok(second) => verify(second.as_ref().unwrap()),
+            Err(_) => assert!(is_full(&second), "{second:?}"),
+        }
+        if !failed {
+            return;
+        }
+    }
 }
