@@ -1,7 +1,8 @@
 //! Documents of other formats to text, each in a process of its own that may die without harm.
 
 use std::io::{Read, Write};
-use std::process::{Command, Stdio};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -47,6 +48,7 @@ pub fn convert(
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
+        .process_group(0)
         .spawn()
         .ok()?;
     let (mut input, mut output) = (child.stdin.take()?, child.stdout.take()?);
@@ -61,12 +63,18 @@ pub fn convert(
         while !reading.is_finished() && Instant::now() < deadline && go_on() {
             thread::sleep(Duration::from_millis(2));
         }
-        // Killing it ends both pipes, and so both threads.
-        drop(child.kill());
-        drop(child.wait());
+        // Killing all of it ends both pipes, and so both threads.
+        kill_group(&mut child);
         reading.join().ok().flatten()
     })?;
     serde_json::from_slice(&written).ok()
+}
+
+/// Kills a process and those that it started, which may hold its pipes open.
+fn kill_group(child: &mut Child) {
+    // SAFETY: the call takes plain numbers. The process leads its group, and its id is taken until it is waited for.
+    unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
+    drop(child.wait());
 }
 
 #[cfg(test)]
@@ -95,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_process_that_fails_or_hangs_does_no_harm() {
-        for script in ["exit 1", "kill -9 $$", "printf nonsense", "sleep 60"] {
+        for script in ["exit 1", "kill -9 $$", "printf nonsense", "exec sleep 60", "sleep 60; :"] {
             assert_eq!(
                 convert(&shell(script), "a/b", &[7; 1 << 20], Duration::from_millis(300), &|| true),
                 None,
