@@ -1,9 +1,9 @@
-"""Every measurement of Crivello, each beside a named peer, in one run.
+"""The benchmarks of Crivello, each compared with a named peer.
 
     python -m bench [PART ...]      (or: make bench ONLY=PART)
 
-A part is a module here with a function ``measure()`` that yields ``Measurement``s as it makes them.
-These machines are noisy, so what counts is the ratio to the peer, which is measured right beside.
+A part is a module here with a function ``measure()`` that yields ``Measurement``s as they complete.
+The machines are noisy, so what counts is the ratio to the peer, measured in the same run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Measurement:
-    """A speed (or size) of ours and of a peer; ``asked`` is the ratio to reach."""
+    """A speed (or size) of Crivello and of a peer; ``asked`` is the target ratio."""
 
     what: str
     ours: float
@@ -27,19 +27,19 @@ class Measurement:
 
     @property
     def ratio(self) -> float:
-        """How many times better ours is (a size: how large ours is beside theirs)."""
+        """Our speed relative to the peer's (for a size: our size relative to the peer's)."""
         return self.ours / self.theirs if self.theirs else float("inf")
 
     @property
     def reached(self) -> bool | None:
-        """Whether the ratio is what was asked for; None where nothing was."""
+        """Whether the ratio reaches the target; ``None`` if there is no target."""
         if self.asked is None:
             return None
         return self.ratio <= self.asked if self.smaller_is_better else self.ratio >= self.asked
 
 
 def seconds(work: Callable[[], object], times: int = 3) -> float:
-    """The shortest of some runs: what the work takes when nothing disturbs it."""
+    """The duration of the fastest of several runs, which is the least disturbed by other load."""
     best = float("inf")
     for _ in range(times):
         started = time.perf_counter()

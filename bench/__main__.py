@@ -1,4 +1,4 @@
-"""Runs the measurements and prints them as a table; the figures also go to bench/results/PART.json."""
+"""Runs the benchmarks and prints them as a table; the figures are also written to bench/results/PART.json."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The crawler that people write in an afternoon: aiohttp on uvloop, a set of what was seen, selectolax for links and text.
+"""A minimal crawler: aiohttp on uvloop, a set of seen URLs, and selectolax for links and text.
 
     python -m bench._aiohttp_peer SECONDS URL...
 
-It keeps nothing and obeys nothing but the hosts of its seeds; pages, bytes and seconds go to standard output as JSON.
+It stores nothing, ignores robots.txt, and stays on the hosts of its seeds; it prints pages, bytes and seconds
+as JSON.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ WORKERS = 64
 
 
 class Crawl:
-    """A queue, a set and two counts."""
+    """A queue, a set and two counters."""
 
     def __init__(self, seeds: list[str]) -> None:
         self.hosts = {urlsplit(url).netloc for url in seeds}
@@ -53,7 +54,7 @@ class Crawl:
         if tree.body is not None:
             tree.body.text(separator=" ")
         links = [node.attributes["href"] or "" for node in tree.css("a[href]")]
-        # Some sites begin with a page that only refreshes to another.
+        # The home page of some sites is only a meta refresh to another page.
         for node in tree.css('meta[http-equiv="refresh" i]'):
             links.append((node.attributes.get("content") or "").partition("url=")[2])
         for link in links:

@@ -1,4 +1,4 @@
-"""Builds one index in a process of its own and prints what it took as JSON; for bench/index.py.
+"""Builds one index in a separate process and prints its time and memory as JSON; for bench/index.py.
 
 python -m bench._index_build ours|tantivy|tantivy-terms|archive|lines FOLDER [NAME=VALUE ...]
 """
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 class _Peak:
-    """How much the process grew while it ran, at most, in bytes."""
+    """The peak growth of the process's memory while it ran, in bytes."""
 
     def __enter__(self) -> _Peak:
         self._start = _resident()
@@ -69,7 +69,7 @@ def _resident() -> int:
 
 
 def _streamed(folder: str, loaded: settings.Settings) -> dict[str, Any]:
-    """What building takes beside the pages: they are read as they are needed, and gone then."""
+    """The cost of indexing without holding the pages in memory: they are streamed."""
     pages = JsonLines(str(kept()))
     with _Peak() as peak:
         Index(folder, settings=loaded).add(pages)
@@ -77,7 +77,7 @@ def _streamed(folder: str, loaded: settings.Settings) -> dict[str, Any]:
 
 
 def _crawled(kind: str, source: str, folder: str, loaded: settings.Settings) -> dict[str, Any]:
-    """An index of a crawl, from its archive or from its text in JSON lines."""
+    """Indexes a crawl, from its archive or from its text as JSON lines."""
     index = Index(folder, settings=loaded)
     with _Peak() as peak:
         started = time.perf_counter()
@@ -132,7 +132,7 @@ def _tantivy(pages: list[Document], folder: str, terms: bool, memory: int) -> di
 
 
 def _as_terms(page: Document) -> Document:
-    """The terms that our index has, for an analyzer that does nothing but part them."""
+    """The terms of our index, for an analyzer that only splits them."""
     from crivello import analyze
 
     def terms(text: str) -> str:

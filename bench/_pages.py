@@ -1,10 +1,10 @@
-"""Real pages to index: the HTML files of sites that lie unpacked in a folder, one folder a site.
+"""Real pages to index: the HTML files of sites, unpacked in a folder with one subfolder per site.
 
-``CRIVELLO_BENCH_SITES`` names the folder; where it is not set, it is that of a real web on loopback
-(``REALWEB_HOME``, or ``realweb`` in the temporary folder). The pages are parsed once and kept as JSON lines beside it.
+``CRIVELLO_BENCH_SITES`` names the folder; the default is that of a real web on loopback (``REALWEB_HOME``, or
+``realweb`` in the temporary folder). The pages are parsed once and cached as JSON lines next to it.
 
-A crawl is measured on real sites: ``CRIVELLO_BENCH_CRAWL`` names a collection, or else ``CRIVELLO_BENCH_SEEDS`` (as for
-``bench.crawl``) are crawled once and kept beside it.
+A crawl is measured on real sites: ``CRIVELLO_BENCH_CRAWL`` names a collection; if it is not set,
+``CRIVELLO_BENCH_SEEDS`` (as for ``bench.crawl``) are crawled once and cached next to it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def sites() -> Path:
 
 
 def documents() -> list[Document]:
-    """The pages of all sites, in the order of their URLs."""
+    """The pages of all sites, ordered by URL."""
     return list(JsonLines(str(kept())))
 
 
@@ -50,7 +50,7 @@ def kept() -> Path:
 
 
 def crawled() -> Path:
-    """A collection with pages that were crawled."""
+    """A collection of crawled pages."""
     given = os.environ.get("CRIVELLO_BENCH_CRAWL")
     if given:
         return Path(given)
@@ -64,7 +64,7 @@ def crawled() -> Path:
 
 
 def write_crawled(crawl: Path, file: Path) -> int:
-    """Writes the text of a crawl's pages, but for what links say, as JSON lines; returns how many there are."""
+    """Writes the text of a crawl's pages, without anchor texts, as JSON lines; returns their number."""
     collection = Collection(crawl)
     written = 0
     with file.open("w") as lines:

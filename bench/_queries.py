@@ -1,7 +1,7 @@
-"""Queries to measure with: some that pages' own words make, and those that people compare engines by.
+"""Benchmark queries: some drawn from the words of the pages, and a public set for comparing engines.
 
-The second are in ``CRIVELLO_DATA/queries/queries.txt`` (``../shared/data`` where it is not set): lines of JSON with a
-``query`` and its ``tags``, of which the first is its class.
+The latter are in ``CRIVELLO_DATA/queries/queries.txt`` (default: ``../shared/data``): lines of JSON with a
+``query`` and its ``tags``, the first of which is its class.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _WINDOW = 120
 
 @dataclass(frozen=True)
 class Question:
-    """Words that must be there, may be there, and must not; as a ``phrase`` they stand in this order.
+    """Required, optional and excluded words; in a ``phrase`` they must occur in this order.
 
-    Each word is one term, so that stop words count, and both engines look for the very same.
+    Each word is one term, stop words included, so that both engines search for exactly the same.
     """
 
     required: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Question:
     phrase: bool = False
 
     def text(self) -> str:
-        """In our query language."""
+        """The query in our query language."""
         if self.phrase:
             return f'"{" ".join(self.required)}"'
         if not self.excluded and not (self.required and self.optional):
@@ -50,7 +50,7 @@ class Question:
         return " ".join(f'{sign}"{word}"' for sign, words in signed for word in words)
 
     def tantivy(self, schema: Any) -> Any:
-        """As tantivy's object, over the field ``body``."""
+        """The query as a tantivy object, over the field ``body``."""
         from tantivy import Occur, Query
 
         if self.phrase:
@@ -66,7 +66,7 @@ class Question:
 
 
 def drawn(pages: Sequence[Document], count: int = 1_000, seed: int = 7) -> list[tuple[str, ...]]:
-    """Words that stand side by side in English pages, two to four of them."""
+    """Sequences of two to four adjacent words of English pages."""
     random = Random(seed)
     found: list[tuple[str, ...]] = []
     while len(found) < count:
@@ -91,7 +91,7 @@ def of_words(words: Sequence[tuple[str, ...]]) -> dict[str, list[Question]]:
 
 
 def compared() -> dict[str, list[Question]]:
-    """The queries that people compare engines by, by class; none where the file is not there."""
+    """The public queries, by class; empty if the file does not exist."""
     file = Path(os.environ.get("CRIVELLO_DATA", _ROOT.parent / "shared" / "data"), "queries", "queries.txt")
     found: dict[str, list[Question]] = defaultdict(list)
     for line in file.read_text().splitlines() if file.exists() else ():

@@ -1,8 +1,9 @@
-"""Scrapy as its tutorial has it: a spider that follows every link, obeys robots.txt and makes 64 requests at once.
+"""Scrapy as in its tutorial: a spider that follows every link, obeys robots.txt and makes 64 concurrent
+requests.
 
     python -m bench._scrapy_peer SECONDS URL...
 
-It keeps nothing; pages, bytes and seconds go to standard output as JSON.
+It stores nothing; it prints pages, bytes and seconds as JSON.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ CONCURRENT = 64
 
 
 class Follow(Spider):
-    """Every page of the hosts of its seeds, until its time is over."""
+    """Fetches every page of the hosts of its seeds, until the time limit."""
 
     name = "follow"
     pages = 0
@@ -35,7 +36,7 @@ class Follow(Spider):
     def parse(self, response: Response, **_: Any) -> Iterator[Any]:
         cls = type(self)
         now = time.perf_counter()
-        # What it takes to start and to stop is not counted against it.
+        # Its start-up and shutdown time is not counted.
         cls.started = cls.started or now
         if now - cls.started > self.seconds:
             raise CloseSpider("its time is over")

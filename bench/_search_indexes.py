@@ -1,7 +1,8 @@
-"""The pages of ``bench._pages`` as indexes to search, kept beside them.
+"""Indexes of the pages of ``bench._pages``, cached next to them.
 
-``ours`` and ``tantivy`` hold the same terms of one field, title and body; ``collection`` is what ``crivello index`` makes
-of the pages, and ``stored-tantivy`` what tantivy needs to show hits. An index is made again where the pages are newer, ours also where the core is.
+``ours`` and ``tantivy`` hold the same terms of one field, title and body; ``collection`` is built by
+``crivello index``, and ``stored-tantivy`` also stores what tantivy needs to show hits. An index is rebuilt if
+the pages are newer, and ours also if the core is.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def ours() -> _core.Searcher:
 
 
 def tantivy() -> tuple[Any, Any]:
-    """tantivy's index of our terms, in one segment: what searches it, and its schema."""
+    """tantivy's index of our terms, in one segment: its searcher and its schema."""
     import tantivy
 
     index = tantivy.Index.open(str(_made("tantivy", _make_tantivy)))
@@ -36,7 +37,7 @@ def tantivy() -> tuple[Any, Any]:
 
 
 def stored_tantivy() -> Path:
-    """The folder of tantivy's index of title and body with its own analysis, which also stores them."""
+    """The folder of tantivy's index of title and body, with its own analyzer and stored fields."""
     return _made("stored-tantivy", _make_stored_tantivy)
 
 
@@ -46,7 +47,7 @@ def collection() -> Collection:
 
 
 def command(*arguments: str) -> list[str]:
-    """A ``crivello`` command of this very installation."""
+    """A ``crivello`` command line of this installation."""
     return [sys.executable, "-c", "from crivello.cli import main; main()", *arguments]
 
 

@@ -1,9 +1,10 @@
-"""Asks a search server for as many answers as it gives, and prints what that took as JSON; for bench/serve.py.
+"""A load generator for search servers that prints its measurements as JSON; for bench/serve.py.
 
 python -m bench._serve_client URL QUERIES CLIENTS SECONDS
 
-``QUERIES`` is a file with a query a line. Every client has a connection that is kept alive and asks again as soon as it is
-answered. Answers come uncompressed. All queries are asked once before the clock starts.
+``QUERIES`` is a file with one query per line. Every client has a keep-alive connection and sends the next
+request as soon as it is answered. Responses are uncompressed. All queries are sent once before the clock
+starts.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 
 
 async def _ask(session: aiohttp.ClientSession, queries: Iterator[str], until: float) -> list[float | None]:
-    """The seconds that each answer took; None where there was none."""
+    """The latency of each response in seconds; ``None`` if a request failed."""
     taken: list[float | None] = []
     for query in queries:
         began = time.perf_counter()

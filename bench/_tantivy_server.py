@@ -2,8 +2,8 @@
 
 python -m bench._tantivy_server FOLDER counting|ranking
 
-The engine gives title, URL and a snippet of each hit. It is asked for the number of matches where it is ``counting``; without, it
-may pass over documents that cannot be among the first.
+The engine returns title, URL and a snippet of each hit. With ``counting`` it also counts the matches;
+without, it may skip documents that cannot be among the top ones.
 """
 
 from __future__ import annotations

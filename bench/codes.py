@@ -1,7 +1,8 @@
-"""Decoding lists as an index has them: beside what is asked of each code, and beside dsi-bitstream.
+"""Decoding lists of integers as they occur in an index, compared with the target of each code and with
+dsi-bitstream.
 
-All of it is native, one thread: ``crates/core/benches/codes.rs`` draws the lists and measures both, turn by turn. The
-sizes of the smallest code stand beside the plain blocks of 128.
+All of it is native and single-threaded: ``crates/core/benches/codes.rs`` generates the lists and measures
+both, alternating between them. The sizes of the smallest code are compared with plain blocks of 128.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Crawling real sites without delay, beside Scrapy and beside a plain loop of aiohttp, uvloop and selectolax.
+"""Crawling real sites without delay, compared with Scrapy and with a plain loop of aiohttp, uvloop and
+selectolax.
 
-Ours crawls the sites whole, keeps every page as WARC and extracts its text; its seconds are those of the process, from
-start to end. The peers keep nothing, are stopped when their time is over, and their seconds are those between the
-first page and the last. They see the sites in a mix of their own of small pages and large ones, so there are
-bytes beside pages, and a second crawl of ours that ends after as many pages as the peer had.
+Ours crawls the sites completely, stores every page as WARC and extracts its text; its time is that of the
+process, from start to end. The peers store nothing and are stopped after a time limit; their time is that
+between the first page and the last. They fetch small and large pages in another mix, so bytes are measured as
+well as pages, and a second crawl of ours ends after as many pages as the peer fetched.
 
-``CRIVELLO_BENCH_SEEDS`` has the URLs to start from, between blanks. All of it runs on the cores that the server
-of the sites shares.
+``CRIVELLO_BENCH_SEEDS`` has the seed URLs, separated by spaces. Crawlers and server share the same cores.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LONGEST = 1800
 
 @dataclass(frozen=True)
 class Peer:
-    """A crawler beside ours, how long it may run, and how much faster ours is to be."""
+    """Another crawler, its time limit, and the target speed-up of ours."""
 
     name: str
     module: str
@@ -51,7 +51,7 @@ PEERS = (
 
 @dataclass(frozen=True)
 class Speed:
-    """What a crawl did, and how fast."""
+    """The pages, bytes and seconds of a crawl."""
 
     pages: int
     bytes: int
@@ -100,7 +100,7 @@ def measure() -> Iterator[Measurement]:
 
 
 def answers(url: str) -> bool:
-    """Whether somebody is there."""
+    """Whether a server responds."""
     try:
         urllib.request.urlopen(url, timeout=5).close()
     except (urllib.error.URLError, OSError):
@@ -109,7 +109,7 @@ def answers(url: str) -> bool:
 
 
 def ours(pages: int = 0) -> Speed:
-    """A crawl of ours into a folder that is thrown away; 0 pages: all of them."""
+    """Runs our crawler into a temporary folder; 0 pages: no limit."""
     with tempfile.TemporaryDirectory() as folder:
         command = [
             *(str(CRIVELLO), "crawl", *SEEDS, "--into", str(Path(folder, "c")), "--json"),
@@ -124,7 +124,7 @@ def ours(pages: int = 0) -> Speed:
 
 
 def speed_of(peer: Peer) -> Speed:
-    """A crawl of a peer's."""
+    """Runs a peer."""
     command = [sys.executable, "-m", peer.module, str(peer.seconds), *SEEDS]
     done = subprocess.run(command, capture_output=True, check=True, timeout=LONGEST)
     return Speed(**json.loads(done.stdout))

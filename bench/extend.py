@@ -1,8 +1,9 @@
-"""What classes from outside cost (``docs/extending.md``): per page, per document and per query of the sample web.
+"""The cost of user-defined classes (``docs/extending.md``): per page, per document and per query of the
+sample web.
 
-Each example of the page is measured beside the same work without it. For links that is the time of the thread that stores pages,
-which asks them; a query is asked once, so that no ranking is kept; a conversion is a process of its own, beside one
-that does nothing.
+Each example of that page is compared with the same work without it. For links that is the time of the writer
+thread, which calls the class; each query is run once, so that no cached ranking is used; a conversion is a
+separate process, compared with one that does nothing.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def measure() -> Iterator[Measurement]:
 
 
 def _crawl(folder: Path, **used: Any) -> float:
-    """Microseconds of the storing thread per page, the least of some crawls."""
+    """Microseconds of the writer thread per page, the minimum of several crawls."""
     chosen = settings.load(flags={"crawl": {"delay": 0.0, "scope": "any"}}, environment={})
     best = float("inf")
     for number in range(_ROUNDS):
@@ -75,7 +76,7 @@ def _links(folder: Path) -> Iterator[Measurement]:
 
 
 def _every_link() -> Any:
-    """Asks the example, and follows all links, so that as many pages are fetched as without it."""
+    """Calls the example but follows all links, so that as many pages are fetched as without it."""
     from guides import OnlyGuides  # type: ignore[import-not-found]
 
     class EveryLink:
@@ -150,7 +151,7 @@ def _queries(folder: Path) -> Iterator[Measurement]:
     def ask(**used: Any) -> float:
         best = float("inf")
         for _ in range(_ROUNDS):
-            search = Collection(into).use(**used).searcher()  # a new one has kept no rankings
+            search = Collection(into).use(**used).searcher()  # a new one has an empty cache
             best = min(best, seconds(partial(every, search), 1))
         return best / len(queries) * 1e6
 

@@ -1,8 +1,8 @@
-"""Filters from Python, in batches of 10,000 URLs, beside rbloom at the same error.
+"""Filters from Python, in batches of 10,000 URLs, compared with rbloom at the same false-positive rate.
 
-URLs have 70 to 100 bytes and are met for the first time by whoever is measured: a str keeps its hash, and a
-crawler's URLs come fresh. Filters are filled before they are measured, so that their pages are in memory and
-their bits half set.
+URLs have 70 to 100 bytes, and each measurement uses new strings: a str caches its hash, and a crawler's URLs
+are new. Filters are filled before they are measured, so that their memory is mapped and half of their bits
+are set.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _random = np.random.default_rng(1)
 
 
 def urls() -> list[list[str]]:
-    """Batches of URLs that nobody has seen."""
+    """Batches of new URLs."""
     count = BATCH * BATCHES
     digits = _random.bytes(25 * count).hex()
     lengths = _random.integers(20, 50, count).tolist()
@@ -44,23 +44,23 @@ def urls() -> list[list[str]]:
 
 
 def numbers(count: int) -> NDArray[np.uint64]:
-    """Signatures of keys that nobody has seen."""
+    """Signatures of new keys."""
     return _random.integers(0, 1 << 64, count, dtype=np.uint64)
 
 
 def rates(*works: Callable[[list[str]], object]) -> list[float]:
-    """Keys per second of each from lists of str: the best of some turns, each over fresh ones."""
+    """Keys per second of each, from lists of str: the best of several rounds, each with new strings."""
     return best_turns(urls, *works)
 
 
 def rates_of_signatures(*works: Callable[[NDArray[np.uint64]], object]) -> list[float]:
-    """Keys per second of each from arrays of signatures."""
+    """Keys per second of each, from arrays of signatures."""
     return best_turns(lambda: [signatures(batch) for batch in urls()], *works)
 
 
 def best_turns(make: Callable[[], list[Key]], *works: Callable[[Key], object]) -> list[float]:
     best = [float("inf")] * len(works)
-    # Turn by turn, so that whatever disturbs the machine disturbs all.
+    # Alternating, so that other load affects all of them.
     for _ in range(TURNS):
         for number, work in enumerate(works):
             batches = make()
@@ -93,7 +93,7 @@ def beside_rbloom(capacity: int) -> Iterator[Measurement]:
 
 
 def blocked_beside_plain() -> Iterator[Measurement]:
-    # So many keys that the plain filter has 256 MiB.
+    # As many keys as fit a plain filter of 256 MiB.
     capacity = int(256 * MIB * np.log(2) ** 2 / -np.log(ERROR))
     plain, blocked = Bloom(capacity=capacity, error=ERROR), BlockedBloom(capacity=capacity, error=ERROR)
     fill(plain, capacity)
@@ -122,10 +122,10 @@ def stable() -> Iterator[Measurement]:
 
 
 def published_rates() -> Iterator[Measurement]:
-    """How far the rates over a whole stream are from the published ones, in percentage points.
+    """The deviation of the rates over an entire stream from the published ones, in percentage points.
 
-    A stream is of even draws from so many keys that the published share of its elements is distinct:
-    U keys give U (1 - exp(-N / U)) distinct ones in N draws.
+    A stream is drawn uniformly from U keys, with U such that the published share of its elements is distinct:
+    N draws yield U (1 - exp(-N / U)) distinct ones.
     """
     rows = [(10_000_000, 6_067_397, 262_144, 88.1, 10.86), (100_000, 173_463, 65_536, 74.2, 8.2)]
     for length, keys, bits, negatives, positives in rows:
@@ -141,7 +141,7 @@ def published_rates() -> Iterator[Measurement]:
 
 
 def measure() -> Iterator[Measurement]:
-    """Every row of the filters."""
+    """All measurements of the filters."""
     yield from beside_rbloom(SMALL)
     yield from beside_rbloom(MEDIUM)
     yield from blocked_beside_plain()

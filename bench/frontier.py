@@ -1,8 +1,8 @@
-"""A frontier of ten million URLs over 200,000 hosts: how long a crawl takes to go on with it, and its memory.
+"""A frontier of ten million URLs on 200,000 hosts: the time to resume a crawl with it, and its memory.
 
 The sieve is filled beforehand, as a long crawl would have left it: one host has a million URLs, the others
-share the rest. Then a crawl goes on for a minute with a second between requests to a host. The server is in this
-process and shares the cores.
+share the rest. Then the crawl runs for a minute with a second between requests to a host. The server runs in
+this process and shares the cores.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MEMORY = 400.0
 
 
 def fill(folder: Path, web: ManyHosts) -> None:
-    """Makes a collection whose frontier has all the URLs."""
+    """Creates a collection whose frontier has all the URLs."""
     chance = random.Random(1)
     pages = [0] * HOSTS
     with Collection.write(folder, settings=settings.load(environment={}), create=True) as collection:

@@ -1,4 +1,4 @@
-"""PageRank over a random graph, beside networkx (through SciPy's sparse matrices)."""
+"""PageRank of a random graph, compared with networkx (which uses SciPy's sparse matrices)."""
 
 from __future__ import annotations
 

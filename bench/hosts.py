@@ -1,8 +1,8 @@
-"""Many hosts at once: 20,000 generated ones with a second between requests to each, and a minute of crawling.
+"""Many concurrent hosts: 20,000 generated ones with a second between requests to each, crawled for a minute.
 
-The server is in this process and shares the cores with the crawl. Politeness would let 20,000 requests a second
-through; what is measured is how many there are, what part of the connection slots is idle meanwhile (as the
-crawl reports it, and as the server sees it), and how much memory the crawl takes at most.
+The server runs in this process and shares the cores with the crawl. Politeness would allow 20,000 requests
+per second; measured are the actual rate, the share of idle connection slots (as reported by the crawl, and as
+seen by the server), and the peak memory of the crawl.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
-"""Building an index of real pages, with positions, beside tantivy: time, memory, size, and what codes and orders gain.
+"""Indexing real pages, with positions, compared with tantivy: time, memory, size, and the gain of codes and
+orders.
 
-The pages are those of ``bench._pages``. Both index title, headings, text and URL, each with positions, and both store
-the text; sizes are without what is stored. tantivy analyses with its ``en_stem``, which has no identifiers as wholes
-and so fewer terms; beside it stands tantivy given the very terms that our index has. Every index is built in a process
-of its own, with 512 MiB; memory is measured while pages are read one after the other.
+The pages are those of ``bench._pages``. Both index title, headings, text and URL, each with positions, and
+both store the text; sizes exclude stored fields. tantivy uses its analyzer ``en_stem``, which does not index
+compound identifiers and so has fewer terms; a second index of tantivy is given exactly the terms of ours.
+Every index is built in a separate process, with 512 MiB; memory is measured while the pages are streamed.
 
-A crawl is indexed from its archive, parsing included, beside the same text from JSON lines, each on two threads.
+A crawl is indexed from its archive, including parsing, and compared with the same text from JSON lines, each
+with two threads.
 """
 
 from __future__ import annotations
@@ -121,6 +123,6 @@ def _stats(folder: Path) -> dict[str, Any]:
 
 
 def _size(stats: dict[str, Any]) -> float:
-    """Megabytes without what is stored."""
+    """Megabytes without stored fields."""
     kept: int = sum(size for name, size in stats["sections"].items() if name not in STORED)
     return kept / 10**6

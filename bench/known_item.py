@@ -1,8 +1,8 @@
-"""Known items of a real web: how often the page that a query was made from is among the first three.
+"""Known-item search on a real web: how often the page from which a query was made is among the top three.
 
-The pages are those of ``bench._pages``; the queries are those of ``tests.known_item``. What is asked for is 95 of 100. By
-default near-duplicates are folded and sites mixed, so that a page may have to make room for its like: the second line says
-what that costs.
+The pages are those of ``bench._pages``; the queries are those of ``tests.known_item``. The target is 95 of
+100. By default near-duplicates are collapsed and sites are mixed, so that a page may be replaced by a similar
+one: the second line shows the cost of that.
 """
 
 from __future__ import annotations

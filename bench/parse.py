@@ -1,6 +1,7 @@
-"""Parsing pages: text, links, language, digest and SimHash, beside selectolax, which finds text and links only.
+"""Parsing pages: text, links, language, digest and SimHash, compared with selectolax, which extracts text and
+links only.
 
-The pages are those of the sample web, with paragraphs enough that none is tiny.
+The pages are those of the sample web, with enough paragraphs that none is tiny.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""Answering queries over real pages beside tantivy: the same terms, the same scores, one thread, warm.
+"""Queries over real pages, compared with tantivy: the same terms, the same scores, one thread, warm caches.
 
-Both have one field with title and text; tantivy is given our own terms. The score is BM25 with k1 = 1.2 and b = 0.75, which
-is tantivy's, and the best ten are asked for. tantivy's queries are objects made beforehand; ours are texts, parsed while
-the clock runs. Times are of the processor, and of the clock where "elapsed" stands; each is the mean (or the 99th percentile) of
-the fastest of three rounds, in which the engines take turns. tantivy has no count alone: it finds the best one beside.
+Both have one field with title and text; tantivy is given our terms. The score is BM25 with k1 = 1.2 and b =
+0.75, as in tantivy, and the top ten are requested. tantivy's queries are objects constructed beforehand; ours
+are texts, parsed while the clock runs. Times are CPU times, or wall-clock times if labelled "elapsed"; each
+is the mean (or the 99th percentile) of the fastest of three rounds, in which the engines alternate. tantivy
+cannot only count: it also finds the top hit.
 
-Parts of identifiers share positions with the whole in our index and follow it in tantivy's, so that phrases next to them
-differ: where the two counts do, ours is checked against every tenth of the pages themselves.
+In our index the parts of an identifier share positions with the compound, in tantivy's they follow it, so
+phrases next to them differ: if the two counts differ, ours is checked against the text of every tenth page.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ Clock = Callable[[], int]
 
 @dataclass(frozen=True)
 class Times:
-    """What each query took, in microseconds: of the processor, and by the clock."""
+    """The CPU time and the wall-clock time of each query, in microseconds."""
 
     processor: np.ndarray[Any, np.dtype[np.float64]]
     elapsed: np.ndarray[Any, np.dtype[np.float64]]
@@ -105,14 +106,14 @@ def measure() -> Iterator[Measurement]:
 
 
 class _Engines:
-    """The two engines, asked the same."""
+    """The two engines, given the same queries."""
 
     def __init__(self, ours: Searcher, theirs: Any, schema: Any, pages: Sequence[Document]) -> None:
         self._ours, self._theirs, self._schema, self._pages = ours, theirs, schema, pages
         self._options = _options()
 
     def beside(self, what: str, kind: str, questions: Sequence[Question]) -> Iterator[Measurement]:
-        """The best ten and the counts of some questions, and whether both count the same."""
+        """The top ten and the counts of some questions, and whether both counts agree."""
         ours, theirs, options = self._ours, self._theirs, self._options
         texts = [question.text() for question in questions]
         made = [question.tantivy(self._schema) for question in questions]
@@ -148,7 +149,7 @@ class _Engines:
         return [question for question in differing if question not in right]
 
     def _right_phrases(self, phrases: Sequence[Question]) -> set[Question]:
-        """The phrases that our index finds in just those of every ``STEP``th page that hold them."""
+        """The phrases that our index finds in exactly those of every ``STEP``th page that contain them."""
         terms = {phrase: [analyze(word, LANGUAGE)[0][0] for word in phrase.required] for phrase in phrases}
         holding: dict[Question, set[int]] = {phrase: set() for phrase in phrases}
         for number in range(0, len(self._pages) if phrases else 0, STEP):
@@ -171,7 +172,7 @@ class _Engines:
 def _methods(
     ours: Searcher, kind: str, questions: Sequence[Question], ways: Mapping[str, SearchOptions]
 ) -> Iterator[Measurement]:
-    """Every way to the best ten beside scoring all that match."""
+    """Every top-k method, compared with scoring all matches."""
     texts = [question.text() for question in questions]
     every = {"exhaustive": _options(method="exhaustive"), **ways}
     exhaustive, *others = _fastest(*((partial(_ten, ours, options), texts) for options in every.values()))
@@ -183,11 +184,12 @@ def _methods(
 
 
 def _default(words: Sequence[tuple[str, ...]]) -> Iterator[Measurement]:
-    """What people get: zones, nearness, folding, mixing, suggestions, and the passages of ten hits."""
+    """The default search: zones, proximity, collapsing, mixing of sites, suggestions, and the snippets of ten
+    hits."""
     collection = indexes.collection()
     search = collection.searcher()
     queries = [" ".join(one) for one in words]
-    # A long search takes several threads, so that the processor's time is the whole process's.
+    # A long search uses several threads, so the CPU time is that of the process.
     whole, bare = _fastest(
         (lambda query: search.search(query, top=TOP), queries),
         (lambda query: search.search(query, top=TOP, passages=False), queries),
@@ -225,7 +227,7 @@ def _beside(
 
 
 def _fastest(*tasks: tuple[Work, Sequence[Any]], processor: Clock = time.thread_time_ns) -> list[Times]:
-    """The fastest round of each, after one to warm up, taking turns."""
+    """The fastest round of each task, after a warm-up round; the tasks alternate."""
     rounds: list[list[Times]] = [[] for _ in tasks]
     for _ in range(1 + ROUNDS):
         for taken, (work, items) in zip(rounds, tasks, strict=True):

@@ -1,9 +1,9 @@
-"""The HTTP API under load: ``crivello serve`` beside the same server with tantivy behind it.
+"""The HTTP API under load: ``crivello serve`` compared with the same server on top of tantivy.
 
-The pages are those of ``bench._pages``, the queries a thousand that their words make. A hundred clients in a process of
-their own ask ``/api/search`` over loopback for ten seconds, each again as soon as it is answered. Ours counts, scores
-zones and nearness, folds near-duplicates, mixes sites and looks for better spellings; tantivy scores title and body, with
-and without a count. Both give ten hits with snippets.
+The pages are those of ``bench._pages``, the queries a thousand drawn from their words. A hundred clients in a
+separate process query ``/api/search`` over loopback for ten seconds, each sending the next request as soon as
+it is answered. Ours counts, scores zones and proximity, collapses near-duplicates, mixes sites and corrects
+spellings; tantivy scores title and body, with and without a count. Both return ten hits with snippets.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _load(server: list[str], queries: str) -> Load:
 
 @contextmanager
 def _serving(command: list[str]) -> Iterator[str]:
-    """A server in a process of its own, by the URL that it says it has."""
+    """Starts a server in a separate process; yields the URL that it prints."""
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         try:

@@ -1,8 +1,9 @@
-"""The sieves beside a Python set and RocksDB, with batches of 10,000 URLs of 70 to 100 bytes.
+"""The sieves compared with a Python set and RocksDB, with batches of 10,000 URLs of 70 to 100 bytes.
 
-Three of ten URLs repeat an earlier one, any of all earlier ones: no cache helps. Every run has a process of
-its own on one core, and its time is that of all calls of the sieve: adding, flushing, taking everything out
-again and a checkpoint; beside the set, which gives nothing out, it is that of adding. ``CRIVELLO_BENCH_URLS`` says how many URLs mercator gets; 20 million unless it is set.
+Three of ten URLs repeat an earlier one, drawn from all of them, so that no cache helps. Every run has a
+separate process on one core, and its time is that of all calls of the sieve: adding, flushing, dequeuing
+everything and a checkpoint; in the comparison with the set, which has no queue, it is that of adding.
+``CRIVELLO_BENCH_URLS`` is the number of URLs for mercator (default: 20 million).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one run."""
+    """The result of one run."""
 
     per_second: float
     added_per_second: float = 0.0
@@ -44,7 +45,7 @@ class Run:
 
 
 def url(number: int) -> str:
-    """The URL of a number: as long and as alike as those of the web are."""
+    """The URL of a number, with the length and the shared prefixes of real URLs."""
     scattered = number * 2654435761 % 2**32
     return (
         f"https://www.site-{scattered % 9973}.example.org/section/{scattered:010d}/a-page-about-{number}.html"
@@ -52,7 +53,7 @@ def url(number: int) -> str:
 
 
 def batches(count: int) -> Iterator[list[str]]:
-    """The URLs in batches; the new ones are those of 0, 1, 2 and so on."""
+    """The URLs in batches; the new ones are those of 0, 1, 2 …"""
     chance = random.Random(2026)
     new = round(BATCH * (1 - REPEATS))
     for start in range(0, count // BATCH * new, new):
@@ -62,7 +63,7 @@ def batches(count: int) -> Iterator[list[str]]:
 
 @contextmanager
 def new_folder() -> Iterator[Path]:
-    """A collection's folder on the disk of the results, not in a file system of memory."""
+    """A collection's folder on the disk of the results, not on a RAM disk."""
     results = Path(__file__).parent / "results"
     results.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=results) as folder:
@@ -71,23 +72,23 @@ def new_folder() -> Iterator[Path]:
 
 
 def resident() -> int:
-    """How many bytes of memory this process has."""
+    """The resident memory of this process, in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
 def peak() -> int:
-    """How many bytes of memory this process had at most."""
+    """The peak resident memory of this process, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def run_sieve(kind: str, count: int) -> Run:
-    """Sends URLs through a sieve and checks what comes out."""
+    """Sends URLs through a sieve and checks the output."""
     from crivello.settings import Crawl
     from crivello.sieve import open_sieve
 
     with new_folder() as folder:
         before = resident()
-        # The table of the kind memory is to be measured, and nothing before it.
+        # Only the table of the kind memory is to be measured, without a cache in front.
         sieve = open_sieve(kind, folder, memory=MEMORY, cache=0 if kind == "memory" else Crawl().sieve_cache)
         spent = 0.0
         sizes = []
@@ -117,7 +118,7 @@ def run_sieve(kind: str, count: int) -> Run:
 
 
 def run_set(count: int) -> Run:
-    """A Python set of hashes, which is all in memory and gives nothing out in order."""
+    """A Python set of hashes, which is entirely in memory and has no queue."""
     seen: set[int] = set()
     spent = 0.0
     for batch in batches(count):

@@ -1,7 +1,7 @@
-"""What a URL costs as the file of signatures grows: mercator and offline, in 64 MiB.
+"""The cost per URL as the file of signatures grows: mercator and offline, in 64 MiB.
 
-Signatures are fed directly, all of them new, 100,000 at a time. ``CRIVELLO_BENCH_SIGNATURES`` says how many; 40
-million unless it is set. The plot goes to bench/results/sieve_growth.png.
+Signatures are fed directly, all of them new, 100,000 at a time. ``CRIVELLO_BENCH_SIGNATURES`` is their number
+(default: 40 million). The plot is written to bench/results/sieve_growth.png.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PLOT = Path(__file__).parent / "results" / "sieve_growth.png"
 
 @dataclass(frozen=True)
 class Point:
-    """How a sieve stands at a size."""
+    """The cost and memory of a sieve at a given size."""
 
     signatures: int
     nanoseconds: float
@@ -78,7 +78,7 @@ def measure() -> Iterator[Measurement]:
 
 
 def plot(curves: dict[str, list[Point]]) -> None:
-    """Cost and memory over the size, one line a kind."""
+    """Plots cost and memory over the size, one line per kind."""
     import matplotlib.pyplot as pyplot
 
     figure, (cost, memory) = pyplot.subplots(1, 2, figsize=(10, 4), layout="constrained")

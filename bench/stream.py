@@ -1,7 +1,7 @@
-"""Lines through a pipe, from the standard input to the standard output, beside awk and a set in Python.
+"""Lines through a pipe, from standard input to standard output, compared with awk and a Python set.
 
-Both peers are exact and keep every line: their memory grows with the stream, ours does not. The 1 M lines a second
-that are asked for are a peer of their own.
+Both peers are exact and store every line: their memory grows with the stream, ours does not. The target of 1
+M lines per second is listed as a peer.
 """
 
 from __future__ import annotations

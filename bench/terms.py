@@ -1,7 +1,7 @@
-"""Ten million terms to their ranks, and as sets, beside a Python dict, a sorted array and Bloom filters.
+"""Ranks and sets of ten million terms, compared with a Python dict, a sorted array and Bloom filters.
 
-Terms are made-up words with numbers. Lookups are of a million of them in random order, in batches of 10,000 through the
-public API, hashing included; the dict is asked in a loop of Python, and its time has the loop in it.
+Terms are generated words with numbers. A million of them are looked up in random order, in batches of 10,000
+through the public API, including hashing; the time of the dict includes a Python loop.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def timed(work: Callable[[], Made]) -> tuple[Made, float]:
 
 
 def nanoseconds(ask: Callable[[list[str]], object], keys: list[str]) -> float:
-    """Of one lookup: the best of some turns."""
+    """The time of one lookup: the best of several rounds."""
     best = float("inf")
     for _ in range(TURNS):
         started = time.perf_counter()
@@ -46,15 +46,15 @@ def nanoseconds(ask: Callable[[list[str]], object], keys: list[str]) -> float:
 
 
 def dict_of(keys: list[str], asked: list[str]) -> tuple[float, float, float]:
-    """Bits a key, seconds to build and nanoseconds a lookup of a dict."""
+    """Bits per key, seconds to build and nanoseconds per lookup of a dict."""
     model, build = timed(lambda: dict(zip(keys, range(len(keys)), strict=True)))
-    # Numbers past 256 are objects of 28 bytes, in steps of 16.
+    # Integers above 256 are objects of 28 bytes, allocated in multiples of 16.
     size = sys.getsizeof(model) + sum(map(sys.getsizeof, keys)) + 32 * len(keys)
     return 8 * size / len(keys), build, nanoseconds(lambda batch: [model[key] for key in batch], asked)
 
 
 def array_of(keys: list[str], asked: list[str]) -> tuple[float, float, float]:
-    """The same of a sorted array of NumPy, in which every key has the room of the longest."""
+    """The same for a sorted NumPy array, in which every key takes the space of the longest."""
     encoded = [key.encode() for key in keys]
     array, build = timed(lambda: np.array(encoded))
 
@@ -136,7 +136,7 @@ def sets_beside_bloom(keys: list[str], asked: list[str], others: list[str]) -> I
 
 
 def measure() -> Iterator[Measurement]:
-    """Every row of the dictionaries."""
+    """All measurements of the dictionaries."""
     keys = generate(KEYS)
     picks = np.random.default_rng(1).integers(0, KEYS, LOOKUPS).tolist()
     asked = [keys[pick] for pick in picks]

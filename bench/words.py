@@ -1,8 +1,8 @@
-"""Analysis, text to tokens and to terms, beside tantivy's.
+"""Text analysis, from text to tokens and terms, compared with tantivy.
 
-The texts are those of the HTML pages below the folder CRIVELLO_BENCH_PAGES, up to 32 MB; where that is not set, of
-the sample web. tantivy's analyzer gives Python a list of terms, which costs more than the analysis; ours is
-measured with such a list, too, and without one, as the index works.
+The texts are those of the HTML pages below the folder CRIVELLO_BENCH_PAGES, up to 32 MB; by default, of the
+sample web. tantivy's analyzer returns a list of terms to Python, which costs more than the analysis; ours is
+measured with such a list, and also without one, as in the index.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Step:
 
 
 def model_after(seed: int, steps: int) -> Model:
-    """What must be found after so many steps."""
+    """What must be found after the given number of steps."""
     model: Model = {}
     for number in range(steps):
         Step(seed, number).change(model)

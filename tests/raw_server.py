@@ -1,8 +1,9 @@
-"""A server that speaks to each client as the host it came to is told to, byte for byte, and remembers what it saw.
+"""A server whose hosts each send the bytes that a function defines, and which records the requests it
+receives.
 
-Every host has a name and an address of its own, 127.2.0.N, and is told by a function that is handed each request and
-writes whatever it likes. What was asked for, how much was sent and how long it took is noted by host; an answer that
-the client does not wait for ends when the client leaves.
+Every host has a name and an address of its own, 127.2.0.N, and is told by a function that is handed each
+request and writes whatever it likes. What was asked for, how much was sent and how long it took is noted by
+host; an answer that the client does not wait for ends when the client leaves.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
     with SmallWeb({"a.test": {"/": links("/b"), "/b": Answer("gone", status=410)}}) as web:
         crawled = web.crawl(tmp_path / "c", "a.test")
 
-An answer is a page of HTML as text, an ``Answer``, or a function of the request. What is not in the table is answered
-with 404, also robots.txt. Each host has an address of its own, 127.3.0.N, unless it is given one. A request for a
-whole URL is answered like one for its path: the server is a proxy, too.
+An answer is a page of HTML as text, an ``Answer``, or a function of the request. What is not in the table is
+answered with 404, also robots.txt. Each host has an address of its own, 127.3.0.N, unless it is given one. A
+request for a whole URL is answered like one for its path: the server is a proxy, too.
 
-The end of a request is noted just before its answer is written and the beginning when it has arrived, so a gap that
-the log shows is never shorter than the one that the client kept.
+The end of a request is noted just before its answer is written and the beginning when it has arrived, so a
+gap that the log shows is never shorter than the one that the client kept.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from tests.politeness import Hit
 
 @dataclass(frozen=True)
 class Answer:
-    """What is sent back, after ``wait`` seconds; without the last ``cut`` bytes, the server hangs up instead."""
+    """What is sent back, after ``wait`` seconds; without the last ``cut`` bytes, the server hangs up
+    instead."""
 
     body: str | bytes = ""
     status: int = 200
@@ -70,7 +71,7 @@ class Asked(NamedTuple):
 
 
 class Query(NamedTuple):
-    """What a function that answers is told: the path, the headers, and the how-manieth time it is asked for."""
+    """What a handler receives: the path, the headers, and the number of requests for it so far."""
 
     path: str
     headers: dict[str, str]
@@ -171,7 +172,8 @@ class SmallWeb:
         return file
 
     def crawl(self, folder: Path, *seeds: str, **chosen: object) -> Crawled:
-        """Crawls into a folder, from the first pages of hosts or from URLs, with no waiting unless it is asked for.
+        """Crawls into a folder, from the first pages of hosts or from URLs, with no waiting unless it is
+        asked for.
 
         A setting of None is left as it is by default. Without seeds an earlier crawl goes on.
         """

@@ -1,4 +1,5 @@
-"""Filters: what was added is there, errors are what theory says at every size and rate, files are the filter."""
+"""Filters: what was added is there, errors are what theory says at every size and rate, files are the
+filter."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ def numbers(count: int, seed: int) -> NDArray[np.uint64]:
 
 
 def agrees(errors: float, asked: int, rate: float) -> bool:
-    """Whether so many errors in so many answers are what ``rate`` predicts: 4 standard deviations and 5 %."""
+    """Whether the number of errors is as ``rate`` predicts, within 4 standard deviations and 5 %."""
     expected = rate * asked
     return abs(errors - expected) <= 4 * math.sqrt(expected) + 0.05 * expected
 
@@ -204,7 +205,7 @@ def test_beyond_its_capacity_a_filter_errs_more_and_says_so() -> None:
 
 
 def uniform_stream(length: int, distinct: float, seed: int) -> NDArray[np.uint64]:
-    """Even draws from so many keys that ``distinct`` of the elements are different."""
+    """Uniform draws from as many keys as make a share ``distinct`` of the elements distinct."""
     low, high = 0.01 * length, 100.0 * length
     for _ in range(60):
         keys = math.sqrt(low * high)

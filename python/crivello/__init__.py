@@ -8,30 +8,30 @@
     ...     for hit in collection.search("lava", top=3):
     ...         print(hit.title, hit.url)
 
-A collection is a folder. ``crivello.create`` makes one, ``crivello.open`` opens it for reading, and
-``crivello.open(folder, write=True)`` for writing. ``Collection`` has a method for each task, by the name of the
-command in the shell: crawl, index, rank, search, pages, status, why, serve.
+A collection is a folder. ``crivello.create`` creates one, ``crivello.open`` opens it for reading, and
+``crivello.open(folder, write=True)`` for writing. ``Collection`` has a method for each task, with the name of
+the shell command: crawl, index, rank, search, pages, status, why, serve.
 
-The libraries behind it stand alone:
+The libraries can be used on their own:
 
-    codes         integers in few bits, and the theory of codes
-    crawl         the crawl and its report, and which links come first
-    dictionaries  static functions, ranks and sets of keys that are not kept
-    errors        everything that Crivello raises on purpose
-    evaluate      how good answers are: measures of runs, and runs against each other
-    extend        classes of your own: what each is asked, and what happens when it fails
+    codes         integer codes, and the theory of codes
+    crawl         the crawl and its report, and crawl priorities
+    dictionaries  static functions, minimal perfect hashes and approximate sets that do not store their keys
+    errors        all exceptions of Crivello
+    evaluate      retrieval effectiveness: measures of runs, and comparisons of two runs
+    extend        protocols for user-defined classes, and what happens when one fails
     filters       sets in a fixed number of bits: Bloom, blocked Bloom, Stable Bloom
     graph         the link graph and PageRank, of a crawl or of any edge list
-    index         documents to segments, without a collection
+    index         an inverted index of documents, without a collection
     lab           a sample web to try everything on, and studies
-    reports       what the methods of a collection give
-    search        queries as objects, and what an answer is
-    settings      every setting, with its limits and its description
-    sieve         each URL once, in first-seen order, in constant memory
-    stream        duplicates in a stream of lines, in constant memory
+    reports       the return types of the methods of a collection
+    search        queries as objects, and the types of results
+    settings      all settings, with their limits and descriptions
+    sieve         deduplicates URLs in first-seen order, in constant memory
+    stream        duplicate detection in streams of lines, in constant memory
 
-What these list in their ``__all__`` is public. All other modules are private, as are those inside a library, and
-may change. Everything is loaded when it is first used, so ``import crivello`` is quick.
+The names in their ``__all__`` are public. All other modules, including those inside a library, are private
+and may change. Modules are loaded lazily, so ``import crivello`` is fast.
 """
 
 from __future__ import annotations
@@ -97,13 +97,14 @@ _HOMES = {
 
 
 def create(folder: str | PathLike[str], **sections: Mapping[str, Any]) -> Collection:
-    """Makes a collection in a new or empty folder, and opens it for writing.
+    """Creates a collection in a new or empty folder, and opens it for writing.
 
-    A section of the settings is a keyword, and is kept in the collection's ``crivello.toml``:
+    Sections of settings are keyword arguments, and are saved in the collection's ``crivello.toml``:
 
         >>> collection = crivello.create("small", crawl={"delay": 0.02, "scope": "domain"})
 
-    Where there is a collection already, that is an error: ``open(folder, write=True)`` goes on with it.
+    It is an error if the folder is a collection already: use ``open(folder, write=True)`` to continue with
+    it.
     """
     from pathlib import Path
 
@@ -123,9 +124,9 @@ def create(folder: str | PathLike[str], **sections: Mapping[str, Any]) -> Collec
 
 
 def open(folder: str | PathLike[str], *, write: bool = False, **sections: Mapping[str, Any]) -> Collection:
-    """Opens a collection: for reading, or with ``write`` as its one writer.
+    """Opens a collection for reading or, with ``write``, as its only writer.
 
-    Sections of the settings are keywords, and win over ``crivello.toml`` for as long as it is open:
+    Sections of settings are keyword arguments, and override ``crivello.toml`` while the collection is open:
 
         >>> collection = crivello.open("small", search={"scorer": "bm25"})
     """
@@ -135,7 +136,7 @@ def open(folder: str | PathLike[str], *, write: bool = False, **sections: Mappin
     from crivello.settings import Settings
     from crivello.settings.given import with_sections
 
-    with_sections(Settings(), sections)  # a mistake is told before the folder is locked
+    with_sections(Settings(), sections)  # report mistakes before locking the folder
     collection = Collection.write(Path(folder)) if write else Collection(Path(folder))
     collection.settings = with_sections(collection.settings, sections)
     return collection

@@ -1,4 +1,4 @@
-"""Private: how reports show themselves, in one line, on a page of text and in a notebook."""
+"""Private: how reports are displayed: as one line, as text and in notebooks."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 
 
 class Figures:
-    """A report: its ``repr`` is one line, its text has a line for each figure, and a notebook shows a table.
+    """Base class of reports: ``repr`` is one line, ``str`` has a line per figure, and a notebook shows a
+    table.
 
-    A class says what it is in ``_headline`` and what it counted in ``_figures``.
+    Subclasses implement ``_headline`` and ``_figures`` (pairs of name and formatted value).
     """
 
     __slots__ = ()
@@ -36,12 +37,12 @@ class Figures:
 
 
 def shown(value: float) -> str:
-    """A number as people read it."""
+    """Formats a number for people."""
     return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
 
 
 def table_html(title: str, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """A table for a notebook; a cell without a value is empty."""
+    """An HTML table for a notebook; ``None`` is an empty cell."""
     head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
     body = "".join(
         f"<tr>{''.join(f'<td>{html.escape(_cell(value))}</td>' for value in row)}</tr>" for row in rows

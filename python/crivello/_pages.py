@@ -1,4 +1,4 @@
-"""Private: the pages of a collection, as something to iterate over and as a table."""
+"""Private: the pages of a collection, as an iterable and as a table."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _COLUMNS = {
 
 
 class Pages(Tabular):
-    """What became of each URL of a collection: iterate over the rows, or turn them into a table."""
+    """The outcome of each URL of a collection: iterate over the rows, or convert them to a table."""
 
     def __init__(self, name: str, table: Table) -> None:
         self._name = name

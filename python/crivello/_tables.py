@@ -1,8 +1,8 @@
-"""Private: results as tables of Arrow, polars and pandas.
+"""Private: results as Arrow, polars and pandas tables.
 
-Rows go in batches into a table of DuckDB in memory, which takes about as many bytes as their values, and DuckDB
-hands them out by Arrow's PyCapsule interface. So whatever reads that (pyarrow, polars, pandas, nanoarrow, DuckDB …)
-reads ours, and none of it need be installed.
+Rows are inserted in batches into an in-memory DuckDB table, about as large as their values, which DuckDB
+exports through the Arrow PyCapsule interface. Any library that reads it (pyarrow, polars, pandas, nanoarrow,
+DuckDB …) can read these tables, and none has to be installed.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _BATCH = 10_000
 
 
 class Tabular:
-    """What is a table: ``pyarrow.table(it)``, ``polars.DataFrame(it)`` and the methods below read it.
+    """Base class of tables: ``pyarrow.table(it)``, ``polars.DataFrame(it)`` and the methods below convert it.
 
-    A class names its columns with their types in SQL in ``_columns``, and gives a tuple for each row in ``_rows``.
+    Subclasses define ``_columns`` (names with SQL types) and ``_rows`` (a tuple per row).
     """
 
     __slots__ = ()
@@ -38,21 +38,21 @@ class Tabular:
         raise NotImplementedError
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Arrow's PyCapsule interface."""
+        """The Arrow PyCapsule interface."""
         return self._relation().__arrow_c_stream__(requested_schema)
 
     def to_arrow(self) -> pyarrow.Table:
-        """The table in Arrow; needs the package pyarrow."""
+        """Converts to an Arrow table; needs the package pyarrow."""
         table: pyarrow.Table = _package("pyarrow").table(self)
         return table
 
     def to_polars(self) -> polars.DataFrame:
-        """The table in polars; needs the package polars."""
+        """Converts to a polars data frame; needs the package polars."""
         table: polars.DataFrame = _package("polars").DataFrame(self)
         return table
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The table in pandas; needs the package pandas."""
+        """Converts to a pandas data frame; needs the package pandas."""
         _package("pandas")
         table: pandas.DataFrame = self._relation().df()
         return table
@@ -72,7 +72,7 @@ class Tabular:
 
 
 def _arrays(batch: list[tuple[Any, ...]]) -> Iterator[Any]:
-    """The columns of some rows."""
+    """Transposes rows to columns."""
     import numpy as np
 
     for column in zip(*batch, strict=True):

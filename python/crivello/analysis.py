@@ -1,4 +1,4 @@
-"""Private, but for ``crivello.analyze``: from text to terms, as the index and queries see it.
+"""Private, except ``crivello.analyze``: text analysis, from text to terms, as for documents and queries.
 
     >>> import crivello
     >>> [word.term for word in crivello.analyze("The std::vectors of C++", "en")]
@@ -15,7 +15,7 @@ from crivello import _core
 
 
 class Word(NamedTuple):
-    """A token of a text: the text of it is ``text[start:end]``."""
+    """A token of a text; its surface form is ``text[start:end]``."""
 
     term: str
     position: int
@@ -24,9 +24,9 @@ class Word(NamedTuple):
 
 
 def analyze(text: str, language: str | None = None) -> list[Word]:
-    """The terms of a text in order of position, an identifier before its parts.
+    """Tokenizes and stems a text; returns the tokens in order of position, an identifier before its parts.
 
-    ``language`` is a tag such as ``it`` or ``pt-BR``; without one, English. A word that is too long to be indexed has
-    an empty term.
+    ``language`` is a tag such as ``it`` or ``pt-BR``; the default is English. The term of a word that is too
+    long to be indexed is empty.
     """
     return [Word(*found[:4]) for found in _core.analyze(text, language)]

@@ -1,7 +1,8 @@
-"""Private: a collection, one folder with everything about one crawl. People call ``crivello.open``.
+"""Private: a collection, the folder that holds everything about a crawl. The public entry is
+``crivello.open``.
 
-``Collection(folder)`` reads; ``Collection.write(folder)`` is the one writer. What is in the folder, the commit rule,
-rows and records are native (``crates/core/src/collection``).
+``Collection(folder)`` reads; ``Collection.write(folder)`` is the only writer. The layout of the folder,
+commits, rows and records are native (``crates/core/src/collection``).
 """
 
 from __future__ import annotations
@@ -43,15 +44,16 @@ SETTINGS = Layout.SETTINGS
 
 
 class Collection:
-    """What a folder holds: pages, their rows, an index and ranks. ``crivello.open`` and ``crivello.create`` give one.
+    """Pages, their rows, an index and ranks in one folder. Opened by ``crivello.open`` and
+    ``crivello.create``.
 
-    A collection that was opened for reading sees what was committed last, and looks for a newer commit at each
-    search; any number of threads may ask it. Methods that change it need one that is open for writing. Keyword
-    arguments that a method does not name are settings for that call, by the names of their flags: ``max_pages=100``
-    is ``--max-pages 100``.
+    A collection opened for reading sees the last commit, and checks for a newer one at each search; any
+    number of threads may use it. Methods that change it require it to be open for writing. Additional keyword
+    arguments of a method are settings for that call, named like their flags: ``max_pages=100`` is
+    ``--max-pages 100``.
 
-    ``len(collection)`` counts its pages, ``url in collection`` asks for one, and iterating gives them. Documents
-    that were given to ``add`` are no pages: ``collection.count("*")`` counts everything that can be found.
+    ``len(collection)`` is the number of pages, ``url in collection`` looks one up, and iterating yields them.
+    Documents added by ``add`` are not pages: ``collection.count("*")`` counts everything that can be found.
     """
 
     def __init__(
@@ -66,8 +68,8 @@ class Collection:
 
     @classmethod
     def write(cls, folder: str | Path, *, settings: Settings | None = None, create: bool = False) -> Self:
-        """Opens for writing, after cutting back what no commit names; ``create`` makes a new one where the
-        folder is missing or empty."""
+        """Opens a collection for writing, after truncating files to their committed lengths; ``create``
+        creates one if the folder is missing or empty."""
         folder = Path(folder)
         if create and not (folder / Layout.MANIFEST).exists():
             _make(folder, settings or Settings())
@@ -85,17 +87,17 @@ class Collection:
         self.close()
 
     def close(self) -> None:
-        """Lets go of the folder; a writer lets the next one in."""
+        """Closes the collection; a writer releases its lock."""
         self._native.close()
 
     @property
     def name(self) -> str:
-        """What to call the collection: the name of its folder."""
+        """The name of the collection, which is that of its folder."""
         return self.folder.resolve().name
 
     @property
     def writer(self) -> tuple[int | None, float] | None:
-        """The process that is writing, and since when in seconds since 1970; None if there is none."""
+        """The process that is writing, and since when, in seconds since 1970; ``None`` if there is none."""
         return _core.Collection.holder(self.folder)
 
     @property
@@ -104,28 +106,28 @@ class Collection:
         return self._native.files
 
     def length(self, name: str) -> int:
-        """The committed length of a file; 0 where there is none."""
+        """The committed length of a file; 0 if there is no such file."""
         return self._native.length(name)
 
     def state(self, part: str) -> dict[str, Any]:
-        """What a part asked the manifest to remember."""
+        """The state of a part in the manifest."""
         state = self._native.state(part)
         return msgspec.json.decode(state, type=dict[str, Any]) if state else {}
 
     def commit(self, files: Mapping[str, int | None], **state: dict[str, Any]) -> None:
-        """Commits files that are durable already with their lengths (None: remove it) and parts' states."""
+        """Commits durable files with their lengths (``None``: delete the file) and the states of parts."""
         self._require_writer()
         with self._changing:
             self._native.commit(dict(files), msgspec.json.encode(state).decode())
 
     def refresh(self) -> bool:
-        """Looks whether the writer committed something new; tells whether it did."""
+        """Reloads the manifest if the writer committed since; returns whether it did."""
         with self._changing:
             return self._native.refresh()
 
     @property
     def table(self) -> Table:
-        """The rows that were committed."""
+        """The committed rows."""
         return self._native.table
 
     @property
@@ -135,16 +137,16 @@ class Collection:
 
     @property
     def is_behind(self) -> bool:
-        """Whether there are rows that ``crivello index`` has not looked at yet."""
+        """Whether there are rows that ``crivello index`` has not processed yet."""
         rows: int = self.state("index").get("rows", 0)
         return rows < self.length(Layout.ROWS)
 
     def record(self, row: Row) -> Record:
-        """A page as the server sent it."""
+        """The WARC record of a page, as sent by the server."""
         return self._native.record(row)
 
     def cached(self, url: str) -> CachedPage | None:
-        """The stored copy of a page; None where there is none, or where the page asked not to be indexed."""
+        """The stored copy of a page; ``None`` if there is none, or if the page has ``noindex``."""
         self.refresh()
         [canonical] = _core.canonical_urls([url])
         row = self.page(canonical or url)
@@ -163,11 +165,11 @@ class Collection:
         )
 
     def have_copies(self, urls: Sequence[str]) -> list[bool]:
-        """Whether each page, named by the URL of a search's hit, came from the crawl and so has a copy."""
+        """Whether each page, given by the URL of a search hit, was crawled and so has a stored copy."""
         return self.table.contains(list(urls))
 
     def text(self, page: Row | str) -> str:
-        """The text of a page, given as its row or its URL; empty where it has none.
+        """The text of a page, given as its row or its URL; empty if it has none.
 
         >>> print(collection.text("https://www.example.org/"))
         """
@@ -185,9 +187,10 @@ class Collection:
         language: str | None = None,
         extractor: Callable[[list[Document]], list[Document]] | None = None,
     ) -> _core.Documents:
-        """The documents of the rows from ``start`` on, or of the pages with these signatures, for ``Index.add_pages``.
+        """The documents of the rows from ``start`` on, or of the pages with these signatures, for
+        ``Index.add_pages``.
 
-        ``extractor`` gets them in batches and gives those to index in their place, with the same URLs.
+        ``extractor`` receives them in batches and returns those to index instead, with the same URLs.
         """
         return self._native.documents(
             options,
@@ -200,11 +203,11 @@ class Collection:
 
     @property
     def segments(self) -> list[Segment]:
-        """The committed segments of the index, from the oldest to the newest."""
+        """The committed segments of the index, oldest first."""
         return [(name, self.length(Layout.segment(name))) for name in self.state("index").get("segments", [])]
 
     def summary(self) -> Summary:
-        """How the collection stands, in a few numbers."""
+        """A summary of the collection in a few numbers."""
         searcher = self.searcher()
         updated = datetime.fromtimestamp(self._native.committed_at, UTC)
         still: State = "not indexed" if self.is_behind else "empty"
@@ -214,11 +217,11 @@ class Collection:
         )
 
     def verify(self) -> None:
-        """Reads the whole index and checks every checksum and every list."""
+        """Reads the entire index and verifies every checksum and every posting list."""
         self.searcher().verify()
 
     def searcher(self) -> Search:
-        """The index as it was committed last, open for searching."""
+        """The last committed index, open for searching."""
         with self._changing:
             self.refresh()
             ranks = self._ranks()
@@ -228,7 +231,7 @@ class Collection:
                 )
             return self._search
 
-    # What people call: each method is a thin door to its part.
+    # The public methods: each only delegates to its part.
 
     def use(
         self,
@@ -241,9 +244,10 @@ class Collection:
         rewrite: QueryRewriter | type[QueryRewriter] | str | None = None,
         rerank: Reranker | type[Reranker] | str | None = None,
     ) -> Self:
-        """Takes classes or objects of yours in place of what the settings name, until the collection is closed.
+        """Uses your classes or objects in place of those named in the settings, until the collection is
+        closed.
 
-        ``crivello.extend`` says what each is asked.
+        ``crivello.extend`` defines their protocols.
 
             >>> collection.use(rerank=Recency(half_life=90)).search("lava")
         """
@@ -266,10 +270,10 @@ class Collection:
         progress: bool | Callable[[Report], object] = True,
         **settings: Any,
     ) -> Report:
-        """Crawls from one or several URLs, and goes on from where the last crawl stopped.
+        """Crawls from one or several seed URLs, and resumes where the last crawl stopped.
 
-        On a terminal it shows how it goes; ``progress`` may be False, or a function that gets the report a few times
-        a second. Ctrl-C ends it with a checkpoint and raises KeyboardInterrupt.
+        On a terminal it shows its progress; ``progress`` may be ``False``, or a function that receives the
+        report a few times a second. Ctrl-C ends the crawl with a checkpoint and raises ``KeyboardInterrupt``.
 
             >>> collection.crawl("https://www.example.org/", max_pages=1000)
             <Report: 1,000 pages fetched of 4,821 URLs seen, 3,821 waiting, 0 failed, 812.4 s>
@@ -292,9 +296,10 @@ class Collection:
     def index(
         self, *, rebuild: bool = False, merge: bool = False, progress: bool = True, **settings: Any
     ) -> Indexed:
-        """Indexes the pages that came since the last time, and what links say of them; merges segments where that pays.
+        """Indexes the pages crawled since the last time, with the anchor text of links to them; merges
+        segments by the merge policy.
 
-        ``rebuild`` begins again with the first page; ``merge`` makes one segment of all.
+        ``rebuild`` indexes all pages again; ``merge`` merges everything into one segment.
 
             >>> collection.index()
             <Indexed: 149 added, 149 documents in all>
@@ -317,10 +322,11 @@ class Collection:
         progress: bool = True,
         **settings: Any,
     ) -> Indexed:
-        """Indexes documents of your own: one or many, as mappings with the fields of JSON lines, or ``Document``.
+        """Indexes your own documents: one or many, as mappings with the fields of JSON lines, or as
+        ``Document``.
 
-        A document with the URL (or without one, the id) of an older one replaces it. ``rebuild`` puts them in place
-        of all that is there, but for the pages of a crawl.
+        A document replaces an older one with the same URL (without a URL, the same id). ``rebuild`` replaces
+        all documents except the pages of a crawl.
 
             >>> collection.add([{"url": "https://a.example/", "title": "Bees", "body": "A hive hums."}])
             <Indexed: 1 added, 150 documents in all>
@@ -344,13 +350,13 @@ class Collection:
         return indexer.summary(added, before + added - self.searcher().documents)
 
     def delete(self, urls: str | Iterable[str]) -> Indexed:
-        """Deletes the documents of one or several URLs from the index; what was crawled stays stored.
+        """Deletes the documents of one or several URLs from the index; crawled pages stay in the archive.
 
         >>> collection.delete("https://a.example/")
         <Indexed: 0 added, 149 documents in all>
         """
         indexer = self._indexer({})
-        self.searcher()  # what cannot be read is told before anything is written
+        self.searcher()  # report an unreadable index before writing anything
         indexer.delete([urls] if isinstance(urls, str) else urls)
         indexer.merge_some()
         return indexer.summary(0)
@@ -363,10 +369,10 @@ class Collection:
         keep_given: bool = False,
         progress: bool = True,
     ) -> Ranking:
-        """Ranks the pages by the links between them (PageRank); searches then count the rank in.
+        """Computes the PageRank of the pages from their links; searches then include it in the score.
 
-        ``by`` ranks them by numbers of your own instead: a mapping from URLs, or one for each of ``pages()``, in
-        that order. With ``keep_given`` such ranks stay as they are.
+        ``by`` sets ranks of your own instead: a mapping from URLs, or a number for each of ``pages()``, in
+        that order. With ``keep_given``, such ranks are not replaced by PageRank.
 
         >>> ranking = collection.rank()
         >>> ranking.top(1)
@@ -392,9 +398,11 @@ class Collection:
         correct: bool = True,
         **settings: Any,
     ) -> Results:
-        """The best pages for a query: a text in the query language, or operators of ``crivello.search``.
+        """Returns the top results for a query: a text in the query language, or operators of
+        ``crivello.search``.
 
-        A query without matches is searched in its better spelling, where there is one, unless ``correct`` is false.
+        If a query has no matches, its corrected spelling is searched, if there is one, unless ``correct`` is
+        false.
 
         >>> for hit in collection.search('"solar wind" -storm', top=3):
         ...     print(hit.rank, hit.title, hit.url)
@@ -411,7 +419,7 @@ class Collection:
         )
 
     def count(self, query: Query, **settings: Any) -> int:
-        """How many pages and documents match a query, exactly.
+        """The exact number of pages and documents that match a query.
 
         >>> collection.count("lang:it")
         37
@@ -419,14 +427,14 @@ class Collection:
         return self.searcher().count(query, settings=self._with(settings, "search").search)
 
     def explain(self, query: Query, url: str, **settings: Any) -> Explanation | None:
-        """What the score of one page for a query is made of; None where the page does not match.
+        """Explains the score of one page for a query; ``None`` if the page does not match.
 
         >>> print(collection.explain("lava", "https://www.example.org/lava.html"))
         """
         return self.searcher().explain(query, url, settings=self._with(settings, "search").search)
 
     def pages(self) -> Pages:
-        """What became of each URL: an iterable of rows, and a table.
+        """The outcome of each URL, as an iterable of rows and as a table.
 
         >>> [page.url for page in collection.pages() if page.status == 404]
         >>> collection.pages().to_polars()
@@ -434,7 +442,7 @@ class Collection:
         return Pages(self.name, self.table)
 
     def page(self, url: str) -> Row | None:
-        """What became of one URL, in any spelling; None where the crawl has nothing of it.
+        """The row of one URL, which need not be canonical; ``None`` if the crawl has no outcome for it.
 
         >>> collection.page("https://www.example.org/").status
         200
@@ -446,7 +454,8 @@ class Collection:
         return row
 
     def status(self, *, busiest: int = 10) -> Status | None:
-        """How the crawl stands by its last checkpoint, with some of the busiest hosts; None where there was no crawl.
+        """The status of the crawl as of its last checkpoint, with the busiest hosts; ``None`` if there was no
+        crawl.
 
         >>> collection.status().state
         'ended'
@@ -456,7 +465,8 @@ class Collection:
         return read_status(self, busiest=busiest)
 
     def why(self, url: str) -> Story:
-        """The story of a URL: where it was found, when it was tried, what refused it, what became of it.
+        """The history of a URL: where it was discovered, when it was tried, what refused it, what became of
+        it.
 
         >>> print(collection.why("https://www.example.org/private/"))
         """
@@ -465,7 +475,8 @@ class Collection:
         return why(self, url)
 
     def serve(self, *, on_ready: Callable[[str], object] | None = None, **settings: Any) -> None:
-        """Serves the search page and the HTTP API until Ctrl-C; ``on_ready`` gets the URL, which is printed else.
+        """Serves the search page and the HTTP API until Ctrl-C; ``on_ready`` receives the URL (default: print
+        it).
 
         >>> collection.serve(port=8000)
         searching small at http://127.0.0.1:8000 (Ctrl-C ends it)
@@ -479,19 +490,19 @@ class Collection:
         serve(self, chosen.host, chosen.port, on_ready=on_ready or announce)
 
     def __len__(self) -> int:
-        """How many URLs something became of."""
+        """The number of URLs with an outcome."""
         return len(self.pages())
 
     def __bool__(self) -> bool:
-        """True, also while it is empty."""
+        """Always true, even if the collection is empty."""
         return True
 
     def __contains__(self, url: object) -> bool:
-        """Whether something became of a URL, in any spelling."""
+        """Whether a URL, which need not be canonical, has an outcome."""
         return isinstance(url, str) and self.page(url) is not None
 
     def __iter__(self) -> Iterator[Row]:
-        """What became of each URL."""
+        """Iterates over the rows of all URLs."""
         return iter(self.pages())
 
     def __repr__(self) -> str:
@@ -501,7 +512,7 @@ class Collection:
         return self.summary()._repr_html_()
 
     def _with(self, given: Mapping[str, Any], *sections: str) -> Settings:
-        """The settings with those that a call gives."""
+        """The settings, overridden by those given in a call."""
         return with_keywords(self.settings, sections, given) if given else self.settings
 
     def _indexer(self, settings: Mapping[str, Any]) -> Indexer:
@@ -541,7 +552,7 @@ def _make(folder: Path, settings: Settings) -> None:
 
 
 def _is_unmade(folder: Path) -> bool:
-    """Whether a folder is empty, or a full disk or a crash cut the making of a collection in it short."""
+    """Whether a folder is empty, or creating a collection in it was interrupted by a full disk or a crash."""
     ours = {SETTINGS, f"{SETTINGS}.new", f"{Layout.MANIFEST}.new"}
     return folder.is_dir() and all(
         entry.name in ours or (entry.name in Layout.PARTS and not any(entry.iterdir()))

@@ -1,4 +1,4 @@
-"""Everything that Crivello raises on purpose.
+"""All exceptions that Crivello raises deliberately.
 
     CrivelloError
     ├── InvalidArgument        a wrong argument: a malformed URL, a value out of range
@@ -12,10 +12,10 @@
     │   ├── NewerFormat        a file was written by a later version (``path``)
     │   └── OlderFormat        a file was written by an earlier version, in a format no longer read (``path``)
     ├── CrawlError             a crawl cannot start or go on
-    ├── ExtensionError         a class from outside failed (``crivello.extend``)
+    ├── ExtensionError         a user-defined class failed (``crivello.extend``)
     └── InternalError          a bug in Crivello
 
-Each is one sentence for a person; ``hint`` says what to try, where there is something to try.
+The message is one sentence; ``hint`` suggests what to try, if there is anything to try.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 
 
 class CrivelloError(Exception):
-    """The root of everything that Crivello raises on purpose."""
+    """Base class of all exceptions of Crivello."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ class InvalidSetting(InvalidArgument):
 
 
 class QuerySyntaxError(InvalidArgument):
-    """A query does not parse; ``position`` is the character where it went wrong, from 0."""
+    """A query does not parse; ``position`` is the index of the offending character, from 0."""
 
     def __init__(self, message: str, position: int, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -83,12 +83,12 @@ class StorageError(CrivelloError):
 
     @classmethod
     def of(cls, error: OSError, path: str | Path) -> StorageError:
-        """The error for what the operating system said about ``path``."""
+        """Wraps an ``OSError`` about ``path``."""
         return cls(f"{path}: {error.strerror or error}", path, error.errno)
 
 
 class CorruptFile(StorageError):
-    """A file does not hold what was written to it."""
+    """A file is damaged: its content is not what was written."""
 
     def __init__(self, message: str, path: str | Path, offset: int) -> None:
         super().__init__(message, path)
@@ -103,7 +103,7 @@ class NewerFormat(StorageError):
 
 
 class OlderFormat(StorageError):
-    """A file was written by an earlier version of Crivello, in a format that is not read any more."""
+    """A file was written by an earlier version of Crivello, in a format that is no longer supported."""
 
     def __init__(self, message: str, path: str | Path) -> None:
         super().__init__(message, path, hint="build the index anew: crivello index DIR --rebuild")
@@ -114,7 +114,7 @@ class CrawlError(CrivelloError):
 
 
 class ExtensionError(CrivelloError):
-    """A class from outside failed."""
+    """A user-defined class failed."""
 
 
 class InternalError(CrivelloError):

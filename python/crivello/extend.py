@@ -1,8 +1,9 @@
-"""Classes of your own: what Crivello asks of them, how they are found, and what happens when they fail.
+"""Extension points: the protocols of user-defined classes, how they are loaded, and what happens when they
+fail.
 
 Each protocol below is one decision that you can take over. Write a class with its method, then name it in the
-settings (``priority = "my_module:ByDate"`` under ``[crawl]``, or ``--priority my_module:ByDate``) or pass it in
-(``collection.use(priority=ByDate())``). ``docs/extending.md`` has an example of each, with what it costs.
+settings (``priority = "my_module:ByDate"`` under ``[crawl]``, or ``--priority my_module:ByDate``) or pass it
+in (``collection.use(priority=ByDate())``). ``docs/extending.md`` has an example of each, and its cost.
 
 =====================  ===================  ==============================================================
 protocol               setting              called
@@ -13,18 +14,19 @@ protocol               setting              called
 ``Sieve``              ``crawl.sieve``      twice per page, with its links, and once per checkpoint
 ``Extractor``          ``index.extractor``  once per batch of documents, before they are indexed
 ``QueryRewriter``      ``search.rewrite``   once per query
-``Reranker``           ``search.rerank``    once per query, with its best ``search.rerank_depth`` hits
+``Reranker``           ``search.rerank``    once per query, with its top ``search.rerank_depth`` hits
 =====================  ===================  ==============================================================
 
-**Loading.** ``module:name`` is imported when the command starts, from the working folder too; a module that
-cannot be imported, a missing name or a missing method is an error before anything is done. The name may be a
-class or a function, which is called once to make the object, or an object that is there already.
+**Loading.** ``module:name`` is imported when the command starts; the working directory is searched, too. A
+module that cannot be imported, a missing name or a missing method is an error before any work starts. The
+name may refer to a class or a factory function, which is called once, or to an existing object.
 
-**Failing.** An exception, or a return of the wrong length, type or range, never ends a crawl, an index or a search:
-the decision falls back to the default that its protocol names. The failure is one sentence with the class, the
-file and the line. It is counted, and logged as a warning of the logger ``crivello.extend``, once for each line that
-fails; a crawl also has it in its report, in ``crivello status``, and in the decisions of the page. Only a sieve
-cannot be done without: when it fails, the crawl ends with that sentence and goes on from its last checkpoint.
+**Failing.** An exception, or a return value of the wrong length, type or range, never ends a crawl, an index
+run or a search: the decision falls back to the default stated in its protocol. The failure is reported in one
+sentence with the class, the file and the line. It is counted, and logged as a warning by the logger
+``crivello.extend``, once per failing line; a crawl also shows it in its report, in ``crivello status``, and
+in the decision log of the page. The exception is a sieve, which has no fallback: when it fails, the crawl
+ends with that sentence, and can be resumed from its last checkpoint.
 """
 
 from __future__ import annotations
@@ -64,7 +66,7 @@ _log = logging.getLogger(__name__)
 
 
 class Page(TypedDict):
-    """The page on which links stand."""
+    """The page that contains the links."""
 
     url: str
     depth: int
@@ -74,17 +76,17 @@ class Page(TypedDict):
 
 
 class Priority(Protocol):
-    """Which links come first.
+    """Which links are fetched first.
 
-    It is called in the thread that stores pages, which waits for it: it should take well under a millisecond. A class
-    that takes an argument is made with the words of the setting ``keywords``. If it fails, the links of that page
-    have the priority 4.
+    Called in the writer thread, which it blocks: it should take well under a millisecond. A class that takes
+    an argument is constructed with the words of the setting ``keywords``. If it fails, the links of that page
+    get priority 4.
     """
 
     def rate(self, page: Page, links: list[str], anchors: list[str]) -> Sequence[float]:
-        """A priority from 0 (fetched first) to 7 for each link; a number beyond counts as the nearest of these.
+        """Returns a priority from 0 (fetched first) to 7 for each link; values out of range are clamped.
 
-        ``anchors`` has the text of each link on the page.
+        ``anchors`` has the anchor text of each link.
         """
         ...
 
@@ -92,87 +94,87 @@ class Priority(Protocol):
 class Follow(Protocol):
     """Which links are followed, of those that ``crawl.scope``, ``include`` and ``exclude`` let through.
 
-    It is called as ``Priority`` is. A link that is not followed from one page may still be followed from another;
-    redirects are always followed. If it fails, all links of that page are followed.
+    Called in the same way as ``Priority``. A link that is not followed from one page may still be followed
+    from another; redirects are always followed. If it fails, all links of that page are followed.
     """
 
     def follow(self, page: Page, links: list[str], anchors: list[str]) -> Sequence[bool]:
-        """Whether to follow each link."""
+        """Returns whether to follow each link."""
         ...
 
 
 class Converter(Protocol):
-    """How a media type becomes text.
+    """Converts documents of a media type to text.
 
-    It runs in a process of its own for each document, with a gigabyte of memory and ``crawl.timeout`` seconds; it
-    must be in a module that this process can import. If it fails, the document is stored without a text.
+    Runs in a separate process for each document, limited to one gigabyte of memory and ``crawl.timeout``
+    seconds; it must be in a module that this process can import. If it fails, the document is stored without
+    text.
     """
 
     def convert(self, body: bytes, media_type: str) -> tuple[str, str]:
-        """The title (empty: the end of the URL is used) and the text of a document."""
+        """Returns the title (if empty, the end of the URL is used) and the text of a document."""
         ...
 
 
 class Sieve(Protocol):
-    """Where it is remembered which URLs were seen: a store of keys (8 bytes, but for one) and values (16 bytes or
-    fewer).
+    """The store of the URL-seen set: keys of 8 bytes (except one) and values of at most 16 bytes.
 
-    It is made with a folder of its own in the collection, in the thread that starts the crawl, and then called in the
-    thread that stores pages. Crivello keeps the URLs themselves and their order. After a crash the store may
-    know more than at its last ``sync``, but never less. If it fails, the crawl ends.
+    Constructed with the path of its own folder in the collection, in the thread that starts the crawl, and
+    then called in the writer thread. Crivello stores the URLs themselves and their order. After a crash the
+    store may contain more than at its last ``sync``, but never less. If it fails, the crawl ends.
     """
 
     def get(self, keys: list[bytes]) -> Sequence[bytes | None]:
-        """The value of each key; None if it has none."""
+        """Returns the value of each key; ``None`` if there is none."""
         ...
 
     def put(self, entries: list[tuple[bytes, bytes]]) -> None:
-        """Remembers the values of keys, in place of those that they had."""
+        """Stores the values of keys, replacing earlier ones."""
         ...
 
     def sync(self) -> None:
-        """Makes durable what was put so far."""
+        """Makes all earlier ``put`` calls durable."""
         ...
 
 
 class Extractor(Protocol):
-    """What is kept of a page in the index.
+    """What is indexed of a page.
 
-    It is called in the thread that builds the index, with a few hundred documents at a time. If it fails, the
-    documents of that batch stay as they are.
+    Called in the indexing thread, with a few hundred documents at a time. If it fails, the documents of that
+    batch are indexed unchanged.
     """
 
     def extract(self, documents: list[Document]) -> Sequence[Document]:
-        """The documents to index in place of these, one for one and with the same URLs.
+        """Returns the documents to index instead, one for each and with the same URLs.
 
-        A ``Document`` is a named tuple: ``document._replace(title=…)`` changes a field of it.
+        A ``Document`` is a named tuple: ``document._replace(title=…)`` changes a field.
         """
         ...
 
 
 class QueryRewriter(Protocol):
-    """What a query means, before it is parsed.
+    """Rewrites a query before it is parsed, for example to add synonyms.
 
-    Several threads may call it at once. If it fails, or makes a query that does not parse, the query stays as
-    it was given.
+    Several threads may call it concurrently. If it fails, or returns a query that does not parse, the
+    original query is used.
     """
 
     def rewrite(self, query: Query) -> Query:
-        """The query to search for: a text in the query language, or operators, as the one that is given."""
+        """Returns the query to search for: like the argument, a text in the query language, or operators."""
         ...
 
 
 class Reranker(Protocol):
-    """In which order the best hits come.
+    """Reranks the top hits.
 
-    Several threads may call it at once. It is called once for all pages of the results. If it fails, the
-    ranking stays as it was.
+    Several threads may call it concurrently. It is called once for all result pages of a query. If it fails,
+    the ranking is unchanged.
     """
 
     def rerank(self, query: str, hits: Sequence[Hit]) -> Sequence[float] | Sequence[Hit]:
-        """A new score for each hit, the higher the better; or the hits themselves in their new order.
+        """Returns a new score for each hit, higher being better, or the hits themselves in their new order.
 
-        A hit has its score, title, URL, date, language and a passage of its text.
+        A hit has its score, title, URL, date, language and a snippet of its text.
         """
         ...
 
@@ -186,11 +188,11 @@ METHODS = {
     "search.rewrite": "rewrite",
     "search.rerank": "rerank",
 }
-"""The method that each setting's class must have."""
+"""The method that the class named in each setting must have."""
 
 
 class Extension:
-    """An object from outside in the place of a setting, and how often it failed."""
+    """A user-defined object for a setting, and the number of its failures."""
 
     def __init__(self, setting: str, label: str, own: Any) -> None:
         self.name = f"{setting} {label}"
@@ -208,9 +210,10 @@ class Extension:
         about: str,
         method: Callable[..., Any] | None = None,
     ) -> Result:
-        """What its method returns, as ``check`` takes it, which raises where that is not allowed.
+        """Calls its method, and returns the result of ``check`` on the return value; ``check`` raises if it
+        is invalid.
 
-        A failure raises ``ExtensionError``, after it was counted; ``about`` says what it failed on.
+        A failure is counted and raises ``ExtensionError``; ``about`` names what was being processed.
         """
         method = method or self._method
         try:
@@ -233,7 +236,7 @@ class Extension:
         return ExtensionError(self.last)
 
     def _line_of(self, error: Exception, method: Callable[..., Any]) -> str:
-        """The innermost line of the class's own file on the way to an error; else the innermost of all."""
+        """The innermost traceback line in the file of the class; if there is none, the innermost of all."""
         inside = traceback.extract_tb(error.__traceback__)[1:]
         code = _code_of(method)
         own = [frame for frame in inside if code and frame.filename == code.co_filename]
@@ -252,9 +255,10 @@ def _code_of(method: Callable[..., Any]) -> CodeType | None:
 
 
 def load(setting: str, named: object, *arguments: object) -> Extension:
-    """The extension for a setting: ``named`` is ``module:name``, a class or function that makes one, or an object.
+    """Loads the extension for a setting: ``named`` is ``module:name``, a class or factory function, or an
+    object.
 
-    A class or function is called with ``arguments`` if it takes them, and else without.
+    A class or function is called with ``arguments`` if it takes any, else without arguments.
     """
     found, label = imported(setting, named) if isinstance(named, str) else named, label_of(named)
     method = METHODS[setting]
@@ -272,7 +276,7 @@ def load(setting: str, named: object, *arguments: object) -> Extension:
 
 
 def imported(setting: str, name: str) -> Any:
-    """What ``module:name`` stands for."""
+    """Imports ``module:name``."""
     module, separator, attribute = name.partition(":")
     if not (module and separator and attribute):
         raise InvalidArgument(f"{setting}: {name} is not a class", hint="name it as module:Class")
@@ -286,7 +290,7 @@ def imported(setting: str, name: str) -> Any:
 
 
 def label_of(own: object) -> str:
-    """The name of what was passed in, or is named already."""
+    """The ``module:name`` of an extension, whether given as an object or by name."""
     if isinstance(own, str):
         return own
     made = own if inspect.isclass(own) or inspect.isfunction(own) else type(own)
@@ -294,7 +298,7 @@ def label_of(own: object) -> str:
 
 
 def _taken(make: Callable[..., Any], arguments: Sequence[object]) -> Sequence[object]:
-    """The arguments, or none where the function names no parameter for them."""
+    """The arguments, or none if the function takes no positional parameter."""
     try:
         parameters = inspect.signature(make).parameters.values()
     except ValueError:
@@ -304,34 +308,34 @@ def _taken(make: Callable[..., Any], arguments: Sequence[object]) -> Sequence[ob
 
 
 class Extensions:
-    """The extensions of a collection: those that were passed in, and those that its settings name."""
+    """The extensions of a collection: those passed in, and those named in its settings."""
 
     def __init__(self) -> None:
         self._given: dict[str, object] = {}
         self._loaded: dict[tuple[object, ...], tuple[object, Extension]] = {}
 
     def use(self, given: Mapping[str, object]) -> None:
-        """Takes objects in place of what the settings name; None goes back to the settings."""
+        """Uses objects in place of those named in the settings; ``None`` reverts to the settings."""
         self._given |= given
 
     def named(self, setting: str, name: str) -> object:
-        """What was passed in for a setting, or else the name that the settings have for it."""
+        """The object passed in for a setting, or else ``name``, its value in the settings."""
         given = self._given.get(setting)
         return name if given is None else given
 
     def get(self, setting: str, name: str, *arguments: object) -> Extension | None:
-        """The extension for a setting; None if there is none. One that cannot be loaded is an error."""
+        """The extension for a setting; ``None`` if there is none. Failure to load it is an error."""
         named = self.named(setting, name)
         if isinstance(named, str) and not named:
             return None
         key = (setting, named if isinstance(named, str) else id(named), repr(arguments))
         if key not in self._loaded:
-            # Keeping what was passed in keeps its id from becoming another's.
+            # Keeping a reference to the object prevents its id from being reused.
             self._loaded[key] = named, load(setting, named, *arguments)
         return self._loaded[key][1]
 
     def failures(self) -> dict[str, dict[str, Any]]:
-        """How often each extension failed so far, and what it said last."""
+        """The number of failures of each extension so far, and the last message."""
         return {
             extension.name: {"count": extension.failures, "last": extension.last}
             for _, extension in self._loaded.values()

@@ -1,7 +1,6 @@
-"""Private: lines of text from a file, plain or gzip, or from standard input, each with its number.
+"""Private: numbered lines of text from a file, plain or gzip, or from standard input.
 
-Whoever reads a format of lines says ``FILE, line N`` when one is wrong, so the numbers count every line, also
-those that are passed over because nothing is on them.
+Readers of line formats report errors as ``FILE, line N``, so blank lines, which are skipped, count as well.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _GZIP = b"\x1f\x8b"
 
 
 def numbered_lines(name: str) -> Iterator[tuple[int, str]]:
-    """The lines of a file that are not empty, without the white space around them; ``-`` is standard input."""
+    """The non-blank lines of a file with their numbers, stripped of white space; ``-`` is standard input."""
     try:
         with _opened(name) as file:
             for number, line in enumerate(file, 1):

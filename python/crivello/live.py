@@ -1,4 +1,4 @@
-"""Private: crawl, index while crawling, and serve: all in one process, over one collection."""
+"""Private: crawling and indexing concurrently, in one process and one collection."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ _GROWTH = 1.5
 
 
 class LiveIndex:
-    """Indexes what the crawl has committed every few seconds, in a thread; ``with`` it around a crawl.
+    """A context manager around a crawl: a thread that indexes the newly committed pages every few seconds.
 
-    It begins with shorter pauses, as the crawl does with its checkpoints: who waits for the first page looks on.
-    The ranks are a pass over the whole graph, so they are made anew only when it has grown by half.
+    Intervals are shorter at first, like those of the crawl's checkpoints, so that the first pages can be
+    searched soon. Ranking takes a pass over the entire graph, so ranks are recomputed only when the index has
+    grown by half.
     """
 
     def __init__(self, collection: Collection, seconds: float = SECONDS) -> None:
@@ -68,6 +69,6 @@ class LiveIndex:
 def crawl_live(
     collection: Collection, urls: Sequence[str], *, on_progress: Callable[[Report], None] | None = None
 ) -> Report:
-    """Crawls, with an index that follows; at the end everything that was crawled is indexed and ranked."""
+    """Crawls and indexes concurrently; on return all crawled pages are indexed and ranked."""
     with LiveIndex(collection):
         return crawl(collection, urls, on_progress=on_progress)

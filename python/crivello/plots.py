@@ -1,4 +1,4 @@
-"""Private: pictures in files: which formats there are, and how a drawn figure is written."""
+"""Private: writing plots to files, and the supported formats."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FORMATS = (".png", ".svg")
 
 
 def check_format(file: Path) -> None:
-    """Complains where the name of a picture does not say in which known format it should be."""
+    """Raises ``InvalidArgument`` if the file name does not end in a supported format."""
     if file.suffix.lower() not in FORMATS:
         raise InvalidArgument(
             f"{file} is no name for a plot", hint=f"let it end in {' or '.join(FORMATS)}, as in crawl.png"
@@ -19,7 +19,7 @@ def check_format(file: Path) -> None:
 
 
 def save(figure: Any, file: Path) -> None:
-    """Writes a figure of matplotlib, and lets go of it."""
+    """Writes a matplotlib figure to a file, and closes the figure."""
     from matplotlib import pyplot as plt
 
     try:

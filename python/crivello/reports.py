@@ -1,4 +1,4 @@
-"""What the methods of a collection give: for annotations, and to read what each has.
+"""The return types of the methods of a collection, for annotations and as a reference.
 
     >>> from crivello.reports import Indexed
     >>> def tell(indexed: Indexed) -> str:

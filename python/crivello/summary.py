@@ -1,4 +1,4 @@
-"""Private: how a collection stands, in a few numbers."""
+"""Private: a summary of a collection in a few numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ State = Literal["crawling", "ready", "not indexed", "empty"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Summary(Figures):
-    """How a collection stands; ``updated`` is when its index last changed."""
+    """A summary of a collection; ``updated`` is when its index last changed."""
 
     pages: int
     hosts: int
@@ -34,7 +34,7 @@ class Summary(Figures):
             yield name, shown(value) if isinstance(value, int) else str(value or "never")
 
     def to_dict(self) -> dict[str, Any]:
-        """The form of ``/api/status``."""
+        """The format of ``/api/status``."""
         return {
             "state": self.state,
             "pages": self.pages,

@@ -1,4 +1,5 @@
-"""Private: the shell, ``crivello VERB``. Each verb is a thin module here: parse, call the library, print."""
+"""Private: the command line, ``crivello VERB``. Each verb is a thin module here: parse, call the library,
+print."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ def main() -> None:
 
 
 def run() -> int:
-    """Runs the command line; the one place where errors become sentences and exit codes."""
+    """Runs the command line; the only place that maps errors to messages and exit codes."""
     from crivello.cli.output import OutputClosed
     from crivello.errors import CrivelloError, InternalError, InvalidArgument
 
@@ -24,7 +25,7 @@ def run() -> int:
 
         from crivello.cli.app import app
 
-        # Typer does not export the root of its errors of usage.
+        # Typer does not export the base class of its usage errors.
         misuse = cast(type[Exception], BadParameter.__mro__[2])
         try:
             code = app(standalone_mode=False)
@@ -35,7 +36,7 @@ def run() -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except (OutputClosed, BrokenPipeError):
-        # The rest of the output goes nowhere, also what is written at exit.
+        # Discard the rest of the output, including what is written at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except CrivelloError as error:
@@ -49,7 +50,7 @@ def run() -> int:
 
 
 def _explain(error: Any) -> int:
-    """What was wrong with the words of a command, and where its help is."""
+    """Prints what is wrong with the arguments of a command, and how to get its help."""
     message = _about_number(error) or error.format_message()
     if message.startswith("Usage:"):  # a group without a verb: the message is its help
         print(message)
@@ -64,7 +65,7 @@ def _explain(error: Any) -> int:
 
 
 def _about_number(error: Any) -> str | None:
-    """What is wrong with a flag's number, in the words of the settings; None where it is something else."""
+    """The message for a flag's invalid number, as for settings; ``None`` if the error is another one."""
     described: Any = getattr(getattr(error, "param", None), "type_descriptor", None)
     kinds: dict[Any, str] = {int: "a whole number", float: "a number"}
     kind = kinds.get(getattr(described, "annotation", None))
@@ -78,7 +79,7 @@ def _about_number(error: Any) -> str | None:
 
 
 def complain(error: Exception) -> None:
-    """One sentence on standard error, what was added to it on the way, and what to try."""
+    """Prints an error to standard error: one sentence, its notes, and a hint."""
     print(f"crivello: {error}", file=sys.stderr)
     for note in sorted(getattr(error, "__notes__", ()), key=lambda note: note.startswith("hint: ")):
         print(note, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The verbs, by task; ``crivello --help`` is made from the table below."""
+"""The verbs by task; ``crivello --help`` is generated from the table below."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ app: typer.Typer = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     help="Crivello: a web search engine in a box. It crawls politely, stores, indexes, ranks and answers.",
-    epilog="`crivello VERB --help` tells more. Exit codes: 0 done, 1 nothing found, 2 misuse, 3 failed, 130 Ctrl-C.",
+    epilog="`crivello VERB --help` shows more. Exit codes: 0 done, 1 nothing found, 2 misuse, 3 failed, 130 Ctrl-C.",
 )
 
 
@@ -93,7 +93,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version, and end.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     del version

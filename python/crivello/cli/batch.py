@@ -1,4 +1,4 @@
-"""crivello search --batch: every topic of a file, and what was found as a TREC run."""
+"""crivello search --batch: searches every topic of a file, and writes a TREC run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def search_batch(collection: Collection, batch: str, run: str, *, top: int, json: bool) -> int:
-    """Searches the topics of a file and writes the run; returns how many topics found something."""
+    """Searches the topics of a file and writes the run; returns the number of topics with results."""
     from crivello.search.runs import lines_of_run
     from crivello.search.topics import hits_of, read_topics
 
@@ -51,15 +51,15 @@ def _listed(names: list[str], most: int = 10) -> str:
 
 @contextmanager
 def _written_to(name: str) -> Iterator[Callable[[str], None]]:
-    """Something that writes a line to a file, or to standard output.
+    """A function that writes a line to a file, or to standard output.
 
-    The file appears when all lines are written: a run that was broken off would look like a whole one.
+    The file is renamed into place when all lines are written: an interrupted run would look complete.
     """
     if name == "-":
         yield emit
         return
     final = Path(name)
-    # What is there and no file, such as /dev/null, must stay what it is.
+    # Existing paths that are not regular files, such as /dev/null, must not be replaced.
     direct = final.exists() and not final.is_file()
     under_way = final if direct else final.with_name(f"{final.name}.tmp")
     try:

@@ -1,4 +1,4 @@
-"""Small plots of block characters, for a terminal."""
+"""Bar charts of block characters, for a terminal."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _STEPS = len(_BLOCKS) - 1
 
 
 def bars(values: Sequence[float], height: int = 2) -> list[str]:
-    """A bar for each value, as lines of text from the top; the highest bar fills them, no value below zero.
+    """A bar for each non-negative value, as lines of text from the top; the highest bar has full height.
 
-    Whatever is not zero can be seen.
+    Every value other than zero is visible.
     """
     top = max(values, default=0.0)
     steps = [round(value / top * height * _STEPS) or int(value > 0) if top > 0 else 0 for value in values]
@@ -22,7 +22,7 @@ def bars(values: Sequence[float], height: int = 2) -> list[str]:
 
 
 def axis(width: int, seconds: float, starts: Sequence[float], label: str) -> str:
-    """The line under the bars, with a mark where each run begins and a label at its end."""
+    """The time axis below the bars, with a mark at the start of each run and a label at the end."""
     line = ["─"] * width
     for start in starts:
         line[min(width - 1, int(start / seconds * width)) if seconds > 0 else 0] = "┴"

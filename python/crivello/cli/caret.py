@@ -1,4 +1,4 @@
-"""A caret below the character of a text that is meant."""
+"""Marks a position in a text with a caret."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _BEFORE, _AFTER = 50, 20
 
 
 def with_caret(text: str, position: int, indent: str = "  ") -> str:
-    """The text on one line, or what is around the position in a long one, and a caret on the next."""
+    """The text on one line, shortened around the position if it is long, and a caret on the next line."""
     from rich.cells import cell_len
 
     line = "".join(character if character.isprintable() else " " for character in text)

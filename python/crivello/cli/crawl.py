@@ -1,4 +1,4 @@
-"""crivello crawl: crawl, or go on with a crawl."""
+"""crivello crawl: starts or resumes a crawl."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ def register(app: typer.Typer) -> None:
 def crawl(
     urls: Annotated[
         list[str] | None,
-        typer.Argument(metavar="URL", help="where to start; none: go on", show_default=False),
+        typer.Argument(metavar="URL", help="seed URLs; none: resume the crawl", show_default=False),
     ] = None,
     into: Annotated[
-        str, typer.Option("--into", metavar="DIR", help="the collection's folder; made where there is none")
+        str, typer.Option("--into", metavar="DIR", help="the collection's folder; created if missing")
     ] = "",
     seeds_file: Annotated[
         str,
         typer.Option(
             "--seeds",
             metavar="FILE",
-            help="a file with more URLs to start from, one a line; -: standard input",
+            help="file with more seed URLs, one per line; -: standard input",
         ),
     ] = "",
     json: Json = False,
     *,
     flags: dict[str, Any],
 ) -> None:
-    """Crawl from some URLs into a collection, or go on with a crawl.
+    """Crawl from seed URLs into a collection, or resume a crawl.
 
-    It stays on the hosts of the seeds (--scope any lets it out), obeys robots.txt, and lets a host rest
-    five times as long as a visit took. Ctrl-C makes a checkpoint and ends; the same command without URLs
-    goes on.
+    By default it stays on the hosts of the seeds (see --scope), obeys robots.txt, and pauses between visits
+    to a host for five times the duration of the visit. Ctrl-C makes a checkpoint and exits; the same command
+    without URLs resumes the crawl.
 
     \b
     Examples:
@@ -71,7 +71,7 @@ def crawl(
     if seeds_file:
         named += _read_seeds(seeds_file)
     seeds = canonical_seeds(named)
-    # What cannot be started leaves no folder behind.
+    # A crawl that cannot start leaves no folder behind.
     check(loaded.crawl, seeds)
     if seeds and not starts_on_private(loaded.crawl, seeds):
         loaded = with_contact(loaded)
@@ -107,7 +107,7 @@ def _tell(into: str, report: Report, json: bool) -> None:
 
 
 def _read_seeds(file: str) -> list[str]:
-    """The URLs in a file; empty lines and those that begin with # are none."""
+    """The URLs in a file; blank lines and comments (#) are skipped."""
     from crivello.cli.lines import lines_of
     from crivello.errors import InvalidArgument
 
@@ -123,7 +123,7 @@ def _read_seeds(file: str) -> list[str]:
 
 
 def with_contact(loaded: Settings) -> Settings:
-    """The settings with a contact address, which is asked for where a person is there to answer."""
+    """The settings with a contact address, which is asked for on a terminal."""
     import msgspec
 
     from crivello import settings

@@ -1,4 +1,4 @@
-"""crivello demo: the whole system on a miniature web."""
+"""crivello demo: the complete system on the sample web."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    once: Annotated[bool, typer.Option("--once", help="do everything but wait, and end")] = False,
+    once: Annotated[bool, typer.Option("--once", help="exit instead of serving until Ctrl-C")] = False,
     into: Annotated[
         str,
         typer.Option(
@@ -104,7 +104,7 @@ def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
 
 
 def _costs(found: dict[str, Any]) -> str:
-    """What an index costs, a component at a time."""
+    """The size of an index by component."""
     sections, postings, occurrences = found["sections"], found["postings"], found["occurrences"]
     function, signatures = found["rank_bits"]
     return (
@@ -114,7 +114,7 @@ def _costs(found: dict[str, Any]) -> str:
 
 
 def _told(collection: Collection) -> list[str]:
-    """A URL of each kind that did not become a page of its own."""
+    """A URL of each kind that did not become a page."""
     from crivello.store import Outcome
 
     first: dict[str, str] = {}
@@ -126,7 +126,7 @@ def _told(collection: Collection) -> list[str]:
 
 
 def _show_search(console: Console, collection: Collection, query: str, into: str) -> None:
-    """The best hits of a query, what the first score is the sum of, and where all the matches are."""
+    """Prints the top hits of a query, the explanation of the first score, and the facets of the matches."""
     say()
     say(f"$ crivello search {into or 'DIR'} {query!r}")
     results = collection.search(query, top=2, explain=True, facets=True)

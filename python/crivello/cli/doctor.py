@@ -1,4 +1,4 @@
-"""crivello doctor: is everything here that is needed?"""
+"""crivello doctor: checks the installation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FREE_BYTES = 2**30
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at; ``advice`` where something is to be done."""
+    """The result of one check; ``advice`` if something has to be done."""
 
     what: str
     found: str
@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(json: Json = False) -> None:
-    """Check whether everything that Crivello needs is here, and say what to do where it is not.
+    """Check that everything Crivello needs is available, and suggest how to fix what is not.
 
     \b
     Examples:
@@ -55,7 +55,7 @@ def doctor(json: Json = False) -> None:
 
 
 def examine() -> Iterator[Finding]:
-    """Everything that can be missing, one by one."""
+    """Runs all checks."""
     yield Finding("Python", sys.version.split()[0], sys.version_info >= (3, 11), "")
     yield _native_core()
     yield from _packages()

@@ -1,4 +1,4 @@
-"""crivello evaluate: how good a run is, and which of two is better."""
+"""crivello evaluate: measures a run, or compares two."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def evaluate_runs(
         str,
         typer.Argument(
             metavar="QRELS",
-            help="judgments of relevance: query, 0, document, grade; -: standard input",
+            help="relevance judgments: query, 0, document, grade; -: standard input",
             show_default=False,
         ),
     ],
@@ -35,33 +35,33 @@ def evaluate_runs(
     ],
     other: Annotated[
         str | None,
-        typer.Argument(metavar="RUN2", help="another, to compare with the first", show_default=False),
+        typer.Argument(metavar="RUN2", help="another run to compare with the first", show_default=False),
     ] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
             "--measure",
             metavar="NAME",
-            help="a measure by its name in ir-measures, instead of the usual ones; may be repeated",
+            help="a measure by its name in ir-measures, instead of the default ones; may be repeated",
             show_default=False,
         ),
     ] = None,
     graded: Annotated[
         bool, typer.Option("--graded", help="take the grades of judgments in three columns as they are")
     ] = False,
-    per_query: Annotated[bool, typer.Option("--per-query", help="show each query, too")] = False,
+    per_query: Annotated[bool, typer.Option("--per-query", help="also show each query")] = False,
     plot: Annotated[
         str,
         typer.Option(
-            "--plot", metavar="FILE", help="draw each query's value, or its difference, as .png or .svg"
+            "--plot", metavar="FILE", help="plot each query's value, or difference, to a .png or .svg file"
         ),
     ] = "",
     json: Json = False,
 ) -> None:
-    """Evaluate a run against judgments of relevance: AP, nDCG@10, P@5, P@10, R@100, R@1000, RR, Bpref, Rprec.
+    """Evaluate a run against relevance judgments: AP, nDCG@10, P@5, P@10, R@100, R@1000, RR, Bpref, Rprec.
 
-    Means are over all queries of the judgments; one for which the run has nothing counts as 0. With two runs:
-    the difference, the queries that the second wins and loses, and how likely that is by chance.
+    Means are over all queries of the judgments; a query without results in the run counts as 0. With two
+    runs: the difference, the queries that the second wins and loses, and the p-value of the difference.
 
     \b
     Examples:

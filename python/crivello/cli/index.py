@@ -1,4 +1,4 @@
-"""crivello index: build the index, bring it up to date, and look inside."""
+"""crivello index: builds, updates and inspects the index."""
 
 from __future__ import annotations
 
@@ -32,33 +32,36 @@ def index(
     source: Annotated[
         str,
         typer.Option(
-            "--from", metavar="FILE", help="add documents from JSON lines instead; -: standard input"
+            "--from",
+            metavar="FILE",
+            help="index documents from JSON lines instead of crawled pages; -: standard input",
         ),
     ] = "",
     delete: Annotated[
         list[str] | None,
-        typer.Option("--delete", metavar="URL", help="delete the page of this URL; may be repeated"),
+        typer.Option(
+            "--delete", metavar="URL", help="delete the page with this URL from the index; may be repeated"
+        ),
     ] = None,
     rebuild: Annotated[
         bool,
-        typer.Option(
-            "--rebuild", help="begin again with the first page, or with FILE, in place of what is there"
-        ),
+        typer.Option("--rebuild", help="index all pages again, or replace the documents with those of FILE"),
     ] = False,
     merge: Annotated[
-        bool, typer.Option("--merge", help="make one segment of all, without what is replaced or deleted")
+        bool,
+        typer.Option("--merge", help="merge all segments into one, without replaced and deleted documents"),
     ] = False,
     stats: Annotated[
-        bool, typer.Option("--stats", help="show what is in the index and what it costs")
+        bool, typer.Option("--stats", help="show the content of the index, and the size of each part")
     ] = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="read all of the index and check that it is whole")
+        bool, typer.Option("--verify", help="read the entire index and verify its integrity")
     ] = False,
     json: Json = False,
     *,
     flags: dict[str, Any],
 ) -> None:
-    """Index the pages that came since the last time, and rank them by their links.
+    """Index the pages crawled since the last time, and rank all pages by their links.
 
     \b
     Examples:
@@ -88,7 +91,7 @@ def index(
     else:
         from crivello.index.jsonl import JsonLines
 
-        # A mistake in the file's name is told before anything is kept.
+        # Report a wrong file name before anything is written.
         lines = JsonLines(source) if source else None
         with _opened(Path(folder), loaded, create=lines is not None) as collection:
             try:
@@ -106,7 +109,7 @@ def index(
 
 @contextmanager
 def _opened(folder: Path, loaded: Settings, *, create: bool) -> Iterator[Collection]:
-    """The collection, open for writing; one that is made for it goes again if nothing is committed to it."""
+    """The collection, open for writing; a newly created one is removed if nothing is committed to it."""
     from crivello.collection import SETTINGS, Collection
 
     is_new, had_folder = not (folder / SETTINGS).exists(), folder.exists()

@@ -1,4 +1,4 @@
-"""How far building an index is, with an estimate of what is left, on a terminal."""
+"""The progress of indexing on a terminal, with the estimated time left."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 
 class IndexProgress:
-    """A line that says what is done now; ``with`` it around the work."""
+    """A context manager that shows a progress line."""
 
     def __init__(self, console: Console, *, shown: bool = True) -> None:
         self._progress = Progress(
@@ -35,12 +35,12 @@ class IndexProgress:
         self._progress.stop()
 
     def begin(self, what: str, total: float | None = None) -> None:
-        """Begins a step; ``total`` is what ``at`` will come to, where that is known."""
+        """Starts a step; ``total`` is the final value of ``at``, if known."""
         if self._task is not None:
             self._progress.remove_task(self._task)
         self._task = self._progress.add_task(what, total=total, documents="")
 
     def at(self, done: float, documents: int) -> None:
-        """Says how far the step is, and how many documents were added."""
+        """Updates the progress of the step, and the number of documents added."""
         if self._task is not None:
             self._progress.update(self._task, completed=done, documents=f"{documents:,} documents")

@@ -1,4 +1,4 @@
-"""What is in an index, and what it costs: tables for people, or JSON."""
+"""Statistics of an index and the size of its parts, as tables or JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crivello.collection import Collection
 
 
 def show(collection: Collection, folder: str, json: bool) -> None:
-    """Prints what is in the index of a collection."""
+    """Prints the statistics of a collection's index."""
     from crivello.index.stats import stats
 
     found = stats(collection)

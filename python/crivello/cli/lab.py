@@ -1,4 +1,4 @@
-"""crivello lab: the parts one by one, to try them out."""
+"""crivello lab: experiments with individual parts."""
 
 from __future__ import annotations
 
@@ -23,35 +23,37 @@ from crivello.cli.output import print_json, say
 app: typer.Typer = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Try the parts one by one: the sample web, URLs, robots.txt, words, codes, dictionaries of terms, sieves, filters against duplicates, settings of the search.",
+    help="Try individual parts: the sample web, URLs, robots.txt, text analysis, integer codes, term dictionaries, sieves, duplicate filters, tuning of search settings.",
 )
 lab_duplicates.register(app)
 
 
 @app.callback()
 def options() -> None:
-    """Try the parts one by one."""
+    """Try individual parts."""
 
 
 @app.command("web")
 def web(
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="the port on every address; 0: any")
+        int, typer.Option("--port", min=0, max=65535, help="the port on every address; 0: any free port")
     ] = 0,
     hosts: Annotated[
-        int, typer.Option("--hosts", min=3, max=200, help="how many hosts, each on its own address")
+        int, typer.Option("--hosts", min=3, max=200, help="number of hosts, each on its own address")
     ] = 9,
     pages: Annotated[
-        int, typer.Option("--pages-per-host", min=4, max=10000, help="how many pages a host has")
+        int, typer.Option("--pages-per-host", min=4, max=10000, help="number of pages per host")
     ] = 75,
     slow: Annotated[
-        float, typer.Option("--slow", min=0, max=60, help="seconds that the slow host takes")
+        float, typer.Option("--slow", min=0, max=60, help="response time of the slow host, in seconds")
     ] = 0.15,
-    seed: Annotated[int, typer.Option("--seed", help="another seed makes another web")] = 2026,
-    log: Annotated[str, typer.Option("--log", metavar="FILE", help="write each request as a JSON line")] = "",
+    seed: Annotated[int, typer.Option("--seed", help="random seed of the web")] = 2026,
+    log: Annotated[
+        str, typer.Option("--log", metavar="FILE", help="log each request as a line of JSON")
+    ] = "",
     json: Json = False,
 ) -> None:
-    """Serve the sample web on loopback until Ctrl-C; print the URLs to start from, one a line.
+    """Serve the sample web on loopback until Ctrl-C; print its seed URLs, one per line.
 
     \b
     Examples:

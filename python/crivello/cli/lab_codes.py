@@ -1,4 +1,4 @@
-"""crivello lab codes: which code fits these numbers?"""
+"""crivello lab codes: compares integer codes on a file of numbers."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ if TYPE_CHECKING:
 
 def codes(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="numbers, one a line or a NumPy array; -: standard input")
+        str, typer.Argument(metavar="FILE", help="numbers, one per line, or a NumPy array; -: standard input")
     ],
     format: Annotated[
         str, typer.Option("--format", help="auto, text, npy, u32 or u64 (raw, little-endian)")
     ] = "auto",
     gaps: Annotated[
-        bool, typer.Option("--gaps", help="take the differences of a sorted list instead of the numbers")
+        bool, typer.Option("--gaps", help="encode the gaps of a sorted list instead of the numbers")
     ] = False,
     plot: Annotated[
-        str, typer.Option("--plot", metavar="FILE", help="draw bits against time, and the distributions")
+        str, typer.Option("--plot", metavar="FILE", help="plot bits against time, and the distributions")
     ] = "",
     json: Json = False,
 ) -> None:
-    """Print what every code makes of a file of numbers: bits a number, and nanoseconds to write and to read it.
+    """Compare all integer codes on a file of numbers: bits per number, nanoseconds to encode and to decode
+    it.
 
-    Beside them stands the empirical entropy, which no code can beat that looks at one number at a time.
+    For comparison it prints the empirical entropy, a lower bound for codes that encode one number at a time.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""crivello lab duplicates: Bloom against Stable Bloom on a stream, over a grid of parameters."""
+"""crivello lab duplicates: compares Bloom and Stable Bloom filters on a stream, over a grid of parameters."""
 
 from __future__ import annotations
 
@@ -24,38 +24,43 @@ def duplicates(
         typer.Argument(metavar="FILE", help="a stream of lines, or a Common Crawl index", show_default=False),
     ] = "",
     elements: Annotated[
-        int | None, typer.Option("--elements", min=1, help="generate so many [default: 1,000,000]")
+        int | None,
+        typer.Option("--elements", min=1, help="number of elements to generate [default: 1,000,000]"),
     ] = None,
     distinct: Annotated[
-        float | None, typer.Option("--distinct", help="the share of new ones among them [default: 0.49]")
+        float | None, typer.Option("--distinct", help="share of distinct elements among them [default: 0.49]")
     ] = None,
     skew: Annotated[
-        float | None, typer.Option("--skew", help="how unevenly they repeat; 0: evenly [default: 0.8]")
+        float | None, typer.Option("--skew", help="skew of the repetitions; 0: uniform [default: 0.8]")
     ] = None,
     into: Annotated[
-        str, typer.Option("--into", metavar="DIR", help="where the report goes")
+        str, typer.Option("--into", metavar="DIR", help="folder of the report")
     ] = "lab-duplicates",
     cells: Annotated[
-        str, typer.Option("--cells", metavar="LIST", help="m: how many cells")
+        str, typer.Option("--cells", metavar="LIST", help="m: number of cells")
     ] = "500k,1M,5M,10M,40M",
-    k: Annotated[str, typer.Option("--k", metavar="LIST", help="K: hash functions")] = "2,4,6,8",
+    k: Annotated[str, typer.Option("--k", metavar="LIST", help="K: number of hash functions")] = "2,4,6,8",
     p: Annotated[
         str, typer.Option("--p", metavar="LIST", help="P: cells to decrement; may be empty")
     ] = "1,4,10",
-    maximum: Annotated[str, typer.Option("--max", metavar="LIST", help="Max: what cells are set to")] = "1,3",
+    maximum: Annotated[
+        str, typer.Option("--max", metavar="LIST", help="Max: value to which cells are set")
+    ] = "1,3",
     fps: Annotated[
         str,
-        typer.Option("--fps", metavar="LIST", help="bounds on false positives to solve P from; may be empty"),
+        typer.Option(
+            "--fps", metavar="LIST", help="false-positive rates from which P is derived; may be empty"
+        ),
     ] = "0.01,0.05",
     seed: Annotated[
-        int, typer.Option("--seed", min=0, help="of the generated stream and the decrements")
+        int, typer.Option("--seed", min=0, help="random seed of the generated stream and the decrements")
     ] = 0,
     json: Json = False,
 ) -> None:
-    """Compare Bloom and Stable Bloom filters on a stream with duplicates; leave a report with plots.
+    """Compare Bloom and Stable Bloom filters on a stream with duplicates; write a report with plots.
 
-    Every combination of m, K, P and Max judges the whole stream. The results go to a DuckDB file, tables and plots
-    to a report beside it.
+    Every combination of m, K, P and Max is run over the entire stream. Results are written to a DuckDB file,
+    tables and plots to a report next to it.
 
     \b
     Examples:
@@ -95,7 +100,7 @@ def duplicates(
 
 
 def _counts(text: str, flag: str) -> tuple[int, ...]:
-    """Whole numbers from a list like ``500k,1M``; k and M are a thousand and a million."""
+    """Parses a list of integers such as ``500k,1M``; k and M are a thousand and a million."""
     found = [re.fullmatch(r"(\d+(?:\.\d+)?)([km]?)", part) for part in _parts(text.lower())]
     numbers = tuple(int(float(one[1]) * _UNITS[one[2]]) for one in found if one)
     if len(numbers) < len(found) or 0 in numbers:

@@ -1,4 +1,4 @@
-"""crivello lab robots: what a robots.txt says about URLs."""
+"""crivello lab robots: tests URLs against a robots.txt."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from crivello.cli.output import emit, print_json
 from crivello.errors import InvalidArgument, StorageError
 
 _BATCH = 10_000
-# More than what counts of a robots.txt, which the core cuts off itself.
+# More than the part of a robots.txt that is interpreted; the core truncates it.
 _READ = 1 << 20
-# Rules see no host, so a bare path will do.
+# Rules do not depend on the host, so a bare path is accepted.
 _ANY_HOST = "http://any.invalid"
 
 
@@ -36,9 +36,9 @@ def robots(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Print whether a robots.txt lets a crawler fetch a URL, and the line that decides.
+    """Print whether a robots.txt allows a crawler to fetch a URL, and the line that decides.
 
-    Ends with 0 when it may be fetched, with 1 when not, or when any of several may not.
+    The exit code is 0 if all URLs are allowed, 1 if any is not.
 
     \b
     Examples:

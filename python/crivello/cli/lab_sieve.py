@@ -1,4 +1,4 @@
-"""crivello lab sieve: each URL once, in the order of its first appearance, through any of the sieves."""
+"""crivello lab sieve: deduplicates URLs in first-seen order, with any of the sieves."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ _USUAL = {setting.name: setting.shown_default for setting in settings.settings_o
 def sieve(
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FILE", help="URLs, one a line, plain or gzip", show_default=False),
+        typer.Argument(metavar="FILE", help="URLs, one per line, plain or gzip", show_default=False),
     ] = None,
-    kind: Annotated[str, typer.Option("--kind", help="which sieve")] = _USUAL["sieve"],
+    kind: Annotated[str, typer.Option("--kind", help="kind of sieve")] = _USUAL["sieve"],
     memory: Annotated[
-        str, typer.Option("--memory", help="bytes that mercator, offline and lsm may use")
+        str, typer.Option("--memory", help="memory budget in bytes of mercator, offline and lsm")
     ] = _USUAL["sieve_memory"],
     cache: Annotated[
-        str, typer.Option("--cache", help="how many recent URLs are known without asking the sieve")
+        str, typer.Option("--cache", help="number of recent URLs cached in front of the sieve; 0: no cache")
     ] = _USUAL["sieve_cache"],
     capacity: Annotated[
-        str, typer.Option("--capacity", help="how many URLs the Bloom filters are made for")
+        str, typer.Option("--capacity", help="number of URLs for which the Bloom filters are sized")
     ] = _USUAL["sieve_capacity"],
     error: Annotated[
-        str, typer.Option("--error", help="how often those err when they have so many")
+        str, typer.Option("--error", help="their false-positive rate at that capacity")
     ] = _USUAL["sieve_error"],
     stats: Annotated[
-        bool, typer.Option("--stats", help="say how the sieve stands, as JSON on standard error")
+        bool, typer.Option("--stats", help="print statistics of the sieve, as JSON on standard error")
     ] = False,
 ) -> None:
     """Print each URL of files or standard input once, in first-seen order.

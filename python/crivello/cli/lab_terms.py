@@ -1,4 +1,4 @@
-"""crivello lab terms: what it costs to know the rank of a term, by every dictionary."""
+"""crivello lab terms: compares term dictionaries."""
 
 from __future__ import annotations
 
@@ -20,25 +20,26 @@ if TYPE_CHECKING:
 def terms(
     file: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="terms, one a line, plain or gzip", show_default=False),
+        typer.Argument(metavar="FILE", help="terms, one per line, plain or gzip", show_default=False),
     ] = "",
     keys: Annotated[
-        int | None, typer.Option("--keys", min=2, help="generate so many [default: 100,000]")
+        int | None, typer.Option("--keys", min=2, help="number of terms to generate [default: 100,000]")
     ] = None,
     signature_bits: Annotated[
-        int, typer.Option("--signature-bits", min=0, max=32, help="of the ranks that are compared")
+        int, typer.Option("--signature-bits", min=0, max=32, help="bits per signature of the compared ranks")
     ] = 8,
-    lookups: Annotated[int, typer.Option("--lookups", min=1, help="how many terms are asked for")] = 200_000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="of terms and lookups")] = 0,
+    lookups: Annotated[int, typer.Option("--lookups", min=1, help="number of lookups")] = 200_000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="random seed of terms and lookups")] = 0,
     plot: Annotated[
-        str, typer.Option("--plot", metavar="FILE", help="draw the tables into a .png or .svg file")
+        str, typer.Option("--plot", metavar="FILE", help="plot the tables to a .png or .svg file")
     ] = "",
     json: Json = False,
 ) -> None:
-    """Compare dictionaries on terms: bits a key, time to build and to ask, false positives.
+    """Compare term dictionaries: bits per key, construction and lookup time, false-positive rate.
 
-    From terms to ranks by static functions with signatures, beside a Python dict, a sorted array and a front-coded
-    list; and sets of terms by self-signing, beside Bloom filters with the same error.
+    Maps from terms to ranks by static functions with signatures, compared with a Python dict, a sorted array
+    and a front-coded list; and self-signed sets of terms, compared with Bloom filters of the same
+    false-positive rate.
 
     \b
     Examples:

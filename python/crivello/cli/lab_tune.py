@@ -1,4 +1,4 @@
-"""crivello lab tune: which settings of the search fit these judgments?"""
+"""crivello lab tune: fits search settings to relevance judgments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def tune(
     folder: Folder,
     judgments: Annotated[
-        str, typer.Argument(metavar="QRELS", help="judgments of relevance, as for eval", show_default=False)
+        str, typer.Argument(metavar="QRELS", help="relevance judgments, as for evaluate", show_default=False)
     ],
     topics: Annotated[
         str, typer.Argument(metavar="TOPICS", help="topics, as for search --batch", show_default=False)
@@ -26,29 +26,26 @@ def tune(
         typer.Option(
             "--parameter",
             metavar="NAME=LOW:HIGH",
-            help="a number among the settings of the search, and where to look for it; may be repeated [default: k1=0.4:3, b=0:1]",
+            help="a numeric search setting and its range; may be repeated [default: k1=0.4:3, b=0:1]",
             show_default=False,
         ),
     ] = None,
-    measure: Annotated[
-        str, typer.Option("--measure", metavar="NAME", help="what to make as high as possible")
-    ] = "AP",
-    folds: Annotated[
-        int, typer.Option("--folds", min=2, max=1000, help="into how many folds the topics are dealt")
-    ] = 5,
-    budget: Annotated[int, typer.Option("--budget", min=1, help="how many settings are tried at most")] = 100,
+    measure: Annotated[str, typer.Option("--measure", metavar="NAME", help="measure to maximise")] = "AP",
+    folds: Annotated[int, typer.Option("--folds", min=2, max=1000, help="number of folds of the topics")] = 5,
+    budget: Annotated[int, typer.Option("--budget", min=1, help="maximum number of settings to try")] = 100,
     top: Annotated[
-        int, typer.Option("--top", min=1, max=1000, help="how many results of a topic are looked at")
+        int, typer.Option("--top", min=1, max=1000, help="number of results per topic to evaluate")
     ] = 100,
     graded: Annotated[
         bool, typer.Option("--graded", help="take the grades of judgments in three columns as they are")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Fit settings of the search to judgments of relevance, by cross-validation.
+    """Fit search settings to relevance judgments, by cross-validation.
 
-    Each fold of the topics is measured with what was fitted to the others, beside the settings that the collection
-    has now. The last lines, fitted to all topics, are for crivello.toml; the collection is not changed.
+    Each fold of the topics is evaluated with the settings fitted to the other folds, and with the current
+    settings of the collection. The last lines, fitted to all topics, are for crivello.toml; the collection is
+    not changed.
 
     \b
     Examples:

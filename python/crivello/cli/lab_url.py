@@ -1,4 +1,4 @@
-"""crivello lab url: the canonical form of a URL, and what the crawl would think of it."""
+"""crivello lab url: canonicalises a URL, and checks it for traps."""
 
 from __future__ import annotations
 
@@ -22,24 +22,25 @@ def url(
         str | None,
         typer.Argument(metavar="URL", help="a URL; without it, URLs from standard input", show_default=False),
     ] = None,
-    base: Annotated[str | None, typer.Option("--base", help="the page that a relative URL stands on")] = None,
+    base: Annotated[str | None, typer.Option("--base", help="base URL for relative URLs")] = None,
     session_ids: Annotated[
-        bool, typer.Option("--session-ids/--no-session-ids", help="drop the ids of sessions")
+        bool, typer.Option("--session-ids/--no-session-ids", help="remove session ids")
     ] = _USUAL.clean_session_ids,
     tracking: Annotated[
-        bool, typer.Option("--tracking/--no-tracking", help="drop parameters such as utm_source and fbclid")
+        bool, typer.Option("--tracking/--no-tracking", help="remove parameters such as utm_source and fbclid")
     ] = _USUAL.clean_tracking,
     sort_query: Annotated[
         bool, typer.Option("--sort-query/--no-sort-query", help="sort the parameters by name")
     ] = _USUAL.sort_queries,
     index_pages: Annotated[
-        bool, typer.Option("--index-pages/--no-index-pages", help="drop index.html and the like")
+        bool, typer.Option("--index-pages/--no-index-pages", help="remove index.html and the like")
     ] = _USUAL.clean_index_pages,
     json: Json = False,
 ) -> None:
     """Print the canonical form of a URL, its signature, its domain, and whether it looks like a trap.
 
-    Ends with 1 when it is no URL of the web. URLs from standard input give one line each, with tabs.
+    The exit code is 1 if it is not an HTTP URL. URLs from standard input yield one line each, separated by
+    tabs.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""crivello lab words: what a text is indexed as."""
+"""crivello lab words: shows the text analysis."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def words(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Print the words of a text, what each is indexed as, and where it stands.
+    """Print the words of a text, with the term and the position of each.
 
-    An identifier comes whole and then in parts, from the same position on. A term that is - is too long to be
-    indexed. Ends with 1 when there is no word.
+    An identifier is followed by its parts, starting at the same position. The term - marks a word that is too
+    long to be indexed. The exit code is 1 if there is no word.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Lines from files and standard input, and words from the command line, that may be anything."""
+"""Lines from files and standard input, and arguments of the command line, which may be arbitrary bytes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from crivello.lines import numbered_lines
 
 
 def lines_of(names: list[str]) -> Iterator[str]:
-    """The lines of files, plain or gzip, that are not empty; ``-`` is standard input."""
+    """The non-blank lines of files, plain or gzip; ``-`` is standard input."""
     for name in names:
         for _, line in numbered_lines(name):
             yield line
 
 
 def utf8(text: str, name: str) -> str:
-    """A word of the command line, if it is UTF-8."""
+    """Checks that an argument of the command line is UTF-8, and returns it."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""The live view of a crawl on a terminal: how fast, how much waits and where, what fails, who is slow."""
+"""The live view of a crawl on a terminal: throughput, queues, errors and slow hosts."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _PER_SECOND = 4
 _WINDOW = 5.0
 _SLOWEST = 3
 _NAME = 10
-# The terminal writes ^C after the last line. With no place left for it there it would begin another, and what is
-# taken away would not be all.
+# The terminal echoes ^C after the last line. Without a free cell it would wrap to a new line, and clearing the
+# view would miss a line.
 _ECHO = 2
 
 
 class CrawlProgress:
-    """Shows the reports of a crawl on a terminal while it is ``shown``; elsewhere it is silent."""
+    """Shows the reports of a crawl on a terminal while it is ``shown``; without a terminal it is silent."""
 
     def __init__(self, console: Console, settings: Crawl | None = None) -> None:
         self._console = console
@@ -41,7 +41,7 @@ class CrawlProgress:
 
     @contextmanager
     def shown(self) -> Iterator[CrawlProgress]:
-        """Shows the view while the crawl runs, and takes it away then."""
+        """Shows the view while the crawl runs, and then clears it."""
         if not self._console.is_terminal:
             yield self
             return
@@ -65,7 +65,7 @@ class CrawlProgress:
 
 
 class _Speed:
-    """Pages and bytes a second over the last seconds."""
+    """Pages and bytes per second over the last few seconds."""
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int, int]] = deque()
@@ -161,13 +161,14 @@ def _lists(report: Report) -> Table:
 
 
 def errors_line(errors: Iterable[tuple[str, int]]) -> str:
-    """The errors by class, the most frequent first."""
+    """The errors by class, most frequent first."""
     ordered = sorted(errors, key=lambda error: (-error[1], error[0]))
     return ", ".join(f"{name} {count:,}" for name, count in ordered) or "none"
 
 
 def _grid(*widths: int | None) -> Table:
-    """A name and columns of these widths, which do not move when numbers grow; None: what is left."""
+    """A name and columns of fixed widths, so that they do not move when numbers grow; ``None``: the remaining
+    width."""
     from rich.table import Table
 
     table = Table.grid(padding=(0, 2, 0, 0))
@@ -178,7 +179,7 @@ def _grid(*widths: int | None) -> Table:
 
 
 def _end(report: Report, settings: Crawl | None) -> str:
-    """What will end the crawl: of several limits the one that is nearest."""
+    """The limit that will end the crawl first."""
     if settings is None:
         return "Ctrl-C ends it"
     limits = [

@@ -1,4 +1,5 @@
-"""Flags from settings: one definition in ``crivello.settings`` makes the flag, its help and its check."""
+"""Generates flags from settings: each definition in ``crivello.settings`` yields a flag, its help and its
+check."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def with_settings(*sections: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Adds the flags of sections to a command, which gets those that were given as ``flags``."""
+    """Adds the flags of sections to a command, which receives the given ones as ``flags``."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         added = [setting for section in sections for setting in settings_of(section)]
@@ -52,7 +53,7 @@ def _parameter(setting: Setting) -> inspect.Parameter:
     is_switch = setting.base is bool
     names = f"{setting.flag}/--no-{setting.flag.removeprefix('--')}" if is_switch else setting.flag
     metavar = None if is_switch else _metavar(setting)
-    # Every value but a switch comes as text, so that the settings' own check speaks and no other.
+    # All values except switches are passed as text, so that only the settings validate them.
     option = typer.Option(
         names, metavar=metavar, help=shown, show_default=False, rich_help_panel=setting.group
     )
@@ -73,7 +74,7 @@ def _metavar(setting: Setting) -> str | None:
 
 
 class InGroups(TyperCommand):
-    """A command whose help shows the flags of settings under the headings of their groups."""
+    """A command whose help groups the flags of settings under headings."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -82,14 +83,14 @@ class InGroups(TyperCommand):
             usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
             if record is not None:
                 groups.setdefault(getattr(parameter, "rich_help_panel", None) or usual, []).append(record)
-        # What is the command's own comes first, also --help, which is the last of its parameters.
+        # The command's own options come first, including --help, which is its last parameter.
         for heading in sorted(groups, key=lambda heading: heading not in ("Arguments", "Options")):
             with formatter.section(heading):
                 formatter.write_dl(groups[heading])
 
 
 def size(text: str, flag: str) -> int:
-    """Bytes from text like ``16M``."""
+    """Parses a size such as ``16M``."""
     found = parse_number(text, BYTES)
     if not isinstance(found, int) or found <= 0:
         raise InvalidArgument(

@@ -1,4 +1,4 @@
-"""Data to standard output, everything else to standard error; nothing that moves unless a person looks."""
+"""Data goes to standard output, everything else to standard error; progress is shown only on a terminal."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _WAITING = "still waiting"
 
 
 class OutputClosed(Exception):
-    """Whoever read our output has enough. Not an OSError, which Typer would take for a failure."""
+    """The reader closed the pipe. Not an OSError, which Typer would report as a failure."""
 
 
 def emit(line: str) -> None:
-    """A line of data on standard output."""
+    """Writes a line of data to standard output."""
     try:
         sys.stdout.write(line + "\n")
     except BrokenPipeError:
@@ -32,17 +32,17 @@ def emit(line: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    """A value as one line of JSON on standard output."""
+    """Writes a value as one line of JSON to standard output."""
     emit(msgspec.json.encode(value).decode())
 
 
 def say(text: str = "") -> None:
-    """A line for people on standard error."""
+    """Writes a message to standard error."""
     print(text, file=sys.stderr, flush=True)
 
 
 def stderr_console() -> Console:
-    """Rich on standard error; plain where that is not a terminal."""
+    """A Rich console on standard error; plain text if that is not a terminal."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
@@ -50,7 +50,7 @@ def stderr_console() -> Console:
 
 @contextmanager
 def progress_of(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on a terminal, to be told how many of how many are done; elsewhere nothing."""
+    """A progress bar, as a function of the number done and the total; ``None`` without a terminal."""
     console = stderr_console()
     if not console.is_terminal:
         yield None
@@ -63,14 +63,14 @@ def progress_of(what: str) -> Iterator[Callable[[int, int], None] | None]:
 
 
 def stdout_console() -> Console:
-    """Rich on standard output, for data that is laid out; plain where that is not a terminal."""
+    """A Rich console on standard output; plain text if that is not a terminal."""
     from rich.console import Console
 
     return Console(highlight=False)
 
 
 def table_of(title: str, rows: Iterable[tuple[str, ...]]) -> Table:
-    """Names, each with a value or several, as a table."""
+    """A table of names with one or several values."""
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
@@ -83,26 +83,26 @@ def table_of(title: str, rows: Iterable[tuple[str, ...]]) -> Table:
 
 
 def print_table(title: str, rows: Iterable[tuple[str, ...]]) -> None:
-    """Names and values, as a table on standard error."""
+    """Prints a table of names and values to standard error."""
     if title:
         say(title)
     stderr_console().print(table_of("", rows))
 
 
 def print_report(title: str, report: Report) -> None:
-    """What a crawl did, as a table on standard error: in this run, and in all where there were others."""
+    """Prints the report of a crawl to standard error: of this run and, if there were others, of all runs."""
     from crivello.crawl import Report
 
     rows: Iterable[tuple[str, ...]] = report_rows(report)
     if report.is_resumed:
         new = dict(report_rows(Report(report.of_run())))
-        del new[_WAITING]  # of all runs only
+        del new[_WAITING]  # only meaningful for all runs
         rows = [("", "this run", "in all"), *((name, new.get(name, ""), value) for name, value in rows)]
     print_table(title, rows)
 
 
 def report_rows(report: Report) -> Iterator[tuple[str, str]]:
-    """What a crawl did, for a table."""
+    """The rows of a crawl's report."""
     yield "pages fetched", f"{report.pages:,}"
     for status, count in sorted(report.statuses.items()):
         yield f"  with status {status}", f"{count:,}"

@@ -1,4 +1,4 @@
-"""crivello pages: what is stored."""
+"""crivello pages: lists or shows stored pages."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ def register(app: typer.Typer) -> None:
 
 def pages(
     folder: Folder,
-    url: Annotated[str, typer.Option("--url", metavar="URL", help="one page: its text")] = "",
-    raw: Annotated[bool, typer.Option("--raw", help="with --url: the bytes as the server sent them")] = False,
+    url: Annotated[str, typer.Option("--url", metavar="URL", help="show the text of this page")] = "",
+    raw: Annotated[
+        bool, typer.Option("--raw", help="with --url: write the body as sent by the server")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """List what became of each URL, or show one page.
+    """List the outcome of each URL, or show one page.
 
     \b
     Examples:

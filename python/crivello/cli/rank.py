@@ -1,4 +1,4 @@
-"""crivello rank: the pages, or the nodes of any graph, by their links."""
+"""crivello rank: ranks pages, or the nodes of any graph, by their links."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crivello.cli.output import emit, print_json, say
 
 
 class Measure(StrEnum):
-    """The measures there are."""
+    """The available measures."""
 
     PAGERANK = "pagerank"
 
@@ -29,19 +29,19 @@ def rank(
     folder: Annotated[
         str, typer.Argument(metavar="DIR", help="the collection's folder", show_default=False)
     ] = "",
-    measure: Annotated[Measure, typer.Option("--measure", help="how to rank")] = Measure.PAGERANK,
+    measure: Annotated[Measure, typer.Option("--measure", help="centrality measure")] = Measure.PAGERANK,
     graph: Annotated[
         str, typer.Option("--graph", metavar="FILE", help="an edge list instead of a collection")
     ] = "",
     damping: Annotated[
         float, typer.Option("--damping", min=0.0, max=0.999, help="PageRank's damping factor")
     ] = 0.85,
-    top: Annotated[int, typer.Option("--top", min=1, help="how many to show")] = 10,
+    top: Annotated[int, typer.Option("--top", min=1, help="number of nodes to show")] = 10,
     json: Json = False,
 ) -> None:
     """Rank the pages of a collection, or the nodes of an edge list, by their links.
 
-    An edge list has a line for each arc: source, white space or a comma, target; # begins a comment.
+    An edge list has a line per edge: source, white space or a comma, target; # starts a comment.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The results of a search as a person reads them: hits on standard output, the rest on standard error."""
+"""Search results for people: hits on standard output, the rest on standard error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def print_results(results: Results) -> None:
-    """Prints hits with their explanations and facets, where there are any, and says how the search went."""
+    """Prints hits with explanations and facets, if requested, and a summary of the search."""
     if results.corrected:
         say(
             f"nothing matches {results.query!r}; showing {results.corrected!r} (--no-correct: only what was typed)\n"
@@ -42,7 +42,7 @@ def print_results(results: Results) -> None:
 
 
 def print_hit(console: Console, hit: Hit) -> None:
-    """Prints a hit on a terminal: lines end between words, and the address stays in one piece."""
+    """Prints a hit on a terminal: lines wrap between words, and the URL is never wrapped."""
     from rich.padding import Padding
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""crivello search: ranked answers."""
+"""crivello search: searches a collection."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
 def search(
     folder: Folder,
     query: Annotated[
-        list[str] | None, typer.Argument(metavar="QUERY", help="what to look for", show_default=False)
+        list[str] | None, typer.Argument(metavar="QUERY", help="the query", show_default=False)
     ] = None,
     top: Annotated[
         int | None,
@@ -34,11 +34,11 @@ def search(
             "--top",
             min=1,
             max=1000,
-            help=f"how many results [default: {_TOP}; {_TOP_OF_A_TOPIC} a topic with --batch]",
+            help=f"number of results [default: {_TOP}; {_TOP_OF_A_TOPIC} per topic with --batch]",
             show_default=False,
         ),
     ] = None,
-    offset: Annotated[int, typer.Option("--offset", min=0, help="how many results to pass over")] = 0,
+    offset: Annotated[int, typer.Option("--offset", min=0, help="number of results to skip")] = 0,
     batch: Annotated[
         str,
         typer.Option(
@@ -52,24 +52,22 @@ def search(
         typer.Option(
             "--run",
             metavar="FILE",
-            help="where the run of --batch goes; -: standard output",
+            help="file for the run of --batch; -: standard output",
             show_default=False,
         ),
     ] = "-",
-    explain: Annotated[
-        bool, typer.Option("--explain", help="show what each score is made of, to the last part")
-    ] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="show how each score is computed")] = False,
     facets: Annotated[
-        bool, typer.Option("--facets", help="count the matches of each site, language, type and year")
+        bool, typer.Option("--facets", help="count the matches by site, language, type and year")
     ] = False,
     no_correct: Annotated[
-        bool, typer.Option("--no-correct", help="where nothing matches, show nothing: no better spelling")
+        bool, typer.Option("--no-correct", help="if nothing matches, do not search a corrected spelling")
     ] = False,
     json: Json = False,
     *,
     flags: dict[str, Any],
 ) -> None:
-    """Search a collection, by words and operators.
+    """Search a collection with words and operators.
 
     \b
       solar wind                  any of the words; the more, and the rarer, the better
@@ -83,7 +81,7 @@ def search(
       wind^2                      with another weight; * is every page
 
     \b
-    Quote a query with signs for the shell. docs/search.md has the whole language.
+    Quote queries that contain special characters of the shell. docs/search.md describes the query language.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""crivello serve: the search page."""
+"""crivello serve: serves the search page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""crivello status: how a crawl stands, now and over time."""
+"""crivello status: shows the state of a crawl, now and over time."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def register(app: typer.Typer) -> None:
 def status(
     folder: Folder,
     plot: Annotated[
-        str, typer.Option("--plot", metavar="FILE", help="draw the crawl over time into a .png or .svg file")
+        str, typer.Option("--plot", metavar="FILE", help="plot the crawl over time to a .png or .svg file")
     ] = "",
-    follow: Annotated[bool, typer.Option("--follow", help="look again while the crawl goes on")] = False,
-    top: Annotated[int, typer.Option("--top", min=0, help="how many of the busiest hosts to name")] = 10,
+    follow: Annotated[bool, typer.Option("--follow", help="update until the crawl ends")] = False,
+    top: Annotated[int, typer.Option("--top", min=0, help="number of busiest hosts to list; 0: none")] = 10,
     json: Json = False,
 ) -> None:
-    """Tell how a crawl stands: its counts, its speed, its hosts, and how it went over time.
+    """Show the state of a crawl: counters, throughput, hosts, and progress over time.
 
-    It may run while another process crawls, and shows the last checkpoint. With --follow it goes on until the
-    crawl ends, and leaves out the busiest hosts, which are costly to tell.
+    It can run while another process crawls, and shows the last checkpoint. With --follow it updates until the
+    crawl ends, and omits the busiest hosts, which are expensive to compute.
 
     \b
     Examples:
@@ -79,12 +79,12 @@ def status(
 
 
 def _follow(collection: Collection, found: Status, json: bool) -> Status:
-    """Shows every checkpoint until the crawl ends; gives the last."""
+    """Shows every checkpoint until the crawl ends; returns the last status."""
     begun = time.monotonic()
     console = stdout_console()
 
     def goes_on() -> bool:
-        # A run that has just begun made no checkpoint yet by which it could be known.
+        # A run that has just started is not visible before its first checkpoint.
         is_fresh = found.state == "in use" and time.monotonic() - begun < _UNTIL_KNOWN
         return found.is_going_on or is_fresh
 
@@ -110,7 +110,7 @@ def _follow(collection: Collection, found: Status, json: bool) -> Status:
 
 
 def _line(found: Status) -> str:
-    """How it stands, in one line."""
+    """The status in one line."""
     from crivello.crawl.status import LATELY
 
     report = found.report
@@ -174,7 +174,7 @@ def _now(found: Status) -> Iterator[tuple[str, str]]:
 
 
 def _plots(found: Status, width: int) -> Iterator[RenderableType]:
-    """Each quantity over time; all share the axis at the end."""
+    """A chart of each quantity over time; all share the axis at the bottom."""
     from rich.text import Text
 
     from crivello.cli.blocks import axis, bars

@@ -1,4 +1,4 @@
-"""crivello stream: the duplicates in a stream of lines."""
+"""crivello stream: finds duplicates in a stream of lines."""
 
 from __future__ import annotations
 
@@ -24,43 +24,52 @@ def stream(
         typer.Argument(metavar="FILE", help="plain, gzip or Zstandard; none, or -: standard input"),
     ] = None,
     filter: Annotated[
-        str, typer.Option("--filter", metavar="stable|bloom|blocked-bloom|exact", help="who tells duplicates")
+        str,
+        typer.Option(
+            "--filter", metavar="stable|bloom|blocked-bloom|exact", help="structure that detects duplicates"
+        ),
     ] = "stable",
     format: Annotated[
         str,
         typer.Option(
-            "--format", metavar="auto|lines|cdxj", help="what is compared; auto: by the first lines"
+            "--format",
+            metavar="auto|lines|cdxj",
+            help="format of the input; auto: detected from the first lines",
         ),
     ] = "auto",
-    mark: Annotated[bool, typer.Option("--mark", help="print every line after new, dup or bad")] = False,
-    duplicates: Annotated[bool, typer.Option("--duplicates", help="print the duplicates only")] = False,
+    mark: Annotated[bool, typer.Option("--mark", help="prefix every line with new, dup or bad")] = False,
+    duplicates: Annotated[bool, typer.Option("--duplicates", help="print only the duplicates")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="print no lines, only the report")] = False,
     truth: Annotated[bool, typer.Option("--truth", help="compare with the exact answer")] = False,
     memory: Annotated[
-        str, typer.Option("--memory", metavar="SIZE", help="bytes for the filter, like 16M")
+        str, typer.Option("--memory", metavar="SIZE", help="memory budget of the filter, as in 16M")
     ] = "64M",
     error: Annotated[
-        float | None, typer.Option("--error", help="false positives to allow [default: 0.01]")
+        float | None, typer.Option("--error", help="allowed false-positive rate [default: 0.01]")
     ] = None,
     capacity: Annotated[
-        int | None, typer.Option("--capacity", help="Bloom: as large as so many keys need")
+        int | None, typer.Option("--capacity", help="Bloom: number of keys for which it is sized")
     ] = None,
-    k: Annotated[int | None, typer.Option("--k", min=1, help="hash functions [default: the best]")] = None,
+    k: Annotated[
+        int | None, typer.Option("--k", min=1, help="number of hash functions [default: the best]")
+    ] = None,
     p: Annotated[
-        int | None, typer.Option("--p", min=1, help="stable: cells to decrement a line [default: by --error]")
+        int | None,
+        typer.Option("--p", min=1, help="stable: cells decremented per line [default: derived from --error]"),
     ] = None,
     maximum: Annotated[
-        int | None, typer.Option("--max", min=1, max=255, help="stable: what a cell is set to [default: 1]")
+        int | None,
+        typer.Option("--max", min=1, max=255, help="stable: value to which cells are set [default: 1]"),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="stable: another seed, other cells")
+        int | None, typer.Option("--seed", min=0, help="stable: random seed of the decremented cells")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Drop or mark the duplicates in a stream of lines, or of a Common Crawl index, in a fixed memory.
+    """Drop or mark the duplicates in a stream of lines, or of a Common Crawl index, in fixed memory.
 
-    Lines that are not judged to be duplicates go to standard output, the report to standard error; with --json
-    only the report is printed, on standard output.
+    Lines not judged to be duplicates go to standard output, the report to standard error; with --json only
+    the report is printed, to standard output.
 
     \b
     Examples:
@@ -90,7 +99,7 @@ def stream(
 
 
 def rows(report: Report) -> Iterator[tuple[str, str]]:
-    """A report, for a table."""
+    """The rows of a report."""
     yield "lines", f"{report.lines:,}"
     yield "new", f"{report.new:,}"
     yield "duplicates", f"{report.duplicates:,}"

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Formats quantities for people."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def volume(count: float) -> str:
 
 
 def rate(per_second: float) -> str:
-    """A speed without its unit: as many digits as say something."""
+    """A rate without its unit, with as many digits as are significant."""
     return f"{per_second:,.1f}" if per_second < 10 else f"{per_second:,.0f}"
 
 
 def duration(seconds: float) -> str:
-    """A time, as in 1:02:03, 2:03 or 4.5 s."""
+    """A duration, as in 1:02:03, 2:03 or 4.5 s."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, seconds = divmod(int(seconds), 60)
@@ -34,5 +34,5 @@ def share(part: float) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """So many things, as in 1 topic or 2 topics."""
+    """A count with its noun, as in 1 topic or 2 topics."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""crivello up: crawl, index while crawling, and serve."""
+"""crivello up: crawls, indexes while crawling, and serves."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def up(
     *,
     flags: dict[str, Any],
 ) -> None:
-    """Crawl some sites, index them while crawling, and serve the search page from the first page on.
+    """Crawl sites, index them while crawling, and serve the search page from the first page on.
 
     \b
     Examples:
@@ -64,7 +64,7 @@ def up(
             say(f"stopped; `crivello up {' '.join(urls)} --into {folder}` goes on")
             raise
         print_report(f"crawled into {folder}", report)
-        collection.close()  # for the next writer; the page goes on reading
+        collection.close()  # lets another process write; the server keeps reading
         if not once:
             say(f"still serving {server.url} (Ctrl-C ends it)")
             server.wait()

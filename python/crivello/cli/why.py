@@ -1,4 +1,4 @@
-"""crivello why: the story of a URL."""
+"""crivello why: the history of a URL."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ def register(app: typer.Typer) -> None:
 
 def why(
     folder: Folder,
-    url: Annotated[str, typer.Argument(metavar="URL", help="the URL, in any spelling", show_default=False)],
+    url: Annotated[
+        str, typer.Argument(metavar="URL", help="the URL; need not be canonical", show_default=False)
+    ],
     json: Json = False,
 ) -> None:
-    """Tell the story of a URL: where it was found, when it was tried, what refused it, what became of it.
+    """Show the history of a URL: where it was found, when it was tried, and what became of it.
 
-    Times are UTC. The exit code is 1 where the crawl never took the URL in.
+    Times are UTC. The exit code is 1 if the crawl never added the URL.
 
     \b
     Examples:
@@ -51,7 +53,7 @@ def why(
 
 
 def _line(heading: str, text: str, width: int) -> str:
-    """A heading and its text beside it, as long as it is; URLs stay whole."""
+    """A heading followed by its wrapped text; URLs are never broken."""
     indent = " " * (_HEADING + 2 if heading else 2)
     first = f"  {heading:<{_HEADING}}" if heading else indent
     return textwrap.fill(

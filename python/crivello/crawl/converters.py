@@ -1,4 +1,4 @@
-"""Which classes of the user's turn which media types into text, and the command of the process that runs them."""
+"""User-defined converters from media types to text, and the command line of the process that runs them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
 
 
 def load_converters(extensions: Extensions, setting: str) -> dict[str, str]:
-    """The media types that have a converter from outside, each with its class as ``module:Class``."""
+    """The user-defined converters: a mapping from media type to ``module:Class``."""
     given = extensions.named("crawl.converters", setting)
     named = _read(given) if isinstance(given, str) else given
     if not isinstance(named, Mapping):
@@ -51,6 +51,6 @@ def _read(setting: str) -> dict[str, str]:
 
 
 def command(converters: Mapping[str, str]) -> list[str]:
-    """What runs a conversion, before the media type."""
+    """The command line of a conversion, up to the media type, which is appended."""
     told = msgspec.json.encode({"path": sys.path, "converters": converters}).decode()
     return [sys.executable, _SCRIPT, told]

@@ -1,7 +1,7 @@
-"""Reading the log of decisions, ``log/decisions-*.jsonl``: one JSON object a line (``crates/core/src/crawl``).
+"""Reads the decision log, ``log/decisions-*.jsonl``: one JSON object per line (``crates/core/src/crawl``).
 
-A URL's lines are found by looking for its bytes in the mapped files, about 2 GB a second, without reading
-the lines between them. Only what was committed counts, also while a crawl goes on writing.
+The lines of a URL are found by a byte search in the memory-mapped files, at about 2 GB/s, without parsing the
+other lines. Only committed data is read, even while a crawl is appending.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EXTENSION_FAILED = "extension failed"
 
 
 class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something that was decided about a URL; ``event`` is an outcome in its words, or one of those above."""
+    """One log entry about a URL; ``event`` is the text of an outcome, or one of the constants above."""
 
     time: float
     url: str
@@ -47,14 +47,14 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
     other: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The decision as the log has it."""
+        """The decision as logged."""
         return {
             name: value for name, value in msgspec.structs.asdict(self).items() if value not in (None, "")
         }
 
 
 def decision_files(collection: Collection) -> list[tuple[Path, int]]:
-    """The files of the log with their committed lengths, the oldest first."""
+    """The log files with their committed lengths, oldest first."""
     names = sorted(
         name for name, length in collection.files.items() if name.startswith(Layout.DECISIONS) and length
     )
@@ -62,7 +62,7 @@ def decision_files(collection: Collection) -> list[tuple[Path, int]]:
 
 
 def decisions_naming(collection: Collection, *urls: str) -> Iterator[Decision]:
-    """The decisions about any of the URLs, or in which one plays a part, in the order of the log."""
+    """The decisions about any of the URLs, or that mention one, in log order."""
     needles = [msgspec.json.encode(url) for url in urls]
     decode = msgspec.json.Decoder(Decision).decode
     for file, committed in decision_files(collection):
@@ -76,7 +76,7 @@ def decisions_naming(collection: Collection, *urls: str) -> Iterator[Decision]:
 
 
 def _lines_with(content: mmap.mmap, needles: list[bytes]) -> Iterator[int]:
-    """Where the lines start that hold one of the needles."""
+    """The offsets of the lines that contain one of the needles."""
     for needle in needles:
         place = content.find(needle)
         while place >= 0:
@@ -86,7 +86,7 @@ def _lines_with(content: mmap.mmap, needles: list[bytes]) -> Iterator[int]:
 
 @contextmanager
 def mapped(file: Path, length: int) -> Iterator[mmap.mmap]:
-    """The committed part of a file, without reading it."""
+    """Memory-maps the committed part of a file."""
     try:
         with file.open("rb") as source:
             content = mmap.mmap(source.fileno(), length, access=mmap.ACCESS_READ)
@@ -98,9 +98,9 @@ def mapped(file: Path, length: int) -> Iterator[mmap.mmap]:
 
 @contextmanager
 def committed_files(collection: Collection, newest: int) -> Iterator[list[str]]:
-    """The newest files of the log for tools that read whole files, such as DuckDB.
+    """The newest ``newest`` log files, for tools that read complete files, such as DuckDB.
 
-    The one that is being written to may be longer than what was committed: then its committed part is copied.
+    The file being written may be longer than its committed length: then the committed part is copied.
     """
     with tempfile.TemporaryDirectory(prefix="crivello-log-") as temporary:
         yield [

@@ -1,4 +1,4 @@
-"""A crawl over time as a picture: speed, queues, hosts and errors; a dashed line where a run begins."""
+"""Plots a crawl over time: throughput, queues, hosts and errors; a dashed line marks the start of a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SPEED, _VOLUME, _WAITING, _QUEUED, _HOSTS, _ERRORS = (
 
 
 def draw(timeline: Timeline, title: str, file: Path) -> None:
-    """Draws the picture."""
+    """Draws the plot into a file."""
     check_format(file)
     import matplotlib
 
@@ -71,7 +71,7 @@ def draw(timeline: Timeline, title: str, file: Path) -> None:
 
 
 def _unit(seconds: float) -> tuple[float, str]:
-    """In what to count the time."""
+    """The unit of the time axis: its length in seconds, and its name."""
     if seconds < 300:
         return 1.0, "seconds"
     return (60.0, "minutes") if seconds < 3 * 3600 else (3600.0, "hours")

@@ -1,8 +1,9 @@
-"""Which links are followed and which come first: the built-in priorities, and the policy of a crawl.
+"""Which links are followed, and in what order: the built-in priorities, and the link policy of a crawl.
 
-A priority is from 0 (fetched first) to 7. Hosts are visited when it is polite to; among those that may be
-visited, and among the URLs of a host, the better priority goes first, and of equals the one that was found first.
-Without a priority a crawl goes breadth first. ``crivello.extend`` says how to write one of your own.
+Priorities range from 0 (fetched first) to 7. Politeness decides when a host may be visited; among the hosts
+that may be visited, and among the URLs of a host, the best priority is fetched first; ties are broken by
+discovery order. Without a priority a crawl is breadth-first. ``crivello.extend`` documents user-defined
+priorities.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ LAST = 7
 
 
 class ShortUrls:
-    """Short URLs first: they are nearer to the top of a site."""
+    """Short URLs first: they tend to be near the root of a site."""
 
     def rate(self, page: Page, links: list[str], anchors: list[str]) -> Sequence[int]:
         return [
@@ -30,7 +31,7 @@ class ShortUrls:
 
 
 class OtherSites:
-    """Links to other hosts first: a crawl that spreads."""
+    """Links to other hosts first, so that the crawl spreads."""
 
     def rate(self, page: Page, links: list[str], anchors: list[str]) -> Sequence[int]:
         host = urlsplit(page["url"]).netloc
@@ -38,7 +39,7 @@ class OtherSites:
 
 
 class Keywords:
-    """Links whose URL or text has one of the keywords first."""
+    """Links whose URL or anchor text contains one of the keywords first."""
 
     def __init__(self, keywords: Sequence[str] = ()) -> None:
         self.keywords: list[str] = [word.lower() for word in keywords]
@@ -53,10 +54,9 @@ class Keywords:
 
 
 class Focused(Keywords):
-    """Links on pages about the keywords first: what such a page links to is likely about them, too.
+    """A focused crawl: links on pages about the keywords first, as their targets are likely on topic, too.
 
-    A page is the more about the keywords the more of its words they are; one word in fifty is as good as it
-    gets.
+    The relevance of a page is the share of keywords among its words, capped at one word in fifty.
     """
 
     _WORDS = re.compile(r"\w+")
@@ -80,13 +80,13 @@ PRIORITIES: dict[str, Callable[..., Priority] | None] = {
 }
 
 Verdict = tuple[list[int | None], list[tuple[str, str]]]
-"""The priority of each link (None: it is not followed), and the name and message of each extension that failed."""
+"""The priority of each link (``None``: not followed), and the name and message of each failed extension."""
 
 Judge = Callable[[Page, list[str], list[str]], Verdict]
 
 
 def load_policy(extensions: Extensions, settings: Crawl) -> Judge | None:
-    """What decides about the links of a page; None if all are followed in the order in which they are found."""
+    """The link policy of a crawl; ``None`` if all links are followed in discovery order."""
     priority = _priority(extensions, settings)
     follow = extensions.get("crawl.follow", settings.follow)
     if priority is None and follow is None:

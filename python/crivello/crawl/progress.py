@@ -1,4 +1,4 @@
-"""How a crawl went over time: a line of JSON at every checkpoint, for plots and for DuckDB."""
+"""The progress log of a crawl: one JSON object per line and checkpoint, for plots and DuckDB."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ProgressLog:
         self._length = collection.length(NAME)
 
     def append(self, report: Report) -> dict[str, int | None]:
-        """Writes a sample, durably; gives the file with the length to commit."""
+        """Writes a sample durably; returns the file with the length to commit."""
         line = msgspec.json.encode({"time": round(time.time(), 3), **report.sample()}) + b"\n"
         try:
             self._file.parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""What a crawl has done so far, in counts."""
+"""The counters of a crawl."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class SlowHost:
 
 
 class Report(Figures):
-    """The counts of a collection's crawl, over all its runs; rates and gauges are of this run."""
+    """The counters of a collection's crawl, cumulative over all runs; rates and gauges are of the current
+    run."""
 
     def __init__(self, saved: dict[str, Any] | None = None) -> None:
         saved = saved or {}
@@ -60,17 +61,17 @@ class Report(Figures):
 
     @property
     def pages(self) -> int:
-        """How many URLs were answered, with whatever status."""
+        """The number of URLs that got a response, with any status."""
         return self.outcomes[Outcome.FETCHED] + self.outcomes[Outcome.REDIRECTED]
 
     @property
     def errors(self) -> dict[str, int]:
-        """The failures, by what happened."""
+        """The number of failures by outcome."""
         return {name: count for name, count in self.outcomes.items() if name not in GOOD}
 
     @property
     def active(self) -> int:
-        """How many hosts are being fetched from."""
+        """The number of hosts being fetched from."""
         return self.gauges.get("active", 0)
 
     @property
@@ -79,7 +80,7 @@ class Report(Figures):
         return bool(self._before)
 
     def of_run(self) -> dict[str, Any]:
-        """What of the counts came in this run, in the form of ``to_dict``."""
+        """The counters of this run alone, in the form of ``to_dict``."""
         now, before = self.to_dict(), Report(self._before).to_dict()
         counts = {name: now[name] - before[name] for name in _COUNTS}
         new = {name: dict(Counter(now[name]) - Counter(before[name])) for name in ("outcomes", "statuses")}
@@ -87,12 +88,12 @@ class Report(Figures):
 
     @property
     def pages_of_run(self) -> int:
-        """How many of the pages came in this run."""
+        """The number of pages fetched in this run."""
         return self.pages - self._pages_before
 
     @property
     def bytes_of_run(self) -> int:
-        """How many of the bytes came in this run."""
+        """The number of bytes fetched in this run."""
         return self.bytes - self._bytes_before
 
     @property
@@ -107,17 +108,17 @@ class Report(Figures):
 
     @property
     def idle_share(self) -> float:
-        """Which part of the time of its connections this run did not use."""
+        """The share of connection time that was idle in this run."""
         slots = self.gauges.get("slot_micros", 0)
         return 1 - self.gauges["busy_micros"] / slots if slots else 0.0
 
     @property
     def elapsed(self) -> float:
-        """How many seconds this run has taken."""
+        """The duration of this run so far, in seconds."""
         return max(1e-9, time.monotonic() - self._started)
 
     def update(self, native: dict[str, Any]) -> None:
-        """Takes over what the native threads counted; they go on from the counts of earlier runs."""
+        """Copies the counters of the native threads, which continue from those of earlier runs."""
         self.outcomes = Counter(native["outcomes"])
         self.statuses = Counter(native["statuses"])
         self.duplicates, self.near_duplicates = native["duplicates"], native["near_duplicates"]
@@ -130,7 +131,7 @@ class Report(Figures):
         self.seconds = self._before.get("seconds", 0.0) + self.elapsed
 
     def to_dict(self) -> dict[str, Any]:
-        """The form of ``crivello crawl --json``, and of the manifest."""
+        """The format of ``crivello crawl --json`` and of the manifest."""
         return {
             "pages": self.pages,
             "seen": self.seen,
@@ -161,7 +162,7 @@ class Report(Figures):
         return report_rows(self)
 
     def sample(self) -> dict[str, Any]:
-        """How things stand at this moment, as the log of the progress keeps it."""
+        """A snapshot of the counters and gauges, for the progress log."""
         return {
             "seconds": round(self.seconds, 3),
             "pages": self.pages,

@@ -1,4 +1,4 @@
-"""Whether a URL was found new, which is what the sieve's files say."""
+"""Looks a URL up in the files of the sieve."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def depth_in_frontier(collection: Collection, url: str) -> int | None:
-    """How many links away from a seed a URL was found; None where the sieve does not know it."""
+    """The number of links from a seed to a URL; ``None`` if the sieve has not seen the URL."""
     for name, length in sorted(collection.files.items()):
         if name.startswith(f"{_core.Layout.FRONTIER}/") and not name.endswith("/") and length:
             depth = _core.depth_of(collection.folder / name, length, url)

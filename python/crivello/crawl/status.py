@@ -1,4 +1,4 @@
-"""How a crawl stands, as anyone can see it who reads the collection: also while another process crawls."""
+"""The status of a crawl, read from the collection, even while another process is crawling."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 State = Literal["crawling", "in use", "ended", "stopped"]
 
 LATELY = 60.0
-"""Rates of late are over so many seconds."""
+"""The window of recent rates, in seconds."""
 _LATE_CHECKPOINTS = 3
 _PATIENCE = 5.0
-# A file of the log has about a million decisions; older ones say little about which hosts are busy.
+# A log file has about a million decisions; older ones say little about which hosts are busy.
 _NEWEST_FILES = 4
 
 _BUSIEST = f"""
@@ -40,14 +40,13 @@ FROM read_json(?, format = 'newline_delimited',
                columns = {{url: 'VARCHAR', event: 'VARCHAR', seconds: 'DOUBLE'}})
 GROUP BY host HAVING pages + errors > 0 OR given_up ORDER BY pages DESC, errors DESC, host LIMIT ?
 """
-# What the report counts as an error: how a URL ended, not each request that failed on the way.
+# Like the report, this counts the final outcome of a URL as an error, not each failed attempt.
 _ERRORS = [outcome.value for outcome in Outcome if outcome not in GOOD]
 
 
 @dataclass(frozen=True, slots=True)
 class BusyHost:
-    """A host, how many pages it gave, how many of its URLs failed, how long it took to answer, and whether a run
-    gave it up."""
+    """A host: its pages, its failed URLs, its mean response time, and whether a run gave up on it."""
 
     host: str
     pages: int
@@ -58,7 +57,7 @@ class BusyHost:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Status(Figures):
-    """How a crawl stands."""
+    """The status of a crawl."""
 
     folder: Path
     state: State
@@ -72,7 +71,7 @@ class Status(Figures):
 
     @property
     def is_going_on(self) -> bool:
-        """Whether a process crawls right now."""
+        """Whether a process is crawling now."""
         return self.state == "crawling"
 
     @property
@@ -91,7 +90,7 @@ class Status(Figures):
             yield f"bytes in {part}", f"{size:,}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The form of ``crivello status --json``."""
+        """The format of ``crivello status --json``."""
         return {
             "collection": str(self.folder),
             "state": self.state,
@@ -111,9 +110,9 @@ class Status(Figures):
 
 
 def read_status(collection: Collection, *, busiest: int = 10) -> Status | None:
-    """How the crawl of a collection stands by the last checkpoint; None where there was no crawl.
+    """The status of a crawl as of the last checkpoint; ``None`` if there was no crawl.
 
-    ``busiest`` is how many hosts to name; 0 does not look at the log of decisions.
+    ``busiest`` is the number of hosts to list; with 0 the decision log is not read.
     """
     collection.refresh()
     state = collection.state("crawl")
@@ -136,7 +135,7 @@ def read_status(collection: Collection, *, busiest: int = 10) -> Status | None:
 
 
 def busiest_hosts(collection: Collection, top: int) -> list[BusyHost]:
-    """The hosts with the most pages, by the newest part of the log of decisions."""
+    """The hosts with the most pages, according to the newest files of the decision log."""
     import duckdb
 
     with committed_files(collection, _NEWEST_FILES) as files, duckdb.connect() as database:
@@ -151,13 +150,13 @@ def _state(collection: Collection, samples: list[dict[str, Any]], report: Report
     process, since = writer
     latest = samples[-1]["time"] if samples else 0.0
     patience = _LATE_CHECKPOINTS * collection.settings.crawl.checkpoint + _PATIENCE
-    # Indexing and serving hold the folder, too, and leave no samples.
+    # Indexing and serving lock the folder, too, but write no samples.
     is_crawling = since <= latest and time.time() - latest < patience
     return ("crawling" if is_crawling else "in use"), process
 
 
 def _sizes(collection: Collection) -> dict[str, int]:
-    """The bytes of each part on disk."""
+    """The size of each part on disk, in bytes."""
     sizes: Counter[str] = Counter()
     for name, length in collection.files.items():
         is_folder = name.endswith("/")
@@ -166,7 +165,7 @@ def _sizes(collection: Collection) -> dict[str, int]:
 
 
 def _inside(folder: Path) -> int:
-    """The bytes of the files in a folder, some of which may go while they are counted."""
+    """The total size of the files in a folder, some of which may be deleted meanwhile."""
     total = 0
     for file in folder.rglob("*"):
         with contextlib.suppress(OSError):

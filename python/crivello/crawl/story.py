@@ -1,4 +1,4 @@
-"""The story of a URL in sentences."""
+"""The history of a URL as sentences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Line = tuple[str, str]
 
 
 def verdict(story: Story) -> str:
-    """What became of the URL and, where it has no page, what refused it."""
+    """The outcome of the URL and, if there is no page, why."""
     if story.row is not None:
         return _of_row(story.row, story.host)
     match story.state:
@@ -71,7 +71,7 @@ def _of_row(row: Row, host: str) -> str:
 
 
 def tell(story: Story) -> Iterator[Line]:
-    """The story in order; each line has a heading, or the moment when it happened."""
+    """The history in order; each line has a heading or a time."""
     yield "verdict", verdict(story)
     if story.url != story.given:
         cleaned = f" ({', '.join(story.cleaned)})" if story.cleaned else ""

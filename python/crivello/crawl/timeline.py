@@ -1,8 +1,8 @@
-"""How a crawl went over time, from the samples of its progress.
+"""Time series of a crawl, from the samples of its progress log.
 
-The axis is ``seconds``, the time that was spent crawling: pauses between runs take no place on it. Counts
-only grow from sample to sample, so the rate over any stretch is their difference by linear interpolation,
-however far the samples are apart.
+The axis is ``seconds``, the time spent crawling, without the pauses between runs. Counters only grow from
+sample to sample, so the rate over any interval is the difference of the linearly interpolated counter at its
+ends, whatever the spacing of the samples.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 Sample = Mapping[str, Any]
 
 _PAUSE = 1.0
-# These begin at zero in each run.
+# These counters start at zero in each run.
 _OF_A_RUN = ("fetch_micros", "parse_micros", "write_micros")
 
 
 class Timeline:
-    """The samples of all runs, as rates and levels over equal stretches of time."""
+    """The samples of all runs, resampled to rates and levels over equal time intervals."""
 
     def __init__(self, samples: Sequence[Sample]) -> None:
         self.samples = samples
@@ -28,12 +28,12 @@ class Timeline:
 
     @property
     def seconds(self) -> float:
-        """How long it took, all runs together."""
+        """The total duration of all runs."""
         return self._seconds[-1] if self._seconds else 0.0
 
     @property
     def runs(self) -> list[float]:
-        """At which second each run began."""
+        """The second at which each run began."""
         starts = [0.0] if self.samples else []
         for before, after in pairwise(self.samples):
             paused = after["time"] - before["time"] - (after["seconds"] - before["seconds"])
@@ -42,11 +42,11 @@ class Timeline:
         return starts
 
     def moments(self, stretches: int) -> list[float]:
-        """The second in the middle of each stretch."""
+        """The midpoint of each interval, in seconds."""
         return [self.seconds * (number + 0.5) / stretches for number in range(stretches)]
 
     def rates(self, name: str, stretches: int) -> list[float]:
-        """How much a count grew per second in each of so many equal stretches."""
+        """The growth of a counter per second in each of ``stretches`` equal intervals."""
         width = self.seconds / stretches
         if width <= 0:
             return []
@@ -54,7 +54,7 @@ class Timeline:
         return [(after - before) / width for before, after in pairwise(counts)]
 
     def levels(self, name: str, stretches: int) -> list[float]:
-        """How high a gauge stood at the end of each of so many equal stretches."""
+        """The value of a gauge at the end of each of ``stretches`` equal intervals."""
         if self.seconds <= 0:
             return []
         width = self.seconds / stretches
@@ -62,7 +62,7 @@ class Timeline:
         return [float(self.samples[max(0, end - 1)][name]) for end in ends]
 
     def rate_of_late(self, name: str, seconds: float) -> float:
-        """How much a count grew per second over the last seconds of the newest run."""
+        """The growth of a counter per second over the last ``seconds`` of the newest run."""
         if not self.samples:
             return 0.0
         start = max(self.runs[-1], self.seconds - seconds)

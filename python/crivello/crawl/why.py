@@ -1,7 +1,7 @@
-"""The whole story of a URL: what is known of it from the table, the links, the frontier and the decisions.
+"""The history of a URL, assembled from the table, the link log, the frontier and the decision log.
 
-Everything is read from what was committed, also while a crawl goes on. It costs a pass over the log of
-decisions and one over the log of links.
+Only committed data is read, even while a crawl is running. It takes one pass over the decision log and one
+over the link log.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 State = Literal["done", "waits", "left out", "unknown"]
 
 LINKS_COUNTED = 100_000
-"""So many pages that link to a URL are counted, and no more."""
+"""The maximum number of pages linking to a URL that are counted."""
 _NAMED = 20
 _CLEAN_UPS = {
     "clean_session_ids": "a session id was taken out",
@@ -36,7 +36,7 @@ _CLEAN_UPS = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The page that led to a URL first: by a link with a text, or by a redirect."""
+    """The page from which a URL was discovered: by a link with an anchor text, or by a redirect."""
 
     url: str
     anchor: str
@@ -45,12 +45,12 @@ class Finding:
 
 @dataclass(slots=True, repr=False)
 class Story:
-    """What is known of a URL; its text tells it in sentences.
+    """Everything known about a URL; ``str()`` renders it in sentences.
 
-    ``state`` is "done" where something became of it (``row``), "waits" where it is in the frontier, "left out"
-    where pages link to it and the crawl did not take it in, and "unknown" where nothing leads to it.
-    ``scope_refusal`` says why a link to it would not be followed, and ``others`` what became of the URLs that
-    its row names. ``settings`` are those of today.
+    ``state`` is "done" if the URL has an outcome (``row``), "waits" if it is in the frontier, "left out" if
+    pages link to it but the crawl did not add it, and "unknown" if nothing links to it. ``scope_refusal`` is
+    why a link to it would not be followed, and ``others`` has the outcomes of the URLs named in its row.
+    ``settings`` are the current ones, which may differ from those of the crawl.
     """
 
     given: str
@@ -83,18 +83,18 @@ class Story:
 
     @property
     def host(self) -> str:
-        """Scheme, name and port."""
+        """Scheme, host and port."""
         return origin(self.url)
 
     @property
     def place(self) -> dict[str, Any] | None:
-        """Where the record of the page lies in the archive."""
+        """The position of the page's record in the archive."""
         if self.row is None or not self.row.length:
             return None
         return {"file": Layout.archive(self.row.file), "offset": self.row.offset, "length": self.row.length}
 
     def to_dict(self) -> dict[str, Any]:
-        """The form of ``crivello why --json``."""
+        """The format of ``crivello why --json``."""
         found = self.found
         return {
             "given": self.given,
@@ -119,7 +119,7 @@ class Story:
 
 
 def why(collection: Collection, url: str) -> Story:
-    """The story of a URL, in any spelling."""
+    """The history of a URL, which need not be canonical."""
     story = _identified(collection, url)
     story.settings = collection.settings.crawl
     story.scope_refusal = _scope(collection).refusal(story.url)
@@ -140,13 +140,13 @@ def why(collection: Collection, url: str) -> Story:
 
 
 def origin(url: str) -> str:
-    """Scheme, name and port of a URL."""
+    """Scheme, host and port of a URL."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
 
 def clean(urls: list[str], settings: Crawl) -> list[str | None]:
-    """URLs as a crawl keeps those that it finds on pages."""
+    """Cleans URLs up as the crawl does with the links of a page."""
     return _core.canonical_urls(
         urls,
         session_ids=settings.clean_session_ids,
@@ -157,12 +157,12 @@ def clean(urls: list[str], settings: Crawl) -> list[str | None]:
 
 
 def _only(setting: str) -> Crawl:
-    """Settings with one clean-up and no other."""
+    """Settings with only this clean-up enabled."""
     return Crawl(**{name: name == setting for name in _CLEAN_UPS})  # type: ignore[arg-type]
 
 
 def _identified(collection: Collection, url: str) -> Story:
-    """Which URL is meant, and what had to be cleaned up. Seeds are as they were given, not cleaned."""
+    """Resolves the URL, and lists the clean-ups applied to it. Seeds are not cleaned up."""
     [plain] = canonical_seeds([url])
     settings = collection.settings.crawl
     [cleaned] = clean([plain], settings)
@@ -177,7 +177,7 @@ def _identified(collection: Collection, url: str) -> Story:
 
 
 def _scope(collection: Collection) -> _core.Scope:
-    """Which links a crawl with the settings of today follows."""
+    """The scope of a crawl with the current settings."""
     settings, state = collection.settings.crawl, collection.state("crawl")
     seeds = [*state.get("seeds", []), *state.get("led_to", [])]
     return _core.Scope(settings.scope, seeds, settings.include.split(), settings.exclude.split())
@@ -218,7 +218,7 @@ def _read_links(collection: Collection, story: Story) -> None:
 
 
 def _anchor(collection: Collection, finder: Row, url: str) -> str:
-    """What a link to a URL says on a page."""
+    """The anchor text of a link to ``url`` on the page ``finder``."""
     if not finder.length or finder.text_length:
         return ""
     page = collection.record(finder).parse(collection.settings.crawl.max_bytes)
@@ -229,7 +229,7 @@ def _anchor(collection: Collection, finder: Row, url: str) -> str:
 
 
 def _outcomes(collection: Collection, row: Row) -> dict[str, str]:
-    """What became of the URLs that a row names."""
+    """The outcomes of the URLs named in a row."""
     named = (row.redirect, row.duplicate_of, row.near_duplicate_of, row.canonical)
     rows = {url: collection.page(url) for url in named if url}
     return {url: str(other.outcome) if other else "not visited" for url, other in rows.items()}

@@ -1,9 +1,9 @@
 """Every setting of Crivello, defined once.
 
-A field of ``crivello.settings.fields`` is at the same time a flag (``--max-pages``), a variable of the environment
+A field of ``crivello.settings.fields`` defines a flag (``--max-pages``), an environment variable
 (``CRIVELLO_CRAWL_MAX_PAGES``) and a line of ``crivello.toml`` (``max_pages`` under ``[crawl]``); its
-description is the help of the first, the comment of the last and the row in the documentation.
-The flag wins over the variable, the variable over the file, the file over the default.
+description is the help text of the flag, the comment in the file and the row in the documentation.
+Precedence: flag, environment variable, file, default.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from crivello.settings.numbers import BYTES, SECONDS, is_countable, parse_number
 
 __all__ = ["Crawl", "Index", "IndexCodes", "Search", "Serve", "Setting", "Settings", "for_core", "load"]
 
-# More choices than this are not described one by one.
+# The help describes each choice only if there are at most this many.
 _FEW = 10
 _SWITCHES = {"true": True, "on": True, "yes": True, "1": True} | {
     "false": False,
@@ -49,7 +49,7 @@ class Setting:
 
     @property
     def base(self) -> Any:
-        """The type of its values."""
+        """The type of the values, without metadata."""
         return _unwrap(self.type)[0]
 
     @property
@@ -62,19 +62,19 @@ class Setting:
 
     @property
     def group(self) -> str:
-        """The heading under which the help shows it."""
+        """The heading under which the help lists the setting."""
         heading: str = self._extra("group")
         return heading
 
     @property
     def choices(self) -> Choices:
-        """The names that it may have, each with what it stands for; none where it is something else."""
+        """The allowed values, each with its description; empty if the setting is not enumerated."""
         names: Choices = self._extra("choices")
         return names
 
     @property
     def is_open(self) -> bool:
-        """Whether it may be more than its choices say, as those with a parameter."""
+        """Whether values other than the listed choices are allowed, such as codes with a parameter."""
         return self._extra("check") is not None
 
     @property
@@ -84,7 +84,7 @@ class Setting:
 
     @property
     def help(self) -> str:
-        """What it does, and what each of its choices stands for."""
+        """The description, including that of each choice."""
         if not self.choices or len(self.choices) > _FEW:
             return self.description
         return f"{self.description}: " + ", ".join(
@@ -93,24 +93,24 @@ class Setting:
         )
 
     def of(self, settings: Settings) -> Any:
-        """Its value among some settings."""
+        """The value of this setting in ``settings``."""
         return getattr(getattr(settings, _attribute(self.section)), self.name)
 
     @property
     def unit(self) -> str:
-        """What its number counts, where a unit may follow it: bytes or seconds."""
+        """``BYTES`` or ``SECONDS`` if the value may be written with such a unit, else empty."""
         unit: str = self._extra("unit")
         return unit
 
     @property
     def bounds(self) -> tuple[float | None, float | None]:
-        """The least and the greatest number that it may be, where there are such."""
+        """The minimum and maximum allowed value; ``None`` where there is no bound."""
         meta = _unwrap(self.type)[1]
         return meta.ge, meta.le
 
     @property
     def shown_default(self) -> str:
-        """The default, for people."""
+        """The default, formatted for the help."""
         if self.default is None:
             return "unset"
         if isinstance(self.default, bool):
@@ -121,7 +121,7 @@ class Setting:
 
     @property
     def allowed(self) -> str:
-        """What may be said, in words."""
+        """A sentence fragment that describes the allowed values."""
         base, meta = _unwrap(self.type)
         if self.choices:
             return "one of " + ", ".join(self.choices)
@@ -154,7 +154,7 @@ class Setting:
         return f"{kind}{low}{high}"
 
     def checked(self, value: Any, source: str) -> Any:
-        """A value for it, if that is allowed; ``source`` says where it comes from."""
+        """Validates and converts a value; ``source`` names its origin in the error message."""
         try:
             found = msgspec.convert(self._plain(value), self.type)
             if check := self._extra("check"):
@@ -168,13 +168,13 @@ class Setting:
         raise InvalidSetting(f"{source}: {value!r} is not allowed for {self.name}: {why}")
 
     def in_toml(self, value: Any) -> str:
-        """A value as it stands in ``crivello.toml``."""
+        """A value in the syntax of ``crivello.toml``."""
         if self.unit == BYTES and not (shown := shown_size(value))[-1].isdigit():
             return f'"{shown}"'
         return msgspec.json.encode(value).decode()
 
     def _plain(self, value: Any) -> Any:
-        """A text that says a number or a switch as that."""
+        """Converts text that denotes a number or a switch; other values are returned unchanged."""
         if self.base is bool and isinstance(value, str):
             return _SWITCHES.get(value.strip().lower(), value)
         if self.base not in (int, float) or isinstance(value, bool):
@@ -191,7 +191,7 @@ class Setting:
 
 
 def _unwrap(annotated: Any) -> tuple[Any, Meta]:
-    if type(None) in typing.get_args(annotated):  # one that may be unset
+    if type(None) in typing.get_args(annotated):  # optional setting
         annotated = typing.get_args(annotated)[0]
     base, meta = typing.get_args(annotated)
     return base, meta
@@ -199,7 +199,7 @@ def _unwrap(annotated: Any) -> tuple[Any, Meta]:
 
 @cache
 def sections() -> dict[str, type[msgspec.Struct]]:
-    """The sections of the settings by name; one within another has a dot in it, as in ``crivello.toml``."""
+    """The sections by name; the name of a nested section contains a dot, as in ``crivello.toml``."""
     hints = typing.get_type_hints(Settings, include_extras=True)
     return {name.replace("_", "."): struct for name, struct in hints.items()}
 
@@ -209,7 +209,7 @@ def _attribute(section: str) -> str:
 
 
 def settings_of(section: str) -> Iterator[Setting]:
-    """The settings of a section, in the order of their definition."""
+    """The settings of a section, in definition order."""
     yield from _settings(section).values()
 
 
@@ -230,18 +230,18 @@ def _settings(section: str) -> dict[str, Setting]:
 
 
 def all_settings() -> Iterator[Setting]:
-    """Every setting there is."""
+    """All settings of all sections."""
     for section in sections():
         yield from settings_of(section)
 
 
 def checked(section: str, name: str, value: Any, source: str) -> Any:
-    """A value for one setting, if that allows it; ``source`` says where it comes from."""
+    """Validates and converts a value for one setting; ``source`` names its origin in the error message."""
     return _settings(section)[name].checked(value, source)
 
 
 def for_core(section: msgspec.Struct) -> dict[str, Any]:
-    """What the native core is told of a section: every setting that it reads."""
+    """The settings of a section that are passed to the native core."""
     [name] = [name for name, struct in sections().items() if type(section) is struct]
     return {
         setting.name: getattr(section, setting.name) for setting in settings_of(name) if setting.is_for_core
@@ -253,9 +253,9 @@ def load(
     flags: Mapping[str, Mapping[str, Any]] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Settings:
-    """The settings from flags, environment and a ``crivello.toml``, in that order of precedence.
+    """Loads the settings from flags, environment and a ``crivello.toml``, in that order of precedence.
 
-    ``flags`` has a section for each part, as the file has: ``{"crawl": {"delay": 1}}``; None stands for what is not given.
+    ``flags`` is nested by section, like the file: ``{"crawl": {"delay": 1}}``; ``None`` means not given.
     """
     environment = os.environ if environment is None else environment
     _refuse_unknown_variables(environment)
@@ -276,7 +276,7 @@ def load(
 
 
 def read_toml(file: Path) -> dict[str, Any]:
-    """What a ``crivello.toml`` says."""
+    """The parsed content of a ``crivello.toml``."""
     try:
         return tomllib.loads(file.read_text())
     except tomllib.TOMLDecodeError as error:
@@ -288,7 +288,7 @@ def read_toml(file: Path) -> dict[str, Any]:
 
 
 def _named(written: Mapping[str, Any], source: str, outer: str = "") -> Iterator[tuple[Setting, Any]]:
-    """The settings that are meant by names in sections; a name that is none is an error."""
+    """Resolves section and setting names to ``Setting`` objects; an unknown name is an error."""
     for name, values in written.items():
         section = f"{outer}{name}"
         if section not in sections():
@@ -316,7 +316,8 @@ def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
 
 
 def unknown(text: str, name: str, known: Iterable[str]) -> InvalidSetting:
-    """The error about a name that there is not, with the one that was meant or, where nothing is near, where all are."""
+    """The error for an unknown name; its hint is the closest known name or, failing that, the documentation
+    page."""
     close = difflib.get_close_matches(name, known, 1)
     return InvalidSetting(
         text, hint=f"did you mean {close[0]}?" if close else "docs/settings.md has all of them"
@@ -324,7 +325,7 @@ def unknown(text: str, name: str, known: Iterable[str]) -> InvalidSetting:
 
 
 def to_toml(settings: Settings) -> str:
-    """A commented ``crivello.toml``: each setting with what it does; those at their default are commented out."""
+    """A ``crivello.toml`` with the description of each setting; those at their default are commented out."""
     lines = [
         "# The settings of this collection. A line that begins with # shows a default: take the # away to change it.",
         "# A flag or a variable of the environment wins over this file.",

@@ -1,4 +1,5 @@
-"""Settings that a Python program gives: by section when it opens a collection, by name when it calls a method."""
+"""Settings passed by a Python program: by section when opening a collection, by name when calling a
+method."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ _Thing = TypeVar("_Thing")
 
 
 def with_sections(settings: Settings, given: Mapping[str, Any]) -> Settings:
-    """``settings`` with those of some sections replaced, as in ``crawl={"delay": 1}``."""
+    """Replaces settings given by section, as in ``crawl={"delay": 1}``."""
     names = {section.replace(".", "_"): section for section in sections()}
     for name, values in given.items():
         section = _known(name, names, "section of the settings")
@@ -25,7 +26,7 @@ def with_sections(settings: Settings, given: Mapping[str, Any]) -> Settings:
 
 
 def with_keywords(settings: Settings, section_names: Iterable[str], given: Mapping[str, Any]) -> Settings:
-    """``settings`` with some of these sections replaced; each is named as its flag is, with underscores."""
+    """Replaces settings of the given sections; each is named like its flag, with underscores."""
     known = {
         setting.flag.removeprefix("--").replace("-", "_"): setting
         for section in section_names

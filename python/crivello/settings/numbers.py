@@ -1,4 +1,5 @@
-"""Numbers as people write them: ``.75``, ``+0.5``, ``1e6``, ``1_000``, sizes like ``64M`` and ``1.5GiB``, times like ``2h``."""
+"""Parses numbers (``.75``, ``+0.5``, ``1e6``, ``1_000``), sizes (``64M``, ``1.5GiB``) and durations
+(``2h``)."""
 
 from __future__ import annotations
 
@@ -23,16 +24,16 @@ _TIMES = {
     "h": Decimal(3600),
     "d": Decimal(86_400),
 }
-# Three digits of an exponent are more than any setting needs, and few enough to compute with.
+# An exponent of three digits exceeds what any setting needs, and is small enough to evaluate safely.
 _NUMBER = re.compile(
     r"([+-]?(?:[0-9]+(?:_[0-9]+)*\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?) ?([a-zA-Z]*)", re.ASCII
 )
 
 
 def parse_number(text: str, unit: str = "") -> int | float | None:
-    """A number, or one of bytes or seconds with its unit; None where the text is something else.
+    """Parses a number with an optional suffix for ``unit``; returns ``None`` if the text is malformed.
 
-    K, M, G and T are powers of 1,024, also as KB or KiB.
+    K, M, G and T are powers of 1,024, also when written as KB or KiB.
     """
     match = _NUMBER.fullmatch(text.strip())
     if match is None:
@@ -50,7 +51,7 @@ def parse_number(text: str, unit: str = "") -> int | float | None:
 
 
 def shown_size(size: int) -> str:
-    """A number of bytes with the largest unit of which there is a whole number."""
+    """Formats a number of bytes in the largest unit that divides it."""
     power = 0
     while size and size % 1024 == 0 and power < 4:
         size, power = size // 1024, power + 1
@@ -58,5 +59,5 @@ def shown_size(size: int) -> str:
 
 
 def is_countable(value: float) -> bool:
-    """Whether a number fits the 64 bits that the core counts with."""
+    """Whether a number fits into the 64-bit integers of the core."""
     return abs(value) < 2**63

@@ -1,8 +1,9 @@
-"""The sieve: URLs go in as often as they turn up, and each comes out exactly once, in first-seen order.
+"""The sieve, the crawler's URL-seen set and queue: URLs are added as often as they are found, and each is
+dequeued exactly once, in first-seen order.
 
-``open_sieve`` opens one of the ``KINDS``, all behind the same contract, ``Sieve``; docs/sieve.md tells
-what each costs. Opening, and ``checkpoint()``, follow the rule of ``crivello.collection``: what a commit
-names is what comes back after any crash.
+``open_sieve`` opens one of the ``KINDS``, which share one contract, ``Sieve``; docs/sieve.md compares their
+costs. Opening and ``checkpoint()`` follow the commit rule of ``crivello.collection``: after a crash a sieve
+is restored to the last commit.
 """
 
 from __future__ import annotations
@@ -27,51 +28,51 @@ _USUAL = Crawl()
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What to commit: files that are durable with their lengths (None: to be dropped), and a state."""
+    """What to commit: durable files with their lengths (``None``: to be deleted), and a state."""
 
     files: dict[str, int | None]
     state: dict[str, Any] = field(default_factory=dict)
 
 
 class Sieve(Protocol):
-    """Of the URLs added, with their tags, each is given out once, in the order of its first addition and
-    with the tag of that one."""
+    """The contract of every kind: each added URL is dequeued once, in the order of first addition and with
+    the tag of that addition."""
 
     @property
     def kind(self) -> str:
-        """Which of the kinds it is; module:Class where it is none of them."""
+        """One of the ``KINDS``, or ``module:Class``."""
 
     def add(self, urls: list[str], tags: list[int] | None = None) -> None:
-        """Adds URLs, each with a 32-bit number that comes out with it (0 where there are none)."""
+        """Adds URLs, each with a 32-bit tag that is returned with it (0 by default)."""
 
     def take(self, n: int) -> list[tuple[int, int, str]]:
-        """At most ``n`` entries (offset, tag, URL); none only when nothing that was added is left."""
+        """Dequeues at most ``n`` entries (offset, tag, URL); returns none only if no added URL is left."""
 
     def take_ready(self, n: int) -> list[tuple[int, int, str]]:
-        """At most ``n`` entries of those that were decided about already; it never waits for a flush."""
+        """Dequeues at most ``n`` entries that are known to be new already; never waits for a flush."""
 
     def flush(self) -> None:
-        """Decides about everything that was added."""
+        """Decides for every pending URL whether it is new."""
 
     def checkpoint(self) -> Checkpoint:
-        """Makes everything durable, and tells what to commit."""
+        """Makes everything durable, and returns what to commit."""
 
     def stats(self) -> dict[str, Any]:
-        """How the sieve stands: see docs/sieve.md."""
+        """Statistics: see docs/sieve.md."""
 
     def close(self) -> None:
-        """Lets go of the files; what was not committed is lost."""
+        """Closes the files; uncommitted changes are lost."""
 
     @property
     def next(self) -> int:
-        """The offset of the entry that comes out next."""
+        """The offset of the next entry to be dequeued."""
 
     @property
     def waiting(self) -> int:
-        """How many URLs were not given out; those that were not yet decided about count too."""
+        """The number of URLs not dequeued yet, including those pending a decision."""
 
     def __len__(self) -> int:
-        """How many different URLs were found so far."""
+        """The number of distinct URLs so far."""
 
 
 def open_sieve(
@@ -86,12 +87,12 @@ def open_sieve(
     capacity: int = _USUAL.sieve_capacity,
     error: float = _USUAL.sieve_error,
 ) -> Sieve:
-    """Opens a sieve in a collection's folder with what was last committed of it (nothing: a new one).
+    """Opens a sieve in a collection's folder from its last committed files and state (none: a new sieve).
 
-    ``kind`` is one of the ``KINDS``, or a class of your own or its name as ``module:Class``
-    (``crivello.extend.Sieve``). Giving out goes on at ``start``, an offset that an entry carried (None: where the commit left off).
-    ``memory`` is for mercator, offline and lsm, ``capacity`` and ``error`` are for the filters; all of them
-    may be others whenever the sieve is opened.
+    ``kind`` is one of the ``KINDS``, a user-defined class, or its name as ``module:Class``
+    (``crivello.extend.Sieve``). Dequeuing resumes at ``start``, the offset of an earlier entry (``None``:
+    where the commit left off). ``memory`` applies to mercator, offline and lsm, ``capacity`` and ``error`` to
+    the Bloom filters; all of them may change each time the sieve is opened.
     """
     from crivello.extend import label_of
     from crivello.sieve.lsm import LsmSieve
@@ -122,7 +123,7 @@ def open_sieve(
 
 
 def state_of_kind(kind: str, folder: Path, state: Mapping[str, Any] | None) -> dict[str, Any]:
-    """A sieve's own part of its state; a sieve that was made as another kind is an error."""
+    """The kind-specific part of a sieve's state; it is an error if the sieve was created as another kind."""
     own = dict(state or {})
     made_as = own.pop("kind", kind)
     if made_as != kind:

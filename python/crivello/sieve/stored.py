@@ -1,10 +1,10 @@
-"""Sieves that remember what they saw in a key-value store: RocksDB (``lsm``), or one of the user's.
+"""Sieves whose URL-seen set is a key-value store: RocksDB (``lsm``), or a user-defined one.
 
-The native queue has the URLs, in order, and the store has their signatures. A store has a durability of its own, so
-after a crash it may know more than the manifest: URLs whose place in the queue was cut off again. Therefore the
-value of a signature says the *epoch* (a number that grows with every opening) and the offset in the queue; of every
-earlier epoch the state keeps where the queue was cut when it ended, and an entry at or past the cut of its epoch
-counts as unknown.
+The native queue holds the URLs in order, the store their signatures. The store is made durable independently
+of the manifest, so after a crash it may be ahead of it, with signatures of URLs that were truncated from the
+queue. Therefore the value of a signature holds an *epoch* (a number incremented at every opening) and the
+offset in the queue. The state keeps the length to which the queue was truncated at the end of each earlier
+epoch, and an entry at or beyond that offset of its epoch counts as unknown.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from crivello.sieve import QUEUE, Checkpoint
 
 Entry = tuple[bytes, bytes]
 
-# An epoch, an offset in the queue, and a check by which a collision of signatures shows.
+# The epoch, the offset in the queue, and a check that detects signature collisions.
 _VALUE = struct.Struct("<IQH")
-# Longer than any signature, so it is none.
+# Longer than any signature, so it cannot collide with one.
 _EPOCH = b"the last epoch"
 
 
 class StoredSieve:
-    """See ``crivello.sieve.Sieve``. ``home`` is the store's folder in the collection, which it looks after."""
+    """See ``crivello.sieve.Sieve``. ``home`` is the folder in the collection that the store manages
+    itself."""
 
     def __init__(
         self,
@@ -86,13 +87,13 @@ class StoredSieve:
         return self._queue.take(n)
 
     def flush(self) -> None:
-        """Every addition decides at once."""
+        """Nothing to do: ``add`` decides immediately."""
 
     def checkpoint(self) -> Checkpoint:
         _core.fault_point("lsm.checkpoint.before-sync")
         self._store.sync()
         files, state = self._queue.checkpoint()
-        # The commit cuts the present epoch at the queue's length, should it be the last one of it.
+        # If this is the last commit of the current epoch, the queue will be truncated to this length.
         cuts = [*self._cuts, files[QUEUE]]
         _core.fault_point("lsm.checkpoint.after-sync")
         return Checkpoint({**files, self._home: 0}, {**state, "kind": self.kind, "cuts": cuts})
@@ -129,7 +130,7 @@ def open_own(
     start: int | None,
     cache: int,
 ) -> StoredSieve:
-    """A sieve over a store of the user's: a class, or its name as ``module:Class``."""
+    """A sieve over a user-defined store, given as a class or its name as ``module:Class``."""
 
     def open_store() -> extend.Sieve:
         home = folder / OWN
@@ -141,7 +142,7 @@ def open_own(
 
 
 class _Named:
-    """A store of the user's, whose errors name its class and line."""
+    """A user-defined store whose errors name its class and line."""
 
     def __init__(self, extension: extend.Extension) -> None:
         self._extension = extension
