@@ -48,9 +48,7 @@ def main() -> None:
     body = sys.stdin.buffer.read()
     name = told["converters"].get(media_type)
     try:
-        title, text = (
-            _by_class(name, media_type, body) if name else CONVERTERS[media_type](body)
-        )
+        title, text = _by_class(name, media_type, body) if name else CONVERTERS[media_type](body)
     except Exception as error:
         if not name:
             raise
