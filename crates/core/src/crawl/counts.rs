@@ -1,4 +1,4 @@
-//! What a crawl has done so far, in numbers that any thread may look at.
+//! Counters and gauges of a running crawl, readable from any thread.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::collection::{Outcome, Row};
 
-/// What became of the URLs; kept by the writing thread.
+/// Outcome counters, kept by the writer thread.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// How many URLs ended in each way.
+    /// The number of URLs per outcome.
     pub outcomes: BTreeMap<Outcome, u64>,
-    /// How many answers had each status.
+    /// The number of responses per status code.
     pub statuses: BTreeMap<u16, u64>,
-    /// How many pages have the words of another.
+    /// The number of exact duplicates: pages with the same text as another.
     pub duplicates: u64,
-    /// How many pages have nearly the words of another.
+    /// The number of near-duplicates.
     pub near_duplicates: u64,
-    /// How many different URLs were found.
+    /// The number of distinct URLs discovered.
     pub seen: u64,
-    /// How many of them have no row yet.
+    /// The number of those that have no row yet.
     pub waiting: u64,
-    /// How many links were found.
+    /// The number of links found.
     pub links: u64,
-    /// The failures of each extension, by its name.
+    /// The failures of each extension, by extension name.
     pub failures: BTreeMap<String, Failures>,
 }
 
-/// A failure of an extension: a class from outside, which must not end a crawl.
+/// A failure of an extension: third-party code, which must not abort a crawl.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The extension's name.
@@ -46,7 +46,7 @@ pub struct Failures {
 }
 
 impl Counts {
-    /// Takes a row into account.
+    /// Counts a row.
     pub fn count(&mut self, row: &Row) {
         *self.outcomes.entry(row.outcome).or_default() += 1;
         if let Some(status) = row.status {
@@ -56,7 +56,7 @@ impl Counts {
         self.near_duplicates += u64::from(row.near_duplicate_of.is_some());
     }
 
-    /// Takes the failure of an extension into account.
+    /// Counts a failure of an extension.
     pub fn fail(&mut self, failure: Failure) {
         let failures = self.failures.entry(failure.extension).or_default();
         failures.count += 1;
@@ -66,12 +66,12 @@ impl Counts {
 
 macro_rules! gauges {
     ($($(#[$comment:meta])* $name:ident),* $(,)?) => {
-        /// How the threads stand at this moment.
+        /// Gauges: the current state of the threads.
         #[derive(Debug, Default)]
         pub struct Gauges { $($(#[$comment])* pub $name: Gauge,)* }
 
         impl Gauges {
-            /// The names and values of all.
+            /// The names and values of all gauges.
             pub fn all(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($name), self.$name.get()),)*]
             }
@@ -80,39 +80,39 @@ macro_rules! gauges {
 }
 
 gauges! {
-    /// How many requests were made.
+    /// Requests made.
     requests,
-    /// How many bytes of bodies came.
+    /// Body bytes received.
     bytes,
-    /// How many hosts are being fetched from.
+    /// Hosts being fetched from.
     active,
-    /// How many hosts are in the workbench.
+    /// Hosts in the workbench.
     hosts_in_workbench,
-    /// How many hosts wait for a place in it.
+    /// Hosts waiting for a slot in the workbench.
     hosts_waiting,
-    /// How many names are being resolved.
+    /// Host names being resolved.
     resolving,
-    /// How many addresses the workbench holds.
+    /// IP addresses in the workbench.
     addresses,
-    /// How many URLs wait in the queues of their hosts.
+    /// URLs in the per-host queues.
     queued,
-    /// How many responses wait to be parsed.
+    /// Responses waiting to be parsed.
     parse_queue,
-    /// How many pages wait to be written.
+    /// Pages waiting to be written.
     write_queue,
-    /// How many microseconds connections were in use, all together.
+    /// Microseconds that connections were in use, summed over connections.
     busy_micros,
-    /// How many microseconds connections could have been in use.
+    /// Microseconds that connections could have been in use.
     slot_micros,
-    /// How many microseconds the parsing threads parsed.
+    /// Microseconds that the parser threads spent parsing.
     parse_micros,
-    /// How many microseconds the writing thread wrote.
+    /// Microseconds that the writer thread spent writing.
     write_micros,
-    /// How many microseconds the fetching thread was at work.
+    /// Microseconds that the fetcher thread was busy.
     fetch_micros,
 }
 
-/// A number that threads share.
+/// A number shared between threads.
 #[derive(Debug, Default)]
 pub struct Gauge(AtomicU64);
 
@@ -122,7 +122,7 @@ impl Gauge {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Gives it a value.
+    /// Sets it.
     pub fn set(&self, value: u64) {
         self.0.store(value, Ordering::Relaxed);
     }

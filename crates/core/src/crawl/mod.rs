@@ -7,15 +7,15 @@
 //!                                                as cores)
 //! ```
 //!
-//! Three kinds of threads, each with belongings that are nobody else's: the *fetching* thread has the
-//! frontier and the HTTP client ([`schedule`], [`visit`], [`rules`]), the *parsing* threads have nothing ([`parse`]),
-//! the *writing* thread has everything durable ([`write`]). They meet only at bounded lock-free queues
-//! (crossbeam's array queues: a slot is claimed by compare-and-swap, and a thread sleeps only when there is
-//! nothing to do). Room in them is given out by the fetching thread before a request is made and comes back
-//! when the page is stored, so a slow side holds the fast one back instead of filling memory.
+//! Three kinds of threads, each owning its state: the *fetcher* thread owns the frontier and the HTTP client
+//! ([`fetching`]), the *parser* threads are stateless ([`parsing`]), the *writer* thread owns everything
+//! durable ([`writing`]). They communicate only through bounded lock-free queues (crossbeam's array queues: a
+//! slot is claimed by compare-and-swap, and a thread sleeps only when there is nothing to do). Backpressure:
+//! the fetcher acquires a permit before it makes a request, and the permit is released when the page is
+//! stored, so a slow stage holds the fast one back instead of filling memory.
 //!
-//! **Exactly once.** The sieve gives each URL out once; the row of a URL, its record, its links and the
-//! sieve's state are written by one thread, so a checkpoint is one moment for all of them. What was not
+//! **Exactly once.** The sieve emits each URL once; the row of a URL, its record, its links and the sieve's
+//! state are written by one thread, so a checkpoint is one consistent snapshot of all of them. What was not
 //! committed is done again after a crash, from the first URL that has no row.
 
 mod counts;
@@ -56,34 +56,34 @@ use shared::Shared;
 use work::{Event, Fetched, Order};
 use writing::Writer;
 
-/// How many orders the fetching thread may have before it.
+/// The capacity of the fetcher thread's order queue.
 const ORDERS: usize = 64;
-/// Room for messages that take none between the threads.
+/// Queue capacity for messages that hold no permit.
 const CONTROL: usize = 64;
 
-/// The thread that has documents of other formats converted, which may take long.
+/// The thread that runs the converters of other document formats, which may be slow.
 const CONVERT: &str = "convert";
 
-/// Whether a crawl by this plan can start; nothing is made or asked.
+/// Checks that a crawl with this plan can start; creates no file and makes no request.
 pub fn check(plan: &Plan) -> Result<()> {
     crate::fetch::check(&plan.crawl.fetch, &plan.software)?;
     Filters::new(&plan.crawl.kept)?;
     plan.scope().map(drop)
 }
 
-/// What a crawl starts with.
+/// What a crawl is started with.
 pub struct Start {
-    /// What it is told.
+    /// Its configuration.
     pub plan: Plan,
     /// The committed files of the collection.
     pub files: HashMap<String, u64>,
-    /// The URLs' memory, where it is not a native one, opened as it was committed.
+    /// The sieve, if it is not a native one, opened as it was committed.
     pub sieve: Option<Box<dyn UrlSieve>>,
-    /// Which links are followed and which come first; `None`: all, in the order in which they are found.
+    /// Which links are followed and with which priority; `None`: all, in the order they are found.
     pub policy: Option<Box<dyn Policy>>,
 }
 
-/// A crawl that runs.
+/// A running crawl.
 pub struct Crawl {
     shared: Arc<Shared>,
     events: Sender<Event>,
@@ -140,12 +140,13 @@ impl Crawl {
         Ok(Crawl { shared, events, orders, threads })
     }
 
-    /// Waits for the end, for a while: Some once there is nothing left, or a limit is reached, which is named.
+    /// Waits at most `timeout` for the end: `Some` once nothing is left or a limit is reached, with the
+    /// limit's name.
     pub fn wait(&self, timeout: Duration) -> Result<Option<Option<&'static str>>> {
         self.shared.wait(timeout)
     }
 
-    /// Makes no further request, and waits until what was fetched is stored, but no longer than `timeout`.
+    /// Stops making requests, and waits at most `timeout` until what was fetched is stored.
     pub fn stop(&self, timeout: Duration) {
         self.shared.stop();
         self.shared.order(&self.orders, Order::Stop);
@@ -155,7 +156,7 @@ impl Crawl {
         }
     }
 
-    /// Makes everything durable, and tells what to commit.
+    /// Makes everything durable, and returns what to commit.
     pub fn checkpoint(&self) -> Result<Commit> {
         let (reply, commit) = bounded(1);
         let ended = |()| match self.shared.wait(Duration::from_secs(1)) {
@@ -170,12 +171,12 @@ impl Crawl {
         Ok(commit)
     }
 
-    /// What became of the URLs.
+    /// The outcome counters.
     pub fn counts(&self) -> Counts {
         self.shared.counts()
     }
 
-    /// How the threads stand, by name.
+    /// The gauges, by name.
     pub fn gauges(&self) -> Vec<(&'static str, u64)> {
         self.shared.gauges.all()
     }
@@ -220,7 +221,7 @@ fn parser_thread(
             };
             shared.gauges.parse_micros.add(started.elapsed().as_micros() as u64);
             if abandons && shared.is_stopping() {
-                // A crawl that ends does not wait for conversions: the next run does them.
+                // A crawl that is stopping does not wait for conversions: the next run does them.
                 shared.stored(weight);
                 continue;
             }
@@ -245,7 +246,7 @@ fn fetching_thread(
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let fetching = runtime.map_err(Error::io("the runtime")).and_then(|runtime| {
             let local = tokio::task::LocalSet::new();
-            // The resolver wants to be made inside the runtime that it will use.
+            // The resolver must be created inside the runtime that it will use.
             let scheduler = local.block_on(&runtime, async {
                 let shared = Arc::clone(&shared);
                 Scheduler::open(plan, shared, &files, to_parse, to_convert, events, &Pulse::STEADY)

@@ -1,4 +1,5 @@
-//! A crawl as Python describes it, in JSON: the section `[crawl]` of the settings, and what the collection knows.
+//! The configuration of a crawl, sent by Python as JSON: the section `[crawl]` of the settings, and what the
+//! collection knows.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,33 +14,33 @@ use crate::sieve::{self, Files, Front, Opening, State};
 use crate::url::Scope;
 use crate::{Pulse, Result};
 
-/// Everything that is told about a crawl.
+/// The configuration of a crawl.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// The settings.
     pub(crate) crawl: Settings,
-    /// The collection.
+    /// The collection's folder.
     pub(crate) folder: PathBuf,
-    /// What the archive's files say who made them, and servers are told who asks.
+    /// The software name, for the archive's `warcinfo` records and the User-Agent.
     pub(crate) software: String,
-    /// Where the crawl starts.
+    /// The seed URLs.
     pub(crate) seeds: Vec<String>,
-    /// Where seeds led in earlier runs.
+    /// Redirect targets of seeds in earlier runs.
     pub(crate) led_to: Vec<String>,
-    /// What earlier runs counted.
+    /// The counters of earlier runs.
     pub(crate) counted: Counted,
-    /// The command that turns a document into text, before its media type.
+    /// The converter command, without its last argument, the media type.
     pub(crate) converter: Vec<String>,
-    /// The media types that a class from outside turns into text, with the names of these classes.
+    /// The media types that third-party classes convert to text, with the names of these classes.
     pub(crate) converters: BTreeMap<String, String>,
-    /// What the sieve asked to be remembered; empty for one that is opened elsewhere.
+    /// The committed state of the sieve; empty for one that is opened elsewhere.
     pub(crate) sieve_state: State,
-    /// Where giving out goes on.
+    /// The queue offset at which dequeuing resumes.
     pub(crate) position: Option<u64>,
 }
 
-/// What of the report of earlier runs counts on.
+/// The counters of earlier runs that are carried on.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Counted {
@@ -70,7 +71,7 @@ impl Plan {
         Scope::new(self.crawl.scope, &seeds, &patterns(&self.crawl.include), &patterns(&self.crawl.exclude))
     }
 
-    /// What earlier runs counted.
+    /// The counters to start from.
     pub fn counts(&self) -> Counts {
         Counts {
             outcomes: self.counted.outcomes.clone(),

@@ -1,4 +1,4 @@
-//! Whether a URL was found new, and how: by what the files of the sieve say.
+//! Whether and how a URL was discovered, according to the sieve's files.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use crate::disk::log::LogStream;
 use crate::sieve::{queue, unpack};
 use crate::{Error, Pulse, Result, Signature};
 
-/// How many records are read between two looks for Ctrl-C.
+/// The number of records read between two checks for Ctrl-C.
 const BATCH: usize = 1 << 14;
 
-/// How many links away from a seed a URL was found, if the first `committed` bytes of a file of entries have
-/// it. One pass; a file that holds no entries has none.
+/// The depth (links from a seed) at which a URL was discovered, if the first `committed` bytes of a file of
+/// entries contain it. One sequential scan; a file of another format has none.
 pub fn depth_of(path: &Path, committed: u64, url: &str, pulse: &Pulse) -> Result<Option<u32>> {
     let mut entries = match LogStream::open(path, queue::FORMAT, 0, committed) {
         Ok(entries) => entries,

@@ -1,4 +1,4 @@
-//! The section `[crawl]` of the settings, and which pages are kept by it.
+//! The section `[crawl]` of the settings, and the filters that decide which pages are kept.
 
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer};
@@ -9,7 +9,7 @@ use crate::settings::{text, threads};
 use crate::url::{CleanUp, ScopeKind, TrapLimits, reason};
 use crate::{Error, Result, fetch, sieve};
 
-/// The section `[crawl]`; what each setting means is said in `crivello.settings.fields`.
+/// The section `[crawl]`; the settings are described in `crivello.settings.fields`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -25,7 +25,7 @@ pub struct Settings {
     pub(crate) kept: Kept,
     #[serde(flatten)]
     pub(crate) sieve_options: sieve::Options,
-    /// One that is not native may have any name.
+    /// A sieve that is not native may have any name.
     pub(crate) sieve: String,
     pub(crate) scope: ScopeKind,
     pub(crate) include: String,
@@ -41,7 +41,7 @@ pub struct Settings {
     pub(crate) queue_memory: usize,
     #[serde(deserialize_with = "threads")]
     pub(crate) parsers: usize,
-    // Of limits, 0 stands for none.
+    // For limits, 0 means none.
     pub(crate) max_redirects: u32,
     pub(crate) max_depth: u32,
     pub(crate) max_chain: u32,
@@ -52,23 +52,23 @@ pub struct Settings {
     pub(crate) max_queries: u16,
 }
 
-/// Which pages are kept.
+/// The settings of the page filters.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Kept {
-    /// The media types, as `text/html` or `text/*`; none: all.
+    /// The media types, as `text/html` or `text/*`; empty: all.
     #[serde(deserialize_with = "list")]
     types: Vec<String>,
-    /// The languages, as two letters; none: all.
+    /// The languages, as two-letter codes; empty: all.
     #[serde(deserialize_with = "list")]
     languages: Vec<String>,
-    /// The fewest characters of text that a page has.
+    /// The minimum number of characters of text.
     min_text: usize,
-    /// The most; 0: no limit.
+    /// The maximum; 0: no limit.
     max_text: usize,
-    /// What the title or the text must hold.
+    /// A pattern that the title or the text must match.
     #[serde(deserialize_with = "text")]
     keep_matching: Option<String>,
-    /// What neither may hold.
+    /// A pattern that neither may match.
     #[serde(deserialize_with = "text")]
     drop_matching: Option<String>,
 }
@@ -78,10 +78,10 @@ fn list<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Vec<String>, 
     Ok(text.split([',', ' ']).filter(|item| !item.is_empty()).map(str::to_ascii_lowercase).collect())
 }
 
-/// No pattern may take more memory than this.
+/// The memory limit of a compiled pattern.
 const PATTERN_SIZE: usize = 1 << 20;
 
-/// Which pages are kept, ready to be asked.
+/// The page filters, compiled.
 #[derive(Debug)]
 pub struct Filters {
     kept: Kept,

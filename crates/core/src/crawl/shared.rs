@@ -1,4 +1,4 @@
-//! What the threads of a crawl share.
+//! The state that the threads of a crawl share.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -12,66 +12,68 @@ use super::counts::{Counts, Gauges};
 use super::work::Order;
 use crate::{Error, Result};
 
-/// A unit of room between the threads stands for so many bytes of a body.
+/// The number of body bytes that one permit stands for.
 const BYTES_PER_UNIT: usize = 1 << 16;
 
-/// A host that answers slowly.
+/// A slow host.
 #[derive(Clone, Debug)]
 pub struct SlowHost {
     /// Scheme, host and port.
     pub name: String,
-    /// How many seconds a request takes there.
+    /// The mean time of a request, in seconds.
     pub seconds: f64,
-    /// How many requests were made there.
+    /// The number of requests made.
     pub requests: u64,
 }
 
-/// How a crawl came to its end.
+/// How a crawl ended.
 #[derive(Debug)]
 enum Ended {
     Not,
-    /// There is nothing left, or this limit is reached.
+    /// Nothing is left, or this limit is reached.
     By(Option<&'static str>),
     /// It failed.
     With(Option<Error>),
 }
 
-/// What the threads share.
+/// The shared state.
 pub struct Shared {
-    /// How the threads stand.
+    /// The current state of the threads.
     pub gauges: Gauges,
-    /// What became of the URLs.
+    /// The outcome counters.
     counts: Mutex<Counts>,
-    /// Room for what was fetched and is not yet stored: so a slow disk or parser holds the fetching back.
+    /// Permits for what is fetched and not yet stored (backpressure): a slow disk or parser holds the fetcher
+    /// back.
     pub room: Semaphore,
-    /// All of the room.
+    /// The total number of permits.
     pub all_room: u32,
-    /// How many pages may still be fetched.
+    /// How many more pages may be fetched.
     pub budget: AtomicI64,
-    /// Whether the fetching thread said that it has nothing to do.
+    /// Whether the fetcher thread reported that it is idle.
     pub is_hungry: AtomicBool,
     /// The slowest hosts.
     slowest: Mutex<Vec<SlowHost>>,
-    /// Wakes the fetching thread.
+    /// Wakes the fetcher thread.
     pub wake: Notify,
-    /// How many things are between the fetching thread and the store.
+    /// The number of items between the fetcher thread and the store.
     on_their_way: AtomicI64,
     stopping: AtomicBool,
-    /// The URLs that left their queues and have no row.
+    /// The URLs that were dequeued and have no row.
     open: Mutex<BTreeSet<u64>>,
     ended: Mutex<Ended>,
     end: Condvar,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind these locks is whole after every statement.
+    // What these locks protect is consistent after every statement.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Shared {
-    /// For a crawl that may have `queue_bytes` of responses waiting and fetch `max_pages` (0: any number).
+    /// For a crawl with at most `queue_bytes` of responses in flight and at most `max_pages` pages (0: no
+    /// limit).
     pub fn new(queue_bytes: usize, connections: usize, max_pages: u64, counts: Counts) -> Shared {
-        // Every request takes a unit, and there must be some left for what is on its way.
+        // Every request takes a permit, and some must be left for what is in flight.
         let least = (2 * connections).max(64);
         let all_room = (queue_bytes / BYTES_PER_UNIT).clamp(least, 1 << 20) as u32;
         let budget =
@@ -93,67 +95,67 @@ impl Shared {
         }
     }
 
-    /// How much room a body takes beside the unit that every request takes.
+    /// The number of permits a body takes, in addition to the one that every request takes.
     pub fn units(&self, bytes: usize) -> u32 {
         ((bytes / BYTES_PER_UNIT) as u32).min(self.all_room / 2)
     }
 
-    /// Says that something is on its way to be stored.
+    /// Records that an item is on its way to the store.
     pub fn sent(&self) {
         self.on_their_way.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Says that something is stored, which took so much room.
+    /// Records that an item is stored, and releases its `weight` permits.
     pub fn stored(&self, weight: u32) {
         self.on_their_way.fetch_sub(1, Ordering::AcqRel);
         self.room.add_permits(weight as usize);
         self.wake.notify_one();
     }
 
-    /// Whether nothing is on its way to be stored.
+    /// Whether nothing is on its way to the store.
     pub fn is_settled(&self) -> bool {
         self.on_their_way.load(Ordering::Acquire) == 0
     }
 
-    /// Whether all room is free: nothing is being fetched, parsed or written.
+    /// Whether all permits are free: nothing is being fetched, parsed or written.
     pub fn is_drained(&self) -> bool {
         self.room.available_permits() == self.all_room as usize
     }
 
-    /// Whether no further request is to be made.
+    /// Whether no further request may be made.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Acquire)
     }
 
-    /// Asks for the end.
+    /// Asks the crawl to stop.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
         self.wake.notify_one();
     }
 
-    /// Says that a URL left its queue.
+    /// Records that a URL was dequeued.
     pub fn open(&self, offset: u64) {
         lock(&self.open).insert(offset);
     }
 
-    /// Says that a URL has its row.
+    /// Records that a URL has its row.
     pub fn close(&self, offset: u64) {
         lock(&self.open).remove(&offset);
     }
 
-    /// The first URL that left its queue and has no row.
+    /// The first URL that was dequeued and has no row.
     pub fn first_open(&self) -> Option<u64> {
         lock(&self.open).first().copied()
     }
 
-    /// Gives the fetching thread an order.
+    /// Sends the fetcher thread an order.
     pub fn order(&self, orders: &Sender<Order>, order: Order) {
-        // A thread that ended because of an error takes no orders, and its error is what counts.
+        // A thread that ended with an error takes no orders, and its error is what is reported.
         drop(orders.send(order));
         self.wake.notify_one();
     }
 
-    /// Says that the crawl is over: nothing is left, or a limit is reached.
+    /// Ends the crawl: nothing is left, or a limit is reached.
     pub fn finish(&self, by: Option<&'static str>) {
         let mut ended = lock(&self.ended);
         if matches!(*ended, Ended::Not) {
@@ -162,7 +164,7 @@ impl Shared {
         self.end.notify_all();
     }
 
-    /// Says that the crawl cannot go on; the first error counts.
+    /// Aborts the crawl with an error; only the first is kept.
     pub fn fail(&self, error: Error) {
         self.stopping.store(true, Ordering::Release);
         let mut ended = lock(&self.ended);
@@ -173,7 +175,7 @@ impl Shared {
         self.wake.notify_one();
     }
 
-    /// Waits for the end, for a while: Some once it is there, with the limit that was reached.
+    /// Waits at most `timeout` for the end: `Some` once it is reached, with the limit that was reached.
     pub fn wait(&self, timeout: Duration) -> Result<Option<Option<&'static str>>> {
         let ended = lock(&self.ended);
         let waited = self.end.wait_timeout_while(ended, timeout, |ended| matches!(ended, Ended::Not));
@@ -192,12 +194,12 @@ impl Shared {
         lock(&self.counts).clone()
     }
 
-    /// Changes the counts.
+    /// Updates the counts.
     pub fn count(&self, change: impl FnOnce(&mut Counts)) {
         change(&mut lock(&self.counts));
     }
 
-    /// Says which hosts are the slowest.
+    /// Sets the slowest hosts.
     pub fn set_slowest(&self, slowest: Vec<SlowHost>) {
         *lock(&self.slowest) = slowest;
     }

@@ -1,29 +1,30 @@
-//! How a URL was come by, in the 32 bits that travel with it through the sieve.
+//! How a URL was discovered, packed into the 32 bits that travel with it through the sieve.
 
-/// The largest depth that is told apart from the next.
+/// The largest depth that is stored; larger ones saturate.
 pub const MAX_DEPTH: u32 = (1 << 12) - 1;
-/// The longest chain of links of one shape that is told apart from the next.
+/// The longest chain of links of one shape that is stored; longer ones saturate.
 pub const MAX_CHAIN: u32 = (1 << 11) - 1;
-/// The longest chain of redirects that is told apart from the next.
+/// The longest redirect chain that is stored; longer ones saturate.
 pub const MAX_REDIRECTS: u32 = (1 << 6) - 1;
-/// The priority that is served last.
+/// The lowest priority.
 pub const LAST_LEVEL: u8 = (1 << 3) - 1;
 
-/// How a URL was come by.
+/// How a URL was discovered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tag {
-    /// How many links it is away from a seed.
+    /// Its distance from a seed, in links.
     pub depth: u32,
-    /// How many links in a row, up to this one, led to a URL of the same shape.
+    /// The number of consecutive links, up to this one, that led to a URL of the same shape, to detect
+    /// crawler traps.
     pub chain: u32,
-    /// How many redirects in a row led to it.
+    /// The number of consecutive redirects that led to it.
     pub redirects: u32,
     /// Its priority: 0 is served first.
     pub level: u8,
 }
 
 impl Tag {
-    /// The tag in 32 bits; what is too large becomes the largest.
+    /// Packs the tag into 32 bits; values too large saturate.
     pub fn pack(self) -> u32 {
         self.depth.min(MAX_DEPTH) << 20
             | self.chain.min(MAX_CHAIN) << 9
@@ -31,7 +32,7 @@ impl Tag {
             | u32::from(self.level.min(LAST_LEVEL))
     }
 
-    /// The tag out of 32 bits.
+    /// Unpacks a tag.
     pub fn unpack(bits: u32) -> Tag {
         Tag {
             depth: bits >> 20,

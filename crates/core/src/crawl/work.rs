@@ -1,4 +1,4 @@
-//! What goes from thread to thread.
+//! The messages between the threads.
 
 use std::net::IpAddr;
 
@@ -14,121 +14,121 @@ use crate::disk::file::DurableFile;
 use crate::fetch::Response;
 use crate::parse;
 
-/// A URL to be visited.
+/// A URL to fetch.
 #[derive(Clone, Debug)]
 pub struct Work {
-    /// Where it stands in the sieve's queue.
+    /// Its offset in the sieve's queue.
     pub offset: u64,
-    /// How it was come by.
+    /// How it was discovered.
     pub tag: Tag,
     /// The URL.
     pub url: String,
-    /// How often it was tried.
+    /// The number of attempts so far.
     pub attempts: u32,
-    /// Whether it counts among the pages that may be fetched.
+    /// Whether it counts against the page budget.
     pub counted: bool,
 }
 
-/// A response on its way to be parsed.
+/// A response to be parsed.
 pub struct Fetched {
-    /// What was asked for.
+    /// The URL requested.
     pub work: Work,
     /// When, in seconds since 1970.
     pub when: f64,
-    /// What came.
+    /// The response.
     pub response: Response,
-    /// Who answered.
+    /// The address that answered.
     pub address: IpAddr,
-    /// What it takes of the room between the threads.
+    /// The number of permits it holds.
     pub weight: u32,
 }
 
-/// A link that is to be followed.
+/// A link to follow.
 pub struct Found {
     /// The canonical URL.
     pub url: String,
-    /// What it is called on the page.
+    /// Its anchor text.
     pub anchor: String,
-    /// How it was come by.
+    /// How it was discovered.
     pub tag: Tag,
 }
 
-/// A response, parsed and compressed, on its way to the store.
+/// A response, parsed and compressed, to be stored.
 pub struct Parsed {
-    /// What was asked for.
+    /// The URL requested.
     pub work: Work,
-    /// What will be known about it.
+    /// Its row of the page table.
     pub row: Row,
-    /// The record for the archive; None where a filter keeps the page out.
+    /// The record for the archive; `None` if a filter rejects the page.
     pub record: Option<Vec<u8>>,
     /// The record with the text of a converted document.
     pub conversion: Option<Vec<u8>>,
-    /// What tells its words from others.
+    /// The digest and the SimHash of its text.
     pub words: Option<(u128, u64)>,
     /// The signatures of all its links, for the graph.
     pub targets: Vec<u8>,
     /// The links that are in scope.
     pub found: Vec<Found>,
-    /// The page itself, where somebody wants to judge its links by it.
+    /// The page itself, if a policy judges its links by it.
     pub page: Option<Box<parse::Page>>,
     /// What failed while the response was parsed.
     pub failure: Option<Failure>,
-    /// How many bytes the body had.
+    /// The size of the body in bytes.
     pub bytes: u64,
-    /// What it takes of the room between the threads.
+    /// The number of permits it holds.
     pub weight: u32,
 }
 
-/// A URL that there is no response of.
+/// A URL without a response.
 pub struct Unanswered {
-    /// What was to be asked for.
+    /// The URL.
     pub work: Work,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// Why.
+    /// The reason.
     pub detail: String,
     /// When.
     pub when: f64,
-    /// How long it took.
+    /// The time it took.
     pub seconds: f32,
-    /// Who did not answer.
+    /// The address that did not answer.
     pub address: Option<IpAddr>,
-    /// What it takes of the room between the threads.
+    /// The number of permits it holds.
     pub weight: u32,
 }
 
-/// What the writing thread hears.
+/// Messages to the writer thread.
 pub enum Event {
-    /// A page.
+    /// A parsed page.
     Parsed(Box<Parsed>),
-    /// No page.
+    /// A URL without a page.
     Unanswered(Box<Unanswered>),
-    /// Something worth a line.
+    /// A decision to log.
     Note(Box<Decision>),
-    /// There are connections and no host to use them for.
+    /// There are free connections and no host to use them for.
     Hungry,
-    /// Everything is to become durable.
+    /// Make everything durable.
     Checkpoint(Sender<Result<Commit>>),
-    /// Nothing more will come.
+    /// The last message.
     End,
 }
 
-/// What the fetching thread hears.
+/// Messages to the fetcher thread.
 pub enum Order {
-    /// URLs to be visited: where each stands, its host's key and its priority.
+    /// URLs to fetch: the offset of each in the queue, its host's key and its priority.
     Visit(Vec<(u64, u64, u8)>),
-    /// Where is the first URL that has no row?
+    /// Report the first URL without a row.
     Checkpoint(Sender<Result<Position>>),
-    /// No further request.
+    /// Make no further request.
     Stop,
-    /// The thread may end.
+    /// End the thread.
     End,
 }
 
-/// What the fetching thread has to say at a checkpoint.
+/// What the fetcher thread reports at a checkpoint.
 pub struct Position {
-    /// The first URL without a row among those that were handed over.
+    /// The first URL without a row among those handed to it.
     pub oldest: Option<u64>,
-    /// The file of what is known about hosts, its length, and its handle.
+    /// The host log: its name, its length, and its handle.
     pub hosts: (String, u64, DurableFile),
 }

@@ -1,17 +1,18 @@
-//! Which addresses are on the public internet.
+//! Which IP addresses are on the public internet (protection against server-side request forgery).
 //!
-//! [`is_public`] is true for global unicast addresses alone, after the special-purpose registries of IANA
-//! (RFC 6890 and what was added since). An IPv6 address that only carries an IPv4 address (mapped, NAT64, 6to4) is
-//! what it carries, for that is where its packets end.
+//! [`is_public`] is true only for global unicast addresses, according to the special-purpose registries of
+//! IANA (RFC 6890 and what was added since). An IPv6 address that only embeds an IPv4 address (mapped, NAT64,
+//! 6to4) is judged by the embedded one, because that is where its packets end. By hand, because the standard
+//! library's `is_global` is unstable.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The address that a URL's host is, where it is one and not a name.
+/// The IP address in a URL's host, if it is a literal and not a name.
 pub fn literal(host: &str) -> Option<IpAddr> {
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host).parse().ok()
 }
 
-/// Whether an address is one of the public internet.
+/// Whether an address is on the public internet.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -19,17 +20,17 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// The blocks of IPv4 that are not for single hosts of the public internet: prefix and its length.
+/// The IPv4 blocks that are not for single hosts of the public internet: prefix and its length.
 const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 15] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8),       // this network
     (Ipv4Addr::new(10, 0, 0, 0), 8),      // private
-    (Ipv4Addr::new(100, 64, 0, 0), 10),   // behind a carrier's translator
+    (Ipv4Addr::new(100, 64, 0, 0), 10),   // carrier-grade NAT
     (Ipv4Addr::new(127, 0, 0, 0), 8),     // loopback
-    (Ipv4Addr::new(169, 254, 0, 0), 16),  // link-local, where clouds keep their credentials
+    (Ipv4Addr::new(169, 254, 0, 0), 16),  // link-local, with the metadata services of clouds
     (Ipv4Addr::new(172, 16, 0, 0), 12),   // private
     (Ipv4Addr::new(192, 0, 0, 0), 24),    // protocol assignments
     (Ipv4Addr::new(192, 0, 2, 0), 24),    // documentation
-    (Ipv4Addr::new(192, 88, 99, 0), 24),  // former relays to IPv6
+    (Ipv4Addr::new(192, 88, 99, 0), 24),  // deprecated 6to4 relays
     (Ipv4Addr::new(192, 168, 0, 0), 16),  // private
     (Ipv4Addr::new(198, 18, 0, 0), 15),   // benchmarks
     (Ipv4Addr::new(198, 51, 100, 0), 24), // documentation
@@ -62,7 +63,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     address.segments()[0] & 0xe000 == 0x2000 && !NOT_PUBLIC_V6.iter().any(within)
 }
 
-/// The IPv4 address at which packets to an IPv6 address end.
+/// The IPv4 address embedded in an IPv6 address.
 fn carried(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let bits = address.to_bits();
     let at = |shift: u32| Some(Ipv4Addr::from_bits((bits >> shift) as u32));

@@ -76,29 +76,29 @@ use stream::{Stream, Transport};
 /// The maximum of all time limits: beyond this, clock arithmetic may overflow.
 const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// How to fetch, named as in the section `[crawl]` of the settings.
+/// Fetch options, named as in the section `[crawl]` of the settings.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Options {
-    /// The longest time until a connection is ready.
+    /// The time limit for establishing a connection.
     #[serde(deserialize_with = "seconds")]
     pub(crate) connect_timeout: Duration,
-    /// The longest time from a request to the whole head of its response.
+    /// The time limit from a request to the complete head of its response.
     #[serde(deserialize_with = "seconds")]
     pub(crate) first_byte_timeout: Duration,
-    /// The longest time from a request to the end of its response; also for the resolution of a name.
+    /// The time limit from a request to the end of its response; also for a DNS lookup.
     #[serde(rename = "timeout", deserialize_with = "seconds")]
     pub(crate) total_timeout: Duration,
-    /// The longest body, as it is sent and as it is decoded.
+    /// The maximum size of a body, both as transferred and decoded.
     pub(crate) max_bytes: usize,
     /// Whether addresses outside the public internet may be used.
     pub(crate) allow_private: bool,
     /// `http://[user:password@]host:port`
     #[serde(deserialize_with = "text")]
     pub(crate) proxy: Option<String>,
-    /// The name server to ask instead of the system's.
+    /// The name server to use instead of the system's.
     #[serde(deserialize_with = "text")]
     pub(crate) name_server: Option<String>,
-    /// A file like `/etc/hosts`, whose names win over everything else.
+    /// A file like `/etc/hosts`, whose entries take precedence over everything else.
     #[serde(deserialize_with = "text")]
     pub(crate) hosts_file: Option<String>,
     /// Whether to offer HTTP/2 on encrypted connections.
@@ -151,14 +151,14 @@ impl Checked {
     }
 }
 
-/// Whether the options make sense.
+/// Checks that the options are valid.
 pub fn check(options: &Options, user_agent: &str) -> crate::Result<()> {
     Checked::of(options, user_agent).map(drop)
 }
 
 impl Client {
-    /// A client; the files of names and certificates are read here, and nothing is sent yet. `user_agent` says who we are:
-    /// name, version and a way to reach us.
+    /// A client; the files of host names and certificates are read here, and nothing is sent yet.
+    /// `user_agent` identifies the crawler: name, version and a contact.
     pub fn new(mut options: Options, user_agent: &str) -> crate::Result<Client> {
         for limit in
             [&mut options.connect_timeout, &mut options.first_byte_timeout, &mut options.total_timeout]
@@ -169,7 +169,7 @@ impl Client {
         let names = Names::new(
             options.hosts_file.as_deref().map(Path::new),
             name_server,
-            // The only name that is resolved beside a proxy is its own, which the user chose.
+            // With a proxy, the only name resolved is its own, which the user chose.
             options.allow_private || proxy.is_some(),
             options.total_timeout,
         )?;
@@ -243,7 +243,7 @@ impl Client {
         Ok(stream)
     }
 
-    /// An IP address in the URL itself is checked here, whoever resolves the names.
+    /// An IP address in the URL itself is checked here, even if a proxy resolves the names.
     fn check_literal(&self, host: &str) -> Result<(), Failure> {
         match address::literal(host) {
             Some(address) if !self.shared.options.allow_private && !is_public(address) => {

@@ -1,14 +1,14 @@
-//! Names to addresses: resolved once, checked, and remembered.
+//! DNS resolution: each name is resolved once, checked, and cached.
 //!
-//! A name is resolved here and nowhere else, and gives one address, which passed the check; the connection goes
-//! to that address without another look. So a name cannot point to a public address when it is checked and to a
-//! private one when it is used.
+//! A name is resolved only here, to one address, which passed the check; the connection goes to that address
+//! without another lookup. So a name cannot point to a public address when it is checked and to a private one
+//! when it is used (DNS rebinding).
 //!
-//! The answer comes from the given hosts file, else from the system's, else from DNS: A records first, AAAA where
-//! there is no usable A. A name with a dot is taken as complete; only one without is tried in the system's search
-//! domains. Answers are kept as long as they are valid, but at least for a minute and at most for an hour; failures
-//! for half a minute. The memory has two generations of [`GENERATION`] names (about 150 bytes each): when
-//! the young one is full it becomes the old one, and the old one is dropped.
+//! The answer comes from the given hosts file, else from the system's, else from DNS: A records first, AAAA
+//! if there is no usable A. A name with a dot is taken as fully qualified; only one without is tried in the
+//! system's search domains. Answers are cached for their TTL, but at least a minute and at most an hour;
+//! failures for half a minute. The cache has two generations of [`GENERATION`] names (about 150 bytes each):
+//! when the young one is full it becomes the old one, and the old one is dropped.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ use super::address::{is_public, literal};
 use super::failure::{Class, Failure};
 use crate::{Error, Result};
 
-/// How many names a generation of the memory holds.
+/// The number of names per generation of the cache.
 const GENERATION: usize = 1 << 16;
 const SHORTEST: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -38,7 +38,7 @@ const SYSTEM_HOSTS: &str = "/etc/hosts";
 
 type Answer = std::result::Result<IpAddr, Failure>;
 
-/// Resolves, checks and remembers names.
+/// Resolves, checks and caches names.
 pub struct Names {
     allow_private: bool,
     limit: Duration,
@@ -48,8 +48,8 @@ pub struct Names {
 }
 
 impl Names {
-    /// Names by the given hosts file and name server, or else as the system has them. `limit` is the longest
-    /// time for one name.
+    /// A resolver with the given hosts file and name server, or else the system's. `limit` is the time limit
+    /// per name.
     pub fn new(
         hosts_file: Option<&Path>,
         name_server: Option<SocketAddr>,
@@ -65,7 +65,7 @@ impl Names {
         Ok(Names { allow_private, limit, hosts, resolver, known: RefCell::default() })
     }
 
-    /// The address for a host, which is a name or already an address.
+    /// The address of a host, given as a name or an IP address.
     pub async fn resolve(&self, host: &str) -> Answer {
         if let Some(address) = literal(host) {
             return self.choose(host, &[address]);
@@ -87,7 +87,7 @@ impl Names {
         answer
     }
 
-    /// What DNS says about a name, and how long that is valid.
+    /// The DNS answer for a name, and how long it is valid.
     async fn ask(&self, host: &str) -> (Answer, Duration) {
         let name = Name::from_ascii(host).map(|mut name| {
             name.set_fqdn(host.contains('.'));
@@ -119,7 +119,7 @@ impl Names {
         (Err(refused.unwrap_or_else(none)), FAILED)
     }
 
-    /// The first address that may be used, IPv4 before IPv6.
+    /// The first permitted address, IPv4 before IPv6.
     fn choose(&self, host: &str, addresses: &[IpAddr]) -> Answer {
         let usable = |address: &&IpAddr| self.allow_private || is_public(**address);
         let first = |wanted: fn(&IpAddr) -> bool| {
@@ -132,7 +132,7 @@ impl Names {
     }
 }
 
-/// The failure of a host with an address that may not be used.
+/// The failure for a host whose address is not permitted.
 pub fn refusal(host: &str, address: IpAddr) -> Failure {
     let reason = if literal(host).is_some() {
         format!("{address} is not on the public internet")
@@ -142,7 +142,7 @@ pub fn refusal(host: &str, address: IpAddr) -> Failure {
     Failure::new(Class::Private, reason)
 }
 
-/// The failure of a name; none where it exists and only has no address of this kind.
+/// The failure for a name; `None` if it exists and only has no address of this type.
 fn unresolved(host: &str, error: &NetError) -> Option<Failure> {
     match error {
         NetError::Dns(DnsError::NoRecordsFound(none)) if none.response_code == ResponseCode::NoError => None,
@@ -159,7 +159,7 @@ fn resolver(
 ) -> std::result::Result<TokioResolver, NetError> {
     let (config, mut options) = match name_server {
         Some(address) => (asking(address), ResolverOpts::default()),
-        // Where the system says nothing, resolv.conf(5) has the name server on the machine itself.
+        // Without a system configuration the name server is on the local machine, by resolv.conf(5).
         None => system_conf::read_system_conf()
             .unwrap_or_else(|_| (asking(SocketAddr::from(([127, 0, 0, 1], 53))), ResolverOpts::default())),
     };
@@ -178,7 +178,7 @@ fn asking(address: SocketAddr) -> ResolverConfig {
     ResolverConfig::from_parts(None, Vec::new(), vec![server])
 }
 
-/// The names of a file like `/etc/hosts`, in lower case, with their addresses in the order of the lines.
+/// The names of a file like `/etc/hosts`, in lower case, with their addresses in line order.
 fn hosts_in(text: &[u8]) -> FxHashMap<String, Vec<IpAddr>> {
     let mut hosts: FxHashMap<String, Vec<IpAddr>> = HashMap::default();
     for line in String::from_utf8_lossy(text).lines() {

@@ -1,12 +1,12 @@
-//! The cookies of a host, for crawls that keep them (RFC 6265, as far as one host and one run go).
+//! The cookie jar of a host, for crawls that keep cookies (RFC 6265, limited to one host and one run).
 //!
-//! They live as long as the host is known in this run. A cookie goes back only to the host that set it, to
-//! the paths that it names, and not in the open where it says so; there are at most [`MOST`], of at most
-//! [`LONGEST`] bytes.
+//! Cookies live as long as the host is known in this run. A cookie is sent only to the host that set it, to
+//! the paths that it names, and only over HTTPS if it is marked `Secure`. A jar holds at most [`MOST`]
+//! cookies of at most [`LONGEST`] bytes each.
 
-/// How many cookies of a host are kept: the first ones go.
+/// The maximum number of cookies per host; the oldest are evicted.
 const MOST: usize = 50;
-/// A longer one is not kept.
+/// Longer cookies are ignored.
 const LONGEST: usize = 4096;
 
 /// The cookies of a host.
@@ -21,7 +21,7 @@ struct Cookie {
 }
 
 impl Cookies {
-    /// Takes in what a Set-Cookie of a response to `path` says.
+    /// Applies a Set-Cookie header of a response to `path`.
     pub fn set(&mut self, header: &str, path: &str) {
         let mut parts = header.split(';').map(str::trim);
         let Some((name, value)) = parts.next().and_then(|pair| pair.split_once('=')) else { return };
@@ -57,7 +57,7 @@ impl Cookies {
         }
     }
 
-    /// The Cookie header of a request to `path`, the most specific first.
+    /// The Cookie header of a request to `path`, most specific path first.
     pub fn header(&self, path: &str, is_secure: bool) -> Option<String> {
         let mut sent: Vec<&Cookie> = self.0.iter().filter(|cookie| cookie.belongs(path, is_secure)).collect();
         sent.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));

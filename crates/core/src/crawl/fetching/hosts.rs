@@ -1,8 +1,8 @@
-//! What is known about hosts, beyond the time that they spend in the workbench: their rules, how many pages
-//! they gave, and until when to leave them in peace.
+//! Per-host state that outlives a host's time in the workbench: its robots rules, its page count, and the
+//! time before which it must not be fetched from.
 //!
-//! A host in the workbench costs about a kilobyte beside its rules. What must survive lies in a log on disk,
-//! from where a host that comes back, in this run or a later one, has it at once.
+//! A host in the workbench costs about a kilobyte beside its rules. What must survive is in a log on disk,
+//! from which a host that returns, in this run or a later one, is restored immediately.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -25,10 +25,10 @@ use crate::robots::Robots;
 use crate::{Error, Pulse, Result, Signature};
 
 const FORMAT: Format = Format { kind: *b"HOST", version: 1 };
-/// For how long rules are believed (RFC 9309, 2.4).
+/// How long a robots.txt is cached (RFC 9309, 2.4).
 pub const RULES_LAST: f64 = 24.0 * 3600.0;
 
-/// A host that visits and the scheduler share, all in one thread.
+/// A host shared by its visits and the scheduler, all on one thread.
 pub type SharedHost = Rc<RefCell<Host>>;
 
 /// A host in the workbench.
@@ -37,86 +37,86 @@ pub struct Host {
     pub origin: Origin,
     /// The same as text.
     pub name: String,
-    /// Where it is.
+    /// Its IP address.
     pub address: IpAddr,
-    /// What it forbids; None: not yet asked, or too long ago.
+    /// Its robots rules; `None`: not yet fetched, or expired.
     pub rules: Option<Rules>,
-    /// Why nothing is fetched from it any more in this run.
+    /// Why nothing more is fetched from it in this run.
     pub given_up: Option<(Outcome, String)>,
-    /// The connection that is kept alive.
+    /// The keep-alive connection.
     pub connection: Option<Connection>,
-    /// When the connection was used last.
+    /// When the connection was last used.
     pub used: Instant,
     /// Whether it is being visited.
     pub visited: bool,
-    /// Its cookies, where they are kept.
+    /// Its cookie jar, if cookies are kept.
     pub cookies: Cookies,
-    /// URLs that are to be tried again.
+    /// URLs to retry.
     pub again: VecDeque<Work>,
     /// Whether it is in the workbench.
     pub inside: bool,
-    /// What outlives the stay.
+    /// The state that is persisted.
     pub record: HostRecord,
-    /// How many requests in a row failed.
+    /// The number of consecutive failed requests.
     pub failures: u32,
-    /// How many requests were made, and the seconds they took.
+    /// The number of requests made.
     pub requests: u64,
-    /// The seconds that the requests took.
+    /// The total time of the requests, in seconds.
     pub seconds: f64,
 }
 
-/// What a host forbids.
+/// The robots rules of a host.
 pub struct Rules {
     /// Its robots.txt.
     pub robots: Robots,
-    /// Until when it is believed, in seconds since 1970.
+    /// When they expire, in seconds since 1970.
     pub until: f64,
 }
 
-/// What is remembered of a host.
+/// The persisted state of a host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostRecord {
-    /// How many pages it gave.
+    /// The number of pages fetched from it.
     pub fetched: u64,
-    /// Until when to leave it in peace, in seconds since 1970.
+    /// The time before which it must not be fetched from, in seconds since 1970.
     pub ready_at: f64,
 }
 
-/// The robots.txt of a host, as it was sent.
+/// The robots.txt of a host, as received.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RobotsRecord {
-    /// When it was asked for, in seconds since 1970.
+    /// When it was requested, in seconds since 1970.
     pub when: f64,
-    /// The status of the answer.
+    /// The status of the response.
     pub status: u16,
-    /// What it says.
+    /// Its content.
     #[serde(with = "serde_bytes")]
     pub body: Vec<u8>,
-    /// Its validators.
+    /// The `ETag` validator.
     pub etag: Option<String>,
-    /// Its validators.
+    /// The `Last-Modified` validator.
     pub last_modified: Option<String>,
-    /// How long the host asked to be left alone.
+    /// The delay that the host asked for with Retry-After.
     #[serde(skip)]
     pub retry_after: Option<Duration>,
 }
 
-/// The log of hosts.
+/// The log of host records.
 pub struct HostMemory {
     log: KeyedLog,
-    /// What changed since the last checkpoint.
+    /// Records changed since the last checkpoint.
     changed: HashMap<u64, HostRecord>,
 }
 
 impl HostMemory {
-    /// Opens the log as it was committed.
+    /// Opens the log at its committed length.
     pub fn open(folder: &Path, files: &HashMap<String, u64>, pulse: &Pulse) -> Result<HostMemory> {
         let committed = files.get(HOSTS).copied().unwrap_or(0);
         let log = KeyedLog::write(&folder.join(HOSTS), FORMAT, committed, pulse)?;
         Ok(HostMemory { log, changed: HashMap::new() })
     }
 
-    /// What is remembered of a host.
+    /// The record of a host.
     pub fn recall(&mut self, host: u64) -> Result<HostRecord> {
         if let Some(record) = self.changed.get(&host) {
             return Ok(record.clone());
@@ -124,7 +124,7 @@ impl HostMemory {
         Ok(self.get(Signature(host))?.unwrap_or_default())
     }
 
-    /// Remembers a host.
+    /// Stores the record of a host.
     pub fn remember(&mut self, host: u64, record: &HostRecord) {
         self.changed.insert(host, record.clone());
     }
@@ -134,12 +134,12 @@ impl HostMemory {
         self.get(robots_key(name))
     }
 
-    /// Remembers the robots.txt of a host.
+    /// Stores the robots.txt of a host.
     pub fn remember_robots(&mut self, name: &str, record: &RobotsRecord) -> Result<()> {
         self.log.append(robots_key(name), &encode(record)?)
     }
 
-    /// Writes down what changed; gives the file, its length and a handle by which to make it durable.
+    /// Writes the changed records; returns the file's name, its length and a handle to sync it with.
     pub fn flush(&mut self) -> Result<(String, u64, DurableFile)> {
         for (host, record) in std::mem::take(&mut self.changed) {
             self.log.append(Signature(host), &encode(&record)?)?;

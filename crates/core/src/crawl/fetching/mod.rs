@@ -1,9 +1,9 @@
-//! The fetching thread: it owns the frontier and the HTTP client, and starts a visit whenever a host may be
+//! The fetcher thread: it owns the frontier and the HTTP client, and starts a visit whenever a host may be
 //! fetched from and a connection is free.
 //!
-//! One current-thread runtime carries thousands of visits. The frontier is nobody else's, so taking a host
-//! takes no lock; what comes from other threads comes through a bounded lock-free queue and a wake-up, and
-//! between two events the thread sleeps exactly until the next polite moment.
+//! One current-thread runtime carries thousands of visits. The frontier belongs to this thread alone, so
+//! dequeuing a host takes no lock; messages from other threads arrive through a bounded lock-free queue and a
+//! wake-up, and between two events the thread sleeps exactly until the next host may be fetched from.
 
 pub(crate) mod cookies;
 pub(crate) mod hosts;
@@ -37,24 +37,24 @@ use crate::sieve::unpack;
 use crate::url::QueryCounter;
 use crate::{Error, Pulse, Result};
 
-/// How many names are resolved at once.
+/// The maximum number of concurrent DNS lookups.
 const RESOLVING: usize = 256;
-/// How many URLs a host may have fetched before it lets hosts in that wait for a place in the workbench.
+/// The number of URLs a host may have fetched before it yields its slot to hosts waiting for the workbench.
 const QUANTUM: u32 = 100;
-/// How often the slowest hosts are looked for.
+/// How often the list of slowest hosts is recomputed.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 const SLOWEST: usize = 5;
-/// How many hosts are remembered after they have left the workbench.
+/// The number of hosts kept in memory after they left the workbench.
 const OUTSIDE: usize = 1000;
 
-/// The fetching thread's belongings.
+/// The state owned by the fetcher thread.
 pub struct Scheduler {
     pub(in crate::crawl) plan: Arc<Plan>,
     pub(in crate::crawl) shared: Arc<Shared>,
     pub(in crate::crawl) client: Client,
     pub(in crate::crawl) frontier: RefCell<Frontier>,
     pub(in crate::crawl) hosts: RefCell<HashMap<HostKey, SharedHost>>,
-    /// The hosts that left the workbench and are not yet forgotten.
+    /// The hosts that left the workbench and are still cached, oldest first.
     outside: RefCell<VecDeque<HostKey>>,
     pub(in crate::crawl) memory: RefCell<HostMemory>,
     pub(in crate::crawl) queries: RefCell<QueryCounter>,
@@ -63,10 +63,10 @@ pub struct Scheduler {
     pub(in crate::crawl) events: Sender<Event>,
     urls: RefCell<LogAccess>,
     resolving: Semaphore,
-    /// Those who wait for an address, for an errand.
+    /// Errands (single requests to another host) waiting for an address.
     pub(in crate::crawl) waiting: RefCell<HashMap<IpAddr, VecDeque<oneshot::Sender<()>>>>,
     active: Cell<usize>,
-    /// How many connections are kept while their hosts rest.
+    /// The number of idle keep-alive connections.
     pub(in crate::crawl) idle: Cell<usize>,
     started: Instant,
     accounted: Cell<Instant>,
@@ -74,7 +74,7 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Opens the frontier, which is empty until URLs come.
+    /// Opens the frontier, which is empty until URLs arrive.
     pub fn open(
         plan: Arc<Plan>,
         shared: Arc<Shared>,
@@ -109,7 +109,7 @@ impl Scheduler {
         })
     }
 
-    /// Works until it is told to end.
+    /// Runs until ordered to end.
     pub async fn run(self: Rc<Self>, orders: Receiver<Order>) {
         let mut tasks = JoinSet::new();
         loop {
@@ -135,7 +135,7 @@ impl Scheduler {
         }
     }
 
-    /// Does as it is told; tells whether it is to end.
+    /// Executes pending orders; returns whether to end.
     fn obey(&self, orders: &Receiver<Order>, tasks: &mut JoinSet<()>) -> bool {
         for order in orders.try_iter() {
             match order {
@@ -169,7 +169,7 @@ impl Scheduler {
         Ok(Position { oldest, hosts })
     }
 
-    /// Finds out where the hosts are that have got into the workbench, and forgets those that left it.
+    /// Resolves the hosts that entered the workbench, and forgets those that left it.
     fn admit(self: &Rc<Self>, tasks: &mut JoinSet<()>) {
         while let Some(key) = self.evicted() {
             if let Some(host) = self.hosts.borrow().get(&key) {
@@ -189,7 +189,7 @@ impl Scheduler {
         }
     }
 
-    /// Forgets the hosts that left the workbench first; most of those that left last will come back soon.
+    /// Forgets the hosts that left the workbench first; most of those that left last will return soon.
     fn forget(&self) {
         let mut outside = self.outside.borrow_mut();
         while outside.len() > OUTSIDE
@@ -205,7 +205,7 @@ impl Scheduler {
         }
     }
 
-    /// Closes the connection that is kept while a host rests.
+    /// Closes the keep-alive connection of a resting host.
     fn hang_up(&self, host: &mut Host) {
         self.idle.set(self.idle.get() - usize::from(host.connection.take().is_some()));
     }
@@ -237,7 +237,7 @@ impl Scheduler {
         let resolved = self.resolve(&origin.host).await;
         let (address, given_up) = match resolved {
             Ok(address) => (address, None),
-            // Its URLs get their rows when its turn comes.
+            // Its URLs get their rows when the host is visited.
             Err(failure) => ([0, 0, 0, 0].into(), Some((outcome(&failure), failure.reason))),
         };
         let ready = self.moment(Duration::from_secs_f64((record.ready_at - now()).clamp(0.0, 86_400.0)));
@@ -263,7 +263,8 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Where a host sits in the workbench: behind a proxy, which has one address for all, each by itself.
+    /// The address under which a host is scheduled; behind a proxy, which has one address for all hosts, each
+    /// host has its own.
     fn place_of(&self, key: HostKey, address: IpAddr) -> IpAddr {
         match self.plan.crawl.fetch.proxy {
             None => address,
@@ -295,7 +296,7 @@ impl Scheduler {
             let token = self.frontier.borrow_mut().take(self.now());
             let Some(token) = token else {
                 if !self.shared.is_hungry.swap(true, Ordering::AcqRel) {
-                    // When the queue is full the writing thread has enough to do to find new URLs by itself.
+                    // If the queue is full, the writer thread is busy and will look for new URLs anyway.
                     drop(self.events.try_send(Event::Hungry));
                 }
                 return;
@@ -310,7 +311,7 @@ impl Scheduler {
         }
     }
 
-    /// Ends the crawl when it has what it was to get.
+    /// Ends the crawl once it has reached a limit.
     fn look_at_limits(&self) {
         let volume = self.plan.crawl.max_volume;
         if volume > 0 && self.shared.gauges.bytes.get() >= volume {
@@ -322,7 +323,7 @@ impl Scheduler {
         }
     }
 
-    /// Changes how many connections are in use, after counting how long so many were.
+    /// Changes the number of connections in use, after accounting for the time spent at the old number.
     fn account(&self, active: usize) {
         let now = Instant::now();
         let elapsed = now.duration_since(self.accounted.replace(now)).as_micros() as u64;
@@ -338,7 +339,7 @@ impl Scheduler {
         }
     }
 
-    /// Says how things stand.
+    /// Publishes the gauges.
     fn look(&self) {
         let gauges = &self.shared.gauges;
         let now = Instant::now();
@@ -377,7 +378,7 @@ impl Scheduler {
         self.shared.set_slowest(slowest.collect());
     }
 
-    /// The URL that stands somewhere in the sieve's queue.
+    /// The URL at an offset of the sieve's queue.
     pub(in crate::crawl) fn read(&self, offset: u64) -> Result<Work> {
         let mut urls = self.urls.borrow_mut();
         let record = urls.get(offset)?;
@@ -385,28 +386,28 @@ impl Scheduler {
         Ok(Work { offset, tag: Tag::unpack(tag), url: url.to_owned(), attempts: 0, counted: false })
     }
 
-    /// This moment, as the frontier counts.
+    /// The current moment on the frontier's clock.
     pub(in crate::crawl) fn now(&self) -> Moment {
         self.started.elapsed().as_micros() as Moment
     }
 
-    /// The moment after a while.
+    /// The moment `after` from now.
     pub(in crate::crawl) fn moment(&self, after: Duration) -> Moment {
         self.now() + after.as_micros() as Moment
     }
 
     pub(in crate::crawl) fn instant(&self, moment: Moment) -> Instant {
-        // Rounded up, so that the moment has come when the sleep is over.
+        // Rounded up, so that the moment has passed when the sleep ends.
         self.started + Duration::from_micros(moment.min(1 << 40).saturating_add(1))
     }
 }
 
-/// The seconds since 1970.
+/// Seconds since 1970.
 pub(in crate::crawl) fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
-/// What becomes of a URL because of a failure.
+/// The outcome of a URL whose request failed.
 pub(in crate::crawl) fn outcome(failure: &Failure) -> Outcome {
     use crate::fetch::Class;
     match failure.class {

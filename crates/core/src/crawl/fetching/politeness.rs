@@ -1,11 +1,11 @@
-//! How long to stay at a host, and how long to leave it in peace.
+//! Politeness: how long to stay at a host, and how long to wait before the next visit.
 //!
-//! *Relative* politeness fetches for at most `visit_time` and `visit_requests` over one kept-alive
-//! connection, and then rests s′/p for the s′ that it really took: a slow server is asked less, and the
-//! crawl takes at most the share p / (1 + p) of a host's time. *Absolute* politeness leaves a fixed gap
-//! between the end of a request and the next. Beside either, the host's Crawl-delay (up to a limit) and
-//! what it asked for with Retry-After count, and an address, on which many hosts may live, rests as well.
-//! The strictest wins. From the notes' section 2.7.
+//! *Relative* politeness fetches for at most `visit_time` and `visit_requests` over one keep-alive
+//! connection, and then rests s′/p for the time s′ that the visit really took: a slow server is asked less
+//! often, and the crawl takes at most the share p / (1 + p) of a host's time. *Absolute* politeness leaves a
+//! fixed gap between the end of a request and the next. In both modes the host's Crawl-delay (up to a limit)
+//! and its Retry-After are honoured, and an IP address, which many hosts may share, has a delay as well. The
+//! strictest rule wins. From the notes' section 2.7.
 
 use std::time::{Duration, Instant};
 
@@ -13,64 +13,64 @@ use serde::Deserialize;
 
 use crate::settings::{choices, optional_seconds, seconds};
 
-/// The gap of absolute politeness, where no other is given.
+/// The default gap of absolute politeness.
 const GAP: Duration = Duration::from_secs(4);
 
 choices! {
-    /// What a rest goes by.
+    /// What determines the delay between visits.
     pub enum Manner, "politeness" {
         /// A host rests in proportion to the time a visit took.
         Relative = "relative",
-        /// There is a fixed gap between requests.
+        /// A fixed gap between requests.
         Absolute = "absolute",
     }
 }
 
-/// The manners of a crawl, named as in the section `[crawl]` of the settings.
+/// The politeness settings of a crawl, named as in the section `[crawl]` of the settings.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Politeness {
     politeness: Manner,
-    /// The gap between the end of a request to a host and the next; one that is given makes politeness absolute.
+    /// The gap between the end of a request to a host and the next; setting it makes politeness absolute.
     #[serde(deserialize_with = "optional_seconds")]
     delay: Option<Duration>,
-    /// How long a visit may take, and how many requests it may make.
+    /// The maximum duration of a visit, and below the maximum number of its requests.
     #[serde(deserialize_with = "seconds")]
     visit_time: Duration,
     visit_requests: u32,
-    /// p: the rest is the time taken divided by this.
+    /// p: the delay after a visit is its duration divided by this.
     visit_share: f64,
-    /// The gap at an address; None: a quarter of what the host rests.
+    /// The gap per IP address; `None`: a quarter of the host's delay.
     #[serde(deserialize_with = "optional_seconds")]
     address_delay: Option<Duration>,
-    /// No Crawl-delay is taken to be longer than this.
+    /// The upper limit of a Crawl-delay.
     #[serde(deserialize_with = "seconds")]
     max_crawl_delay: Duration,
-    /// No host is left alone for longer than this because of errors.
+    /// The upper limit of the backoff after errors.
     #[serde(deserialize_with = "seconds")]
     pub(crate) max_wait: Duration,
 }
 
-/// What a visit has done so far.
+/// The progress of a visit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stay {
-    /// How many requests it made.
+    /// The number of requests made.
     pub requests: u32,
-    /// How long it took, from the first request to the end of the last.
+    /// Its duration, from the start of the first request to the end of the last.
     pub took: Duration,
     began: Option<Instant>,
-    /// How long the host asked to be left alone, or has to be because of errors.
+    /// The delay that the host asked for, or that its errors require.
     pub asked: Duration,
 }
 
 impl Stay {
-    /// Counts a request that started at some moment and is over now.
+    /// Counts a request that started at `started` and has just ended.
     pub fn count(&mut self, started: Instant) {
         self.requests += 1;
         self.took = self.began.get_or_insert(started).elapsed();
     }
 }
 
-/// How long a host and its address rest.
+/// The delays of a host and its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rest {
     /// The host.
@@ -80,7 +80,7 @@ pub struct Rest {
 }
 
 impl Politeness {
-    /// Whether a rest is in proportion to the visit.
+    /// Whether the delay is proportional to the visit.
     pub fn is_relative(&self) -> bool {
         self.politeness == Manner::Relative && self.delay.is_none()
     }
@@ -89,7 +89,7 @@ impl Politeness {
         self.delay.unwrap_or(if self.is_relative() { Duration::ZERO } else { GAP })
     }
 
-    /// Whether one more request may follow at once.
+    /// Whether one more request may follow immediately.
     pub fn goes_on(&self, stay: &Stay, crawl_delay: Duration) -> bool {
         stay.requests == 0
             || (self.is_relative()
@@ -99,7 +99,7 @@ impl Politeness {
                 && stay.asked.is_zero())
     }
 
-    /// How long to rest after a visit; nothing after one that asked for nothing.
+    /// The delay after a visit; zero if the visit made no request.
     pub fn rest(&self, stay: &Stay, crawl_delay: Duration) -> Rest {
         if stay.requests == 0 {
             return Rest { host: stay.asked.min(self.max_wait), address: Duration::ZERO };
@@ -109,7 +109,8 @@ impl Politeness {
         Rest { host, address: self.address_delay.unwrap_or(manner / 4) }
     }
 
-    /// How long to wait before the try that follows `failures` failed ones: twice as long each time.
+    /// Exponential backoff: the delay before the attempt that follows `failures` failed ones, doubling each
+    /// time.
     pub fn backoff(&self, failures: u32) -> Duration {
         let first = self.gap().max(Duration::from_millis(500));
         first.saturating_mul(1 << failures.saturating_sub(1).min(20)).min(self.max_wait)
@@ -151,7 +152,7 @@ mod tests {
 
     #[test]
     fn absolute_makes_one_request_and_leaves_the_gap() {
-        // A delay makes politeness absolute, whatever else is said; without one the gap is four seconds.
+        // A delay makes politeness absolute, whatever `politeness` is; without one the gap is four seconds.
         for politeness in [
             Politeness { politeness: Manner::Absolute, ..relative() },
             Politeness { delay: Some(4 * SECOND), ..relative() },

@@ -1,9 +1,9 @@
-//! The rules of a host: asking for its robots.txt, and going where that leads.
+//! The robots.txt of a host: fetching it and following its redirects.
 //!
-//! A robots.txt may redirect to another host. That is an *errand*: one request to a host that is not the
-//! visited one, and it waits for its turn there as a visit would. It holds the other address, so that no
-//! visit begins there, and lets host and address rest afterwards; those who wait for an address get it
-//! before the next visit, first come, first served.
+//! A robots.txt may redirect to another host. That is an *errand*: one request to a host other than the
+//! visited one, subject to the same politeness as a visit. It holds the other IP address, so that no visit
+//! begins there, and imposes the usual delays on host and address afterwards; errands waiting for an address
+//! get it before the next visit, first come, first served.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -24,13 +24,14 @@ use crate::robots::{MAX_BYTES, Robots};
 use crate::url::{Url, canonical};
 use crate::{Result, Signature};
 
-/// How many redirects of a robots.txt are followed (RFC 9309, 2.3.1.2).
+/// The maximum number of redirects of a robots.txt (RFC 9309, 2.3.1.2).
 const ROBOTS_REDIRECTS: usize = 5;
-/// A compressed robots.txt may decode to so much; only its first part counts.
+/// The maximum decoded size of a compressed robots.txt; only its first part is parsed.
 const ROBOTS_DECODED: usize = 16 << 20;
 
 impl Scheduler {
-    /// Has the rules of a host, from memory or by asking; tells whether pages may follow at once.
+    /// Ensures the rules of a host are known, from the cache or by a request; returns whether pages may
+    /// follow immediately.
     pub(in crate::crawl) async fn ask_for_rules(&self, host: &SharedHost, stay: &mut Stay) -> Result<bool> {
         let known = host.borrow().rules.as_ref().is_some_and(|rules| rules.until > now());
         if !self.plan.crawl.obey_robots || host.borrow().given_up.is_some() || known {
@@ -69,7 +70,7 @@ impl Scheduler {
             self.note(note);
             return Ok(true);
         }
-        // A server error, or none that answers, forbids everything for now (RFC 9309, 2.3.1.4).
+        // A server error, or no response, disallows everything for now (RFC 9309, 2.3.1.4).
         let mut host = host.borrow_mut();
         host.failures += 1;
         let wish = answer.as_ref().ok().and_then(|record| record.retry_after).unwrap_or_default();
@@ -87,7 +88,7 @@ impl Scheduler {
         Ok(false)
     }
 
-    /// What an answer to the question for robots.txt means; None where it has to be asked for again.
+    /// The rules that follow from a stored robots.txt response; `None` if it has to be requested again.
     fn rules(&self, record: &RobotsRecord) -> Option<Rules> {
         let robots = match record.status {
             200..=299 => Robots::parse(&record.body, &self.plan.crawl.user_agent),
@@ -98,7 +99,7 @@ impl Scheduler {
         Some(Rules { robots, until: record.when + RULES_LAST })
     }
 
-    /// Asks for robots.txt, and follows where it leads.
+    /// Requests robots.txt, following redirects.
     async fn get_robots(
         &self,
         host: &SharedHost,
@@ -139,16 +140,17 @@ impl Scheduler {
             let encoding = response.header("content-encoding").unwrap_or_default();
             match encoding::decode(&response.body, encoding, ROBOTS_DECODED) {
                 Ok(body) => record.body = body[..body.len().min(MAX_BYTES)].to_vec(),
-                // What cannot be read may forbid anything.
+                // Content that cannot be decoded may disallow anything.
                 Err(_) => record.status = 503,
             }
             return Ok(record);
         }
-        // Too many redirects, or one to nowhere: as if there were none (RFC 9309, 2.3.1.2).
+        // Too many redirects, or an invalid target: treated as if there were no robots.txt (RFC 9309,
+        // 2.3.1.2).
         Ok(record)
     }
 
-    /// One request to a host that is not the visited one, when it is polite there, too.
+    /// One request to a host other than the visited one, as soon as politeness allows it there.
     async fn get_elsewhere(
         &self,
         host: &SharedHost,
@@ -180,7 +182,8 @@ impl Scheduler {
         answer
     }
 
-    /// Waits until one request to a host is polite, and holds its address, unless that is held already.
+    /// Waits until politeness allows one request to a host, and holds its address, unless that is held
+    /// already.
     async fn errand(&self, key: HostKey, address: IpAddr, own: bool) -> Option<Hold<'_>> {
         let hold = if own { None } else { Some(self.hold(address).await) };
         loop {
@@ -197,13 +200,13 @@ impl Scheduler {
         if !free {
             let (turn, mine) = oneshot::channel();
             self.waiting.borrow_mut().entry(address).or_default().push_back(turn);
-            // The end of this wait is that the address is held for us; the scheduler outlives all visits.
+            // The wait ends when the address is held for us; the scheduler outlives all visits.
             drop(mine.await);
         }
         Hold { scheduler: self, address }
     }
 
-    /// Passes an address that came back on to whoever waits for it, before the next visit can take it.
+    /// Passes a released address on to the next errand waiting for it, before a visit can take it.
     pub(in crate::crawl) fn pass_on(&self, address: IpAddr) {
         loop {
             let next = self.waiting.borrow_mut().get_mut(&address).and_then(VecDeque::pop_front);
@@ -213,7 +216,7 @@ impl Scheduler {
             };
             let free = self.frontier.borrow_mut().hold(address, self.now());
             if free && turn.send(()).is_err() {
-                // Who waited has given up.
+                // The waiting errand was cancelled.
                 self.frontier.borrow_mut().release(address);
                 continue;
             }
@@ -221,7 +224,7 @@ impl Scheduler {
         }
     }
 
-    /// The Crawl-delay of a host that may not be in the workbench.
+    /// The Crawl-delay of a host, which need not be in the workbench.
     fn crawl_delay_of(&self, key: HostKey, name: &str) -> Duration {
         if let Some(host) = self.hosts.borrow().get(&key)
             && let Ok(host) = host.try_borrow()
@@ -234,7 +237,7 @@ impl Scheduler {
     }
 }
 
-/// An address that is held for an errand; it is passed on when this goes.
+/// An address held for an errand; dropping this passes it on.
 struct Hold<'a> {
     scheduler: &'a Scheduler,
     address: IpAddr,

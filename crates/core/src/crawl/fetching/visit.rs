@@ -1,5 +1,5 @@
-//! A visit: the token of a host and its address, a few requests over one connection, and the rest that
-//! politeness asks for.
+//! A visit: it takes the token of a host and its address, makes a few requests over one connection, and
+//! returns the token with the delay that politeness requires.
 
 use std::net::IpAddr;
 use std::sync::atomic::Ordering;
@@ -17,19 +17,19 @@ use crate::fetch::{Failure, Request, Response};
 use crate::frontier::Token;
 use crate::url::trap;
 
-/// After so many failed requests in a row a host is left alone for the rest of the run.
+/// After this many consecutive failed requests a host is given up for the rest of the run.
 const GIVE_UP: u32 = 10;
-/// A connection is kept for a rest no longer than this.
+/// The longest delay over which a connection is kept alive.
 pub(in crate::crawl) const KEEP_ALIVE: Duration = Duration::from_secs(5);
-/// From so many pages on a host's share of them is looked at.
+/// The number of pages from which a host's share of the crawl is checked.
 const SHARE_FROM: u64 = 1000;
-/// A visit that spends so much on saying no ends, and the host rests ten times as long.
+/// A visit that spends this long on refusing URLs ends, and the host rests ten times as long.
 const REFUSING: Duration = Duration::from_millis(5);
-/// So many URLs that need no request are done before other visits may go on.
+/// The number of URLs that need no request to process before yielding to other visits.
 const IN_A_ROW: u32 = 64;
 
 impl Scheduler {
-    /// Visits a host, and gives it back with its next polite moment.
+    /// Visits a host, and returns its token with the moment of the next visit.
     pub(in crate::crawl) async fn visit(&self, token: Token) {
         let host = self.hosts.borrow().get(&token.host).cloned();
         let Some(host) = host else { return };
@@ -44,7 +44,7 @@ impl Scheduler {
         let mut known = host.borrow_mut();
         let politeness = &self.plan.crawl.politeness;
         let rest = politeness.rest(&stay, crawl_delay(&known));
-        // No more connections are kept while their hosts rest than may be in use at once.
+        // At most as many idle connections are kept as may be in use.
         let room = self.idle.get() < self.plan.crawl.connections;
         if politeness.is_relative() || rest.host > KEEP_ALIVE || !room {
             known.connection = None;
@@ -80,7 +80,7 @@ impl Scheduler {
             if let Some((outcome, detail)) = refusal {
                 self.give_up(work, outcome, detail, 0.0, None).await;
                 if refusing > REFUSING {
-                    // Rules that take long to apply must not hold up the other hosts.
+                    // Rules that are slow to evaluate must not delay the other hosts.
                     stay.asked = refusing * 10;
                     return Ok(());
                 }
@@ -97,7 +97,7 @@ impl Scheduler {
         Ok(())
     }
 
-    /// The next URL of a host; from here on it counts as open.
+    /// Dequeues the next URL of a host; from here on it counts as open.
     fn next_work(&self, host: &SharedHost, token: &Token) -> Result<Option<Work>> {
         if let Some(work) = host.borrow_mut().again.pop_front() {
             return Ok(Some(work));
@@ -108,7 +108,7 @@ impl Scheduler {
         self.read(offset).map(Some)
     }
 
-    /// Why a URL is not asked for.
+    /// Why a URL is not requested, if it is not.
     fn refusal(&self, host: &SharedHost, work: &Work) -> Option<(Outcome, String)> {
         let host = host.borrow();
         let settings = &self.plan.crawl;
@@ -148,7 +148,7 @@ impl Scheduler {
         None
     }
 
-    /// Asks for a page; tells whether the visit may go on.
+    /// Requests a page; returns whether the visit may go on.
     async fn request(&self, host: &SharedHost, mut work: Work, stay: &mut Stay) -> bool {
         // The semaphore is never closed.
         let Ok(room) = self.shared.room.acquire().await else { return false };
@@ -198,7 +198,7 @@ impl Scheduler {
                 } else {
                     work.attempts += 1;
                     if !failure.class.again() {
-                        // The page is at fault, not the host.
+                        // The failure is the page's, not the host's.
                         stay.asked = Duration::ZERO;
                         host.borrow_mut().failures = 0;
                     }
@@ -223,7 +223,7 @@ impl Scheduler {
         }
     }
 
-    /// Lets a URL be tried again when its host is visited next.
+    /// Queues a URL for a retry at the host's next visit.
     fn again(&self, host: &SharedHost, mut work: Work, reason: String, status: Option<u16>, rest: Duration) {
         work.attempts += 1;
         work.counted = false;
@@ -244,18 +244,18 @@ impl Scheduler {
         self.note(note);
     }
 
-    /// A line for the log; the room that the caller has goes with it.
+    /// Logs a decision; the caller's permit passes to the event.
     pub(in crate::crawl) fn note(&self, decision: Decision) {
         self.send(Event::Note(Box::new(decision)));
     }
 
-    /// There is room in the channel for whatever has room between the threads, so this never waits.
+    /// The channel has capacity for everything that holds a permit, so this never blocks.
     fn send(&self, event: Event) {
         self.shared.sent();
         drop(self.events.try_send(event));
     }
 
-    /// Gives a URL up, once there is room to say so.
+    /// Gives a URL up, once a permit for reporting it is acquired.
     async fn give_up(
         &self,
         work: Work,
@@ -275,11 +275,12 @@ impl Scheduler {
         self.send(Event::Unanswered(Box::new(unanswered)));
     }
 
-    /// Gives a response to the parsers; a large one waits until there is room for it.
+    /// Hands a response to the parsers; a large one first acquires more permits (backpressure).
     async fn hand_over(&self, mut fetched: Fetched) {
         let more = self.shared.units(fetched.response.body.len());
         if more > 0 {
-            // Whoever waits for room must not hold any, or many large bodies would wait for each other.
+            // Release before acquiring more: otherwise many large bodies would deadlock waiting for each
+            // other.
             self.shared.room.add_permits(fetched.weight as usize);
             fetched.weight += more;
             let Ok(room) = self.shared.room.acquire_many(fetched.weight).await else { return };
@@ -292,7 +293,7 @@ impl Scheduler {
         self.shared.gauges.parse_queue.set(self.to_parse.len() as u64);
     }
 
-    /// How long a host that is too busy to answer is left alone.
+    /// How long to wait after a response that says the host is overloaded.
     fn busy(&self, host: &SharedHost, response: &Response) -> Duration {
         let mut host = host.borrow_mut();
         host.failures += 1;
@@ -300,8 +301,8 @@ impl Scheduler {
         self.plan.crawl.politeness.backoff(host.failures).max(asked.min(self.plan.crawl.politeness.max_wait))
     }
 
-    /// One request over the host's connection, which is made where there is none; a kept one that the server
-    /// has closed meanwhile is made anew once.
+    /// One request over the host's connection, opening one if there is none; a kept connection that the
+    /// server has closed meanwhile is reopened once.
     pub(in crate::crawl) async fn get(
         &self,
         host: &SharedHost,
@@ -348,12 +349,12 @@ pub(in crate::crawl) fn crawl_delay(host: &Host) -> Duration {
     host.rules.as_ref().and_then(|rules| rules.robots.crawl_delay()).unwrap_or_default()
 }
 
-/// Whether an answer only says that the host cannot answer now.
+/// Whether a status only says that the host cannot answer now.
 fn is_busy(status: u16) -> bool {
     matches!(status, 429 | 500 | 502 | 503 | 504)
 }
 
-/// The time that a server asks us to wait: seconds, or a date.
+/// The value of a Retry-After header: seconds, or a date.
 pub(in crate::crawl) fn retry_after(asked: &str) -> Option<Duration> {
     if let Ok(seconds) = asked.trim().parse() {
         return Some(Duration::from_secs(seconds));

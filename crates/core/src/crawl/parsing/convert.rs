@@ -1,4 +1,4 @@
-//! Documents of other formats to text, each in a process of its own that may die without harm.
+//! Converts documents of other formats to text, each in a separate process whose crash does no harm.
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -12,16 +12,16 @@ use serde::Deserialize;
 #[derive(Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(default)]
 pub struct Converted {
-    /// What it says it is called.
+    /// Its title, as declared.
     pub title: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// Why a converter from outside has no text, in one sentence.
+    /// Why a third-party converter produced no text, in one sentence.
     pub failure: Option<String>,
 }
 
 impl Converted {
-    /// Its title, or else the last part of its address.
+    /// Its title, or else the last segment of its URL.
     pub fn title_or(&self, url: &str) -> String {
         let title = self.title.trim();
         if title.is_empty() {
@@ -32,8 +32,9 @@ impl Converted {
     }
 }
 
-/// The text of a document, by a command that is given its media type as its last argument, reads the
-/// document and writes title and text as JSON; None where it fails, takes too long, or is not to go on.
+/// The text of a document, by running a command that takes the media type as its last argument, reads the
+/// document on stdin and writes title and text as JSON; `None` if it fails, times out, or the crawl is
+/// stopping.
 pub fn convert(
     command: &[String],
     media_type: &str,
@@ -54,7 +55,7 @@ pub fn convert(
     let (mut input, mut output) = (child.stdin.take()?, child.stdout.take()?);
     let deadline = Instant::now() + timeout;
     let written = thread::scope(|scope| {
-        // A document that is not read to its end is the process's affair.
+        // A converter need not read its input to the end.
         scope.spawn(move || drop(input.write_all(body)));
         let reading = scope.spawn(move || {
             let mut written = Vec::new();
@@ -63,16 +64,17 @@ pub fn convert(
         while !reading.is_finished() && Instant::now() < deadline && go_on() {
             thread::sleep(Duration::from_millis(2));
         }
-        // Killing all of it ends both pipes, and so both threads.
+        // Killing the process group closes both pipes, and so ends both threads.
         kill_group(&mut child);
         reading.join().ok().flatten()
     })?;
     serde_json::from_slice(&written).ok()
 }
 
-/// Kills a process and those that it started, which may hold its pipes open.
+/// Kills a process and its descendants, which may hold its pipes open.
 fn kill_group(child: &mut Child) {
-    // SAFETY: the call takes plain numbers. The process leads its group, and its id is taken until it is waited for.
+    // SAFETY: the call takes plain numbers. The process leads its group, and its id is not reused before it
+    // is waited for.
     unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
     drop(child.wait());
 }

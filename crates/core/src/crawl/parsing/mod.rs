@@ -1,4 +1,4 @@
-//! The parsing threads: from a response to what is stored of it.
+//! The parser threads: from a response to what is stored of it.
 
 pub(crate) mod convert;
 use std::borrow::Cow;
@@ -22,26 +22,26 @@ use crate::parse::{self, Page};
 use crate::url::{Scope, Url, canonical_with, clean};
 use crate::{Result, Signature};
 
-/// What every parsing thread needs.
+/// What every parser thread needs.
 #[derive(Clone)]
 pub struct Parser {
-    /// What the crawl is told.
+    /// The crawl's configuration.
     pub plan: Arc<Plan>,
     /// Which pages are kept.
     pub filters: Arc<Filters>,
     /// Which links are followed.
     pub scope: Arc<RwLock<Scope>>,
-    /// Whether pages go along with their links, to be judged by.
+    /// Whether parsed pages are sent along with their links, for a policy to judge by.
     pub wants_pages: bool,
-    /// By which it is known that the crawl is to end.
+    /// Says when the crawl is stopping.
     pub shared: Arc<Shared>,
 }
 
-/// What parsing comes to.
+/// The result of parsing.
 pub type Outcomes = std::result::Result<Box<Parsed>, Box<Unanswered>>;
 
 impl Parser {
-    /// Makes of a response what is stored of it. A parser that fails costs the page, not the crawl.
+    /// Turns a response into what is stored of it. A parser failure costs the page, not the crawl.
     pub fn parse(&self, fetched: Fetched) -> Result<Outcomes> {
         let mut work = fetched.work.clone();
         work.attempts += 1;
@@ -145,7 +145,7 @@ impl Parser {
         }
     }
 
-    /// What a body says.
+    /// Parses a body.
     fn read(&self, row: &Row, content_type: Option<&str>, body: &[u8], response: &Response) -> Body {
         let tags: Vec<&str> = response.all("x-robots-tag").collect();
         let rules = parse::Rules {
@@ -171,8 +171,8 @@ impl Parser {
         }
     }
 
-    /// The text of a document; `None` if it has none. Only converters from outside are told of as failures:
-    /// broken documents are nothing special.
+    /// The text of a document; `None` if it has none. Only third-party converters are reported as failures:
+    /// broken documents are nothing unusual.
     fn convert(&self, media_type: &str, body: &[u8]) -> std::result::Result<Option<Converted>, Failure> {
         let timeout = self.plan.crawl.fetch.total_timeout;
         let go_on = || !self.shared.is_stopping();
@@ -213,7 +213,7 @@ impl Parser {
                 parsed.found.push(Found { url, anchor, tag: Tag { depth, chain, ..Tag::default() } });
             }
         }
-        // The address that the page calls its own is worth a visit, too.
+        // The canonical URL that the page declares is worth a visit, too.
         if let Some(url) = row.canonical.clone().filter(|url| !deep && scope.allows(url).is_ok()) {
             let tag = Tag { depth, ..Tag::default() };
             parsed.found.push(Found { url, anchor: row.title.clone(), tag });
@@ -232,7 +232,7 @@ impl Parser {
         let tag =
             Tag { redirects: parsed.work.tag.redirects + 1, level: parsed.work.tag.level, ..parsed.work.tag };
         if parsed.work.tag.depth == 0 {
-            // Where a seed leads (from http to https, to www) is what was meant by it.
+            // Where a seed redirects to (from http to https, to www) belongs to the scope of the seed.
             self.scope.write().unwrap_or_else(|poisoned| poisoned.into_inner()).add_seed(&target);
         }
         let scope = self.scope.read().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -250,7 +250,7 @@ impl Parser {
         let mut head =
             format!("HTTP/1.1 {} {}", response.status, response.reason).trim_end().as_bytes().to_vec();
         for (name, value) in &response.headers {
-            // The chunks are gone, and who reads the record must not look for them.
+            // The body is stored without its chunks, and readers of the record must not look for them.
             let kept = if name.eq_ignore_ascii_case("transfer-encoding") { "X-Archive-" } else { "" };
             head.extend_from_slice(b"\r\n");
             head.extend_from_slice(kept.as_bytes());
@@ -277,14 +277,14 @@ fn fields(url: &str, when: f64) -> Vec<(String, String)> {
     vec![("WARC-Target-URI".to_owned(), url.to_owned()), ("WARC-Date".to_owned(), timestamp(moment))]
 }
 
-/// What the body of a response says.
+/// The parsed body of a response.
 #[derive(Default)]
 struct Body {
-    /// The page; `None` if it is no text and cannot be made one.
+    /// The page; `None` if the body is not text and cannot be converted.
     page: Option<Page>,
     /// The text of a document of another format.
     converted: Option<String>,
-    /// What failed on the way.
+    /// A failure on the way.
     failure: Option<Failure>,
 }
 
@@ -300,7 +300,7 @@ pub fn is_document(url: &str, response: &Response, plan: &Plan) -> bool {
     reading(media_type.as_deref(), plan) == Reading::Conversion
 }
 
-/// The media type of a body; one that has a converter from outside is believed.
+/// The media type of a body, sniffed; a declared type with a third-party converter is taken as it is.
 fn actual_type(content_type: Option<&str>, url: &str, body: &[u8], plan: &Plan) -> Option<String> {
     let declared = content_type.and_then(essence);
     if is_converted(declared.as_deref(), plan) { declared } else { media_type(content_type, url, body) }
@@ -310,12 +310,12 @@ fn reading(media_type: Option<&str>, plan: &Plan) -> Reading {
     if is_converted(media_type, plan) { Reading::Conversion } else { Format::of(media_type).reading }
 }
 
-/// Whether a media type has a converter from outside.
+/// Whether a media type has a third-party converter.
 fn is_converted(media_type: Option<&str>, plan: &Plan) -> bool {
     media_type.is_some_and(|name| plan.converters.contains_key(name))
 }
 
-/// Where a response leads, if it is a redirect.
+/// The redirect target of a response, if it is a redirect.
 fn redirection(response: &Response) -> Option<&str> {
     matches!(response.status, 301 | 302 | 303 | 307 | 308).then(|| response.header("location")).flatten()
 }

@@ -1,8 +1,8 @@
-//! The log of decisions: one line of JSON for each thing that was decided about a URL or a host, which any
-//! tool reads (`SELECT * FROM read_json('log/decisions-*.jsonl')` in DuckDB).
+//! The decision log: one line of JSON for each decision about a URL or a host, readable with any tool
+//! (`SELECT * FROM read_json('log/decisions-*.jsonl')` in DuckDB).
 //!
-//! About 250 bytes a decision. A file is closed at 256 MiB and the next one begun; like every file of a
-//! collection it is append-only and counts up to its committed length.
+//! About 250 bytes a decision. Files are rotated at 256 MiB; like every file of a collection they are
+//! append-only and valid up to their committed length.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,41 +15,41 @@ use crate::{Error, Result};
 
 const FILE_SIZE: u64 = 1 << 28;
 
-/// Something that was decided.
+/// A decision.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Decision {
     /// When, in seconds since 1970.
     pub time: f64,
-    /// What about: a URL, or the address of a host's root.
+    /// Its subject: a URL, or the root URL of a host.
     pub url: String,
-    /// What: an outcome in its words, or "tried again", "robots.txt", "host rests", "host given up",
+    /// The event: the name of an outcome, or "tried again", "robots.txt", "host rests", "host given up",
     /// "extension failed".
     pub event: &'static str,
-    /// Why.
+    /// The reason.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub detail: String,
-    /// The status of the answer.
+    /// The status of the response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// The media type of the answer.
+    /// The media type of the response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// How many links away from a seed.
+    /// The distance from a seed, in links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
-    /// The how-manieth try it was, from 1.
+    /// The number of the attempt, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
-    /// How many bytes the body had as it was sent.
+    /// The size of the body as transferred, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// How long it took, or how long the host rests.
+    /// The duration of the request, or of the host's rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
     /// The address that answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// Another URL that plays a part: where it leads, or what it is a duplicate of.
+    /// A related URL: the redirect target, or the original of a duplicate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other: Option<String>,
 }
@@ -61,7 +61,7 @@ pub struct DecisionLog {
 }
 
 impl DecisionLog {
-    /// Goes on with the files that were committed.
+    /// Resumes the committed files.
     pub fn open(folder: &Path, files: &HashMap<String, u64>) -> Result<DecisionLog> {
         Ok(DecisionLog {
             files: RollingFile::open(folder, layout::decisions, FILE_SIZE, files)?,

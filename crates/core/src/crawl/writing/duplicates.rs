@@ -1,39 +1,39 @@
-//! Which words the crawl has seen already: exactly by digest, nearly by SimHash.
+//! Duplicate detection during the crawl: exact by digest of the text, near by SimHash.
 //!
-//! 24 bytes a page for the digests, beside the room in which the map grows, and 44 to 52 for the
-//! fingerprints (see [`crate::duplicates`]).
+//! 24 bytes a page for the digests, plus the map's spare capacity, and 44 to 52 for the fingerprints (see
+//! [`crate::duplicates`]).
 
 use std::collections::HashMap;
 
 use crate::duplicates::NearTable;
 use crate::{Result, Signature};
 
-/// The pages with words of their own.
+/// The pages whose text is original.
 pub struct Originals {
     digests: HashMap<u128, Signature>,
     near: NearTable,
     distance: u32,
 }
 
-/// What a page is a copy of.
+/// Whether a page duplicates another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copy {
-    /// Of none.
+    /// It is an original.
     None,
-    /// It has the words of this one.
+    /// It has the same text as this page.
     Exact(Signature),
-    /// It has nearly the words of this one.
+    /// It is a near-duplicate of this page.
     Near(Signature),
 }
 
 impl Originals {
-    /// None yet; pages whose fingerprints differ in at most `distance` bits are nearly the same, and with 0
-    /// only equal words count.
+    /// An empty set; pages whose fingerprints differ in at most `distance` bits are near-duplicates; with 0
+    /// only exact duplicates are found.
     pub fn new(distance: u32) -> Originals {
         Originals { digests: HashMap::new(), near: NearTable::default(), distance }
     }
 
-    /// Takes a page in without asking, as one that was judged before.
+    /// Adds a page that was judged before, without a check.
     pub fn remember(&mut self, page: Signature, digest: u128, simhash: u64) -> Result<()> {
         self.digests.entry(digest).or_insert(page);
         if self.distance > 0 {
@@ -42,7 +42,7 @@ impl Originals {
         Ok(())
     }
 
-    /// What a page is a copy of; an original is remembered, and so is a near copy.
+    /// Whether a page is a duplicate; originals are added, and so are near-duplicates.
     pub fn judge(&mut self, page: Signature, digest: u128, simhash: u64) -> Result<Copy> {
         if let Some(original) = self.digests.get(&digest) {
             return Ok(Copy::Exact(*original));

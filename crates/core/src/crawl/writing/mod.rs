@@ -1,8 +1,8 @@
-//! The writing thread: it owns everything durable, so that a checkpoint is one moment for all of it.
+//! The writer thread: it owns everything durable, so that a checkpoint is one consistent snapshot.
 //!
-//! Pages come in parsed; their records, rows, links and decisions are appended, their links go into the
-//! sieve, and what the sieve gives out goes to the fetching thread. A URL is *open* from when the sieve gave
-//! it out until its row is written; the crawl is over when none is open and the sieve has nothing left.
+//! Pages arrive parsed; their records, rows, links and decisions are appended, their links are added to the
+//! sieve, and the URLs that the sieve emits go to the fetcher thread. A URL is *open* from the moment the
+//! sieve emits it until its row is written; the crawl is over when none is open and the sieve is empty.
 
 pub(crate) mod decisions;
 pub(crate) mod duplicates;
@@ -31,35 +31,35 @@ use crate::disk::log::{KeyedLog, LogWriter};
 use crate::graph::{AnchorLog, LINKS};
 use crate::{Error, Pulse, Result, Signature};
 
-/// How many URLs are taken from the sieve at once.
+/// The number of URLs dequeued from the sieve per batch.
 const BATCH: usize = 1024;
-/// So many batches are handed over before the thread looks at what has come.
+/// The number of batches handed over before the thread handles incoming events.
 const BATCHES_IN_A_ROW: usize = 16;
-/// A crawl whose frontier runs dry spends at most one part in so many on deciding what is new.
+/// A crawl whose frontier runs dry spends at most 1 / `FLUSH_SHARE` of its time on flushing the sieve.
 const FLUSH_SHARE: u32 = 20;
 
 /// What to commit.
 #[derive(Default)]
 pub struct Commit {
-    /// The files with their lengths; None: to be removed.
+    /// The files with their lengths; `None`: to be removed.
     pub files: Vec<(String, Option<u64>)>,
-    /// What the sieve wants to remember, as JSON.
+    /// The state of the sieve, as JSON.
     pub sieve: String,
-    /// Where giving out starts after a crash.
+    /// The queue offset from which to resume after a crash.
     pub position: u64,
-    /// The addresses to which seeds led.
+    /// The redirect targets of seeds.
     pub led_to: Vec<String>,
-    /// All that there is to tell of the sieve, as JSON.
+    /// The description of the sieve, as JSON.
     pub described: String,
-    /// The counts of this moment.
+    /// The counters at this checkpoint.
     pub counts: Counts,
-    /// How many hosts answered.
+    /// The number of hosts that answered.
     pub hosts: u64,
-    /// What must be durable before.
+    /// The files to sync before committing.
     pub handles: Vec<DurableFile>,
 }
 
-/// The writing thread's belongings.
+/// The state owned by the writer thread.
 pub struct Writer {
     shared: Arc<Shared>,
     sieve: Box<dyn UrlSieve>,
@@ -73,11 +73,11 @@ pub struct Writer {
     hosts: HashSet<u64>,
     led_to: Vec<String>,
     orders: Sender<Order>,
-    /// How many URLs are open.
+    /// The number of open URLs.
     open: u64,
     next_flush: Instant,
     hungry: bool,
-    /// Whether the sieve has more to give out at once.
+    /// Whether the sieve has more URLs ready.
     has_more: bool,
 }
 
@@ -131,7 +131,7 @@ impl Writer {
         })
     }
 
-    /// Writes down where the crawl begins.
+    /// Logs the seeds.
     pub fn note_seeds(&mut self, seeds: &[String]) -> Result<()> {
         for seed in seeds {
             let decision = Decision { time: now(), url: seed.clone(), event: "seed", ..Decision::default() };
@@ -140,7 +140,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Works until the end is announced.
+    /// Handles events until the last.
     pub fn run(mut self, events: &Receiver<Event>) -> Result<()> {
         self.hand_out()?;
         loop {
@@ -159,7 +159,7 @@ impl Writer {
                 Ok(Event::Hungry) => self.hungry = true,
                 Ok(Event::Checkpoint(reply)) => {
                     let commit = self.checkpoint();
-                    // Who asked may have gone, and then nobody commits.
+                    // The requester may be gone; then nothing is committed.
                     drop(reply.send(commit));
                 }
                 Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -173,7 +173,7 @@ impl Writer {
         }
     }
 
-    /// When to look at the sieve again though nothing happened.
+    /// When to check the sieve again even if no event arrives.
     fn deadline(&self) -> Option<Instant> {
         let stopping = self.shared.is_stopping();
         if self.has_more && !stopping {
@@ -182,7 +182,7 @@ impl Writer {
         (self.hungry && !stopping && self.sieve.has_waiting()).then_some(self.next_flush)
     }
 
-    /// Stores a page, and feeds its links to the sieve.
+    /// Stores a page, and adds its links to the sieve.
     fn take_in(&mut self, mut parsed: Parsed) -> Result<()> {
         let page = Signature::of(parsed.row.url.as_bytes());
         let row = &mut parsed.row;
@@ -224,7 +224,7 @@ impl Writer {
         self.finish(parsed.work.offset, parsed.row, decision, parsed.weight)
     }
 
-    /// Asks the policy about the links of a page, and drops those that are not to be followed.
+    /// Asks the policy about the links of a page, and drops those that it rejects.
     fn judge(&mut self, parsed: &mut Parsed) -> Result<()> {
         let (Some(policy), Some(page)) = (&mut self.policy, &parsed.page) else { return Ok(()) };
         if parsed.found.is_empty() {
@@ -242,7 +242,7 @@ impl Writer {
         verdict.failures.into_iter().try_for_each(|failure| self.note_failure(&parsed.row.url, failure))
     }
 
-    /// Counts and logs the failure of an extension on a page.
+    /// Counts and logs an extension's failure on a page.
     fn note_failure(&mut self, url: &str, failure: Failure) -> Result<()> {
         let (url, detail) = (url.to_owned(), failure.message.clone());
         let event = "extension failed";
@@ -251,7 +251,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes down that a URL has no page.
+    /// Records that a URL has no page.
     fn give_up(&mut self, unanswered: Unanswered) -> Result<()> {
         let Unanswered { work, outcome, detail, when, seconds, address, weight } = unanswered;
         let row = Row {
@@ -265,7 +265,7 @@ impl Writer {
             detail,
             ..Row::default()
         };
-        // It was counted as a page when its request was made, and is none.
+        // It was counted against the page budget when it was requested; give that back.
         self.shared.budget.fetch_add(i64::from(work.counted), Ordering::AcqRel);
         let decision = decision(&row);
         self.finish(work.offset, row, decision, weight)
@@ -295,11 +295,11 @@ impl Writer {
         Ok(record.and_then(|record| Row::decode(record.payload)).map(|row| row.url))
     }
 
-    /// Gives new URLs to the fetching thread. A sieve may have to merge its whole file of signatures to
-    /// decide about the last ones; it is made to only while connections have nothing to do, for a small part
-    /// of the time, or when nothing at all is open.
+    /// Hands new URLs to the fetcher thread. A sieve may have to merge its entire file of signatures to
+    /// decide about the last ones; it is forced to only while connections are idle, for a small share of the
+    /// time, or when nothing at all is open.
     fn hand_out(&mut self) -> Result<()> {
-        // A crawl that goes on may have millions waiting: pages that come meanwhile must not wait as long.
+        // A resumed crawl may have millions waiting: pages that arrive meanwhile must not wait that long.
         for batch in 0.. {
             let entries = self.sieve.take_ready(BATCH)?;
             self.has_more = !entries.is_empty();
@@ -328,7 +328,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Hands entries over, but those that had their row before a crash.
+    /// Hands entries over, except those that had their row before a crash.
     fn order(&mut self, entries: &crate::sieve::Entries) -> Result<()> {
         let visits: Vec<(u64, u64, u8)> = entries
             .iter()

@@ -1,40 +1,40 @@
-//! The sieve as the crawl sees it: native ones, and any other that is put behind the same contract.
+//! The sieve as the crawl sees it: the native ones, and any other behind the same contract.
 
 use crate::sieve::{Entries, Front, Stats};
 use crate::{Pulse, Result};
 
-/// What a sieve wants the manifest to say.
+/// What a sieve wants committed to the manifest.
 pub struct SieveCommit {
-    /// The files with their lengths; None: to be removed.
+    /// The files with their lengths; `None`: to be removed.
     pub files: Vec<(String, Option<u64>)>,
-    /// What to remember beside them, as JSON.
+    /// Its state, as JSON.
     pub state: String,
 }
 
 /// See [`crate::sieve::Sieve`] for the contract.
 pub trait UrlSieve: Send {
-    /// Puts a URL into the batch.
+    /// Adds a URL to the batch.
     fn offer(&mut self, url: &str, tag: u32);
-    /// Adds the batch.
+    /// Adds the batch to the sieve.
     fn settle(&mut self) -> Result<()>;
-    /// Gives out what was decided about already.
+    /// Dequeues entries that are already decided.
     fn take_ready(&mut self, n: usize) -> Result<Entries>;
-    /// Gives out entries; none only when nothing that was added is left.
+    /// Dequeues entries; none only if nothing that was added is left.
     fn take(&mut self, n: usize, pulse: &Pulse) -> Result<Entries>;
     /// Makes everything durable.
     fn checkpoint(&mut self) -> Result<SieveCommit>;
-    /// Where the next entry to give out stands.
+    /// The queue offset of the next entry.
     fn next(&self) -> u64;
-    /// How it stands.
+    /// Its statistics.
     fn stats(&self) -> Stats;
 
-    /// Whether anything was added and not given out.
+    /// Whether anything was added and not yet emitted.
     fn has_waiting(&self) -> bool {
         let stats = self.stats();
         stats.waiting + stats.pending > 0
     }
 
-    /// All that there is to tell of it, as JSON.
+    /// Its description, as JSON.
     fn describe(&self) -> String;
 }
 
