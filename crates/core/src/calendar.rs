@@ -1,4 +1,4 @@
-//! Days of the Gregorian calendar as numbers, counted from 1970-01-01, and back.
+//! Dates of the Gregorian calendar to day numbers, counted from 1970-01-01, and back.
 //!
 //! A year that begins in March has its leap day at the end, so the days before a month are
 //! ⌊(153 m + 2) / 5⌋ for m = 0 in March, and those before a year y are 365 y + ⌊y/4⌋ − ⌊y/100⌋ + ⌊y/400⌋
@@ -9,8 +9,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// The days from 0000-03-01 to 1970-01-01.
 const DAYS_BEFORE_1970: i64 = 719_468;
 
-/// The day that `2024-05-01` says, or the first day of what `2024` or `2024-05` says; `None` where there is no
-/// such day from 1970 to 9999.
+/// Parses `2024-05-01` into its day, or `2024` or `2024-05` into its first day; `None` if there is no such
+/// day from 1970 to 9999.
 pub fn day(text: &str) -> Option<u32> {
     let mut numbers = text.split('-');
     let year = number(numbers.next()?, 4)?;
@@ -20,13 +20,13 @@ pub fn day(text: &str) -> Option<u32> {
     (exists && numbers.next().is_none()).then(|| days(year.into(), month, day) as u32)
 }
 
-/// A number of exactly so many digits.
+/// A number of exactly `digits` digits.
 fn number(text: &str, digits: usize) -> Option<u32> {
     let plain = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
     plain.then(|| text.parse().ok())?
 }
 
-/// The year, month and day of a day.
+/// The year, month and day of the month of a day number.
 pub fn date(day: u32) -> (u32, u32, u32) {
     let days = i64::from(day) + DAYS_BEFORE_1970;
     let (era, of_era) = (days / 146_097, days % 146_097);
@@ -39,7 +39,7 @@ pub fn date(day: u32) -> (u32, u32, u32) {
     ((era * 400 + year_of_era + next) as u32, month as u32, date as u32)
 }
 
-/// A moment as in `2024-05-01T12:00:00.000000Z`; before 1970 it is the first.
+/// A timestamp such as `2024-05-01T12:00:00.000000Z`; moments before 1970 become 1970-01-01.
 pub fn timestamp(moment: SystemTime) -> String {
     let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
     let (days, seconds) = ((since.as_secs() / 86_400) as u32, since.as_secs() % 86_400);
@@ -57,7 +57,7 @@ fn days_of(year: u32, month: u32) -> u32 {
     }
 }
 
-/// How many days a date is after 1970-01-01, or before it, as a negative number.
+/// The number of days from 1970-01-01 to a date; negative before it.
 pub fn days(year: i64, month: u32, day: u32) -> i64 {
     let (year, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let before = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);

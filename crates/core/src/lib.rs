@@ -1,7 +1,7 @@
-//! The loops of Crivello, in pure Rust: this crate knows nothing of Python.
+//! The core of Crivello, in pure Rust: this crate knows nothing of Python.
 //!
-//! Every module is one part of the flow in `docs/architecture.md` and opens with what it promises,
-//! what it costs and where the idea comes from.
+//! Every module is one stage of the data flow in `docs/architecture.md` and opens with its contract, its cost
+//! and its source.
 
 pub mod analysis;
 pub mod calendar;

@@ -1,30 +1,32 @@
-//! Media types: how each is read, and what the filter `type:` calls it. One table, [`FORMATS`]: adding a format is
-//! a line here and, if it needs a conversion, a function in `python/crivello/crawl/convert.py`.
+//! Media types: how the text of each is read, and its name in the filter `type:`. One table, [`FORMATS`]:
+//! adding a format is a line here and, if it needs a conversion, a function in
+//! `python/crivello/crawl/convert.py`.
 //!
-//! A server's Content-Type is believed, with the exceptions that the MIME Sniffing standard of the WHATWG makes or
-//! allows, because a wrong type is a server's most common mistake:
+//! A server's Content-Type is trusted, with the exceptions that the MIME Sniffing standard of the WHATWG
+//! makes or allows, because a wrong type is a server's most common mistake:
 //!
-//! - no type, or one that says nothing (`application/octet-stream`): the first bytes decide, then the extension;
+//! - no type, or an uninformative one (`application/octet-stream`): the first bytes decide, then the
+//!   extension;
 //! - a body declared as HTML or text that begins as another format (a PDF): the first bytes decide;
 //! - binary data declared as `text/plain` in the spellings that servers use by default: it is not read.
 //!
-//! Text never becomes HTML: whoever declares `text/plain` shows the markup itself.
+//! Text is never reinterpreted as HTML: a server that declares `text/plain` means to show the markup itself.
 
-/// How the text of a format is found.
+/// How the text of a format is extracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// By the HTML parser.
     Html,
-    /// It is the text.
+    /// The body is the text.
     Text,
-    /// In a conversion process.
+    /// By a conversion process.
     Conversion,
-    /// Not at all: it is stored and has no text.
+    /// Not at all: the body is stored and has no text.
     Unread,
 }
 
 impl Reading {
-    /// Its name across the boundary.
+    /// Its name across the Python boundary.
     pub fn name(self) -> &'static str {
         match self {
             Reading::Html => "html",
@@ -35,28 +37,28 @@ impl Reading {
     }
 }
 
-/// The sort of file that a document was, as facts and the filter `type:` have it. The numbers are in segments.
+/// The kind of file a document was, for facts and the filter `type:`. The numbers are stored in segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Nobody knows.
+    /// Unknown.
     #[default]
     Unknown,
-    /// A page.
+    /// An HTML page.
     Html,
-    /// Plain text, or text in a light markup.
+    /// Plain text, or lightweight markup.
     Text,
-    /// A document in PDF.
+    /// A PDF document.
     Pdf,
-    /// A feed of news.
+    /// A news feed.
     Feed,
-    /// A text, a table or slides of an office suite.
+    /// A text, spreadsheet or presentation of an office suite.
     Office,
     /// Anything else.
     Other,
 }
 
 impl Kind {
-    /// Every kind by its number, with its name in queries and tables and its label for people.
+    /// Every kind by its number, with its name in queries and tables and its label for display.
     const NAMES: [(Kind, &str, &str); 7] = [
         (Kind::Unknown, "unknown", "Unknown"),
         (Kind::Html, "html", "Web page"),
@@ -82,12 +84,12 @@ impl Kind {
         Kind::NAMES[self as usize].1
     }
 
-    /// Its name for people.
+    /// Its label for display.
     pub fn label(self) -> &'static str {
         Kind::NAMES[self as usize].2
     }
 
-    /// The kind of that name, in any case.
+    /// The kind with this name, case-insensitive.
     pub fn from_name(name: &str) -> Option<Kind> {
         Kind::all().find(|kind| kind.name().eq_ignore_ascii_case(name))
     }
@@ -98,18 +100,18 @@ impl Kind {
     }
 }
 
-/// What is known about a group of media types.
+/// A group of media types with one format.
 #[derive(Debug)]
 pub struct Format {
-    /// The types, the usual name first; one that ends in `*` stands for all that begin like it.
+    /// The types, the usual name first; a trailing `*` matches any suffix.
     types: &'static [&'static str],
     /// The extensions of its files.
     extensions: &'static [&'static str],
-    /// The first bytes of its files; empty if they do not tell.
+    /// The magic bytes of its files; empty if there are none.
     magic: &'static [u8],
-    /// How its text is found.
+    /// How its text is extracted.
     pub reading: Reading,
-    /// What `type:` calls it.
+    /// Its name in `type:`.
     pub kind: Kind,
 }
 
@@ -146,7 +148,7 @@ const FORMATS: &[Format] = &[
         Reading::Unread,
         Kind::Office,
     ),
-    // Its content may be anything, like that of application/xml.
+    // Like application/xml, it may contain anything.
     format(&["text/xml"], &[], b"", Reading::Unread, Kind::Other),
     format(&["text/*"], &[], b"", Reading::Unread, Kind::Text),
     format(&["*"], &[], b"", Reading::Unread, Kind::Other),
@@ -163,7 +165,7 @@ const fn format(
 }
 
 impl Format {
-    /// The format of a media type; without one it is HTML.
+    /// The format of a media type; HTML if there is none.
     pub fn of(media_type: Option<&str>) -> &'static Format {
         let named = |media_type: &str, name: &&str| match name.strip_suffix('*') {
             Some(start) => media_type.starts_with(start),
@@ -185,29 +187,29 @@ impl Format {
     }
 }
 
-/// The media types that have a conversion, each by its usual name.
+/// The media types that need a conversion, each by its usual name.
 pub fn converted_types() -> Vec<&'static str> {
     FORMATS.iter().filter(|format| format.reading == Reading::Conversion).map(Format::name).collect()
 }
 
-/// A content type without its parameters, in lower case; `None` if nothing is left.
+/// A content type without its parameters, in lower case; `None` if it is empty.
 pub fn essence(content_type: &str) -> Option<String> {
     let name = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     (!name.is_empty()).then_some(name)
 }
 
-/// Whether a body of this declared type may have text, and so is worth decoding. One whose type leaves open what it is
-/// may have some, but if it is encoded it is most probably a file to keep.
+/// Whether a body with this declared type may have text, and so is worth decoding. One with an uninformative
+/// type may have some, but if it is encoded it is most probably a download.
 pub fn may_have_text(media_type: Option<&str>, is_encoded: bool) -> bool {
     Format::of(media_type).reading != Reading::Unread || (says_nothing(media_type) && !is_encoded)
 }
 
-/// Whether a media type leaves open what the body is.
+/// Whether a media type is uninformative.
 fn says_nothing(media_type: Option<&str>) -> bool {
     media_type.is_none_or(|name| VAGUE.contains(&name))
 }
 
-/// The types of servers that do not know, and those by which they ask a browser to keep the file.
+/// The types that servers send for unknown files, and those with which they ask a browser to download a file.
 const VAGUE: [&str; 8] = [
     BINARY,
     "binary/octet-stream",
@@ -221,7 +223,8 @@ const VAGUE: [&str; 8] = [
 
 const BINARY: &str = "application/octet-stream";
 
-/// What Apache sent for any file that it did not know: the standard believes no other text/plain less than these.
+/// What Apache sent by default for any unknown file: the only spellings of text/plain that the standard
+/// distrusts.
 const DEFAULT_TEXT: [&str; 4] = [
     "text/plain",
     "text/plain; charset=ISO-8859-1",
@@ -229,8 +232,8 @@ const DEFAULT_TEXT: [&str; 4] = [
     "text/plain; charset=UTF-8",
 ];
 
-/// The media type of a decoded body found at `url`: the declared one, or what the body is if that is certain and the
-/// declaration wrong. `None` if there is neither.
+/// The media type of a decoded body found at `url`: the declared one, or the detected one if that is certain
+/// and the declaration wrong. `None` if there is neither.
 pub fn media_type(content_type: Option<&str>, url: &str, body: &[u8]) -> Option<String> {
     let declared = content_type.and_then(essence);
     let vague = says_nothing(declared.as_deref());
@@ -256,14 +259,14 @@ pub fn media_type(content_type: Option<&str>, url: &str, body: &[u8]) -> Option<
     if doubtful && binary { Some(BINARY.to_owned()) } else { declared }
 }
 
-/// Whether the first bytes cannot be text: the standard looks at 1,445 of them.
+/// Whether the first bytes cannot be text: the standard examines 1,445 of them.
 fn is_binary(body: &[u8]) -> bool {
     let marked = [&b"\xfe\xff"[..], b"\xff\xfe", b"\xef\xbb\xbf"].iter().any(|mark| body.starts_with(mark));
     let control = |byte: &u8| matches!(byte, 0..=0x08 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);
     !marked && body.iter().take(1445).any(control)
 }
 
-/// The extension of the file that a URL names; empty if there is none.
+/// The file extension in a URL; empty if there is none.
 fn extension(url: &str) -> &str {
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let path = path.split_once("://").map_or(path, |(_, rest)| rest);
@@ -331,7 +334,7 @@ mod tests {
     fn the_first_bytes_decide_where_the_declared_type_is_wrong() {
         let page = "https://a.example/x";
         let cases: &[(Option<&str>, &str, &[u8], Option<&str>)] = &[
-            // A declared type is believed ...
+            // A declared type is trusted ...
             (Some("Text/HTML; charset=utf-8"), page, HTML, Some("text/html")),
             (Some("text/plain"), page, HTML, Some("text/plain")),
             (Some("image/png"), page, HTML, Some("image/png")),
@@ -344,7 +347,7 @@ mod tests {
             (Some("text/plain; charset=us-ascii"), page, PDF, Some("application/pdf")),
             (Some("text/plain"), page, IMAGE, Some("application/octet-stream")),
             (Some("text/plain; charset=UTF-8"), page, UTF_16, Some("text/plain")),
-            // or the type says nothing.
+            // or the type is uninformative.
             (Some("application/octet-stream"), page, PDF, Some("application/pdf")),
             (Some("application/octet-stream"), page, HTML, Some("application/octet-stream")),
             (Some("application/octet-stream"), "http://a.example/x.HTM?y=z.pdf", HTML, Some("text/html")),

@@ -1,4 +1,4 @@
-//! The archive: pages as they were sent, in WARC files of a gigabyte, each record a gzip member of its own.
+//! The archive: pages as they were received, in WARC files of a gigabyte, each record a separate gzip member.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,18 +14,18 @@ use crate::{Error, Result};
 
 const FILE_SIZE: u64 = 1_000_000_000;
 
-/// Where a record lies.
+/// The location of a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// The number of the file.
     pub file: u32,
     /// The first byte of the record.
     pub offset: u64,
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub length: u64,
 }
 
-/// Reads records by where they lie. Any number of threads may read at once.
+/// Reads records by location. Thread-safe.
 #[derive(Clone, Debug)]
 pub struct Archive {
     folder: PathBuf,
@@ -37,7 +37,7 @@ impl Archive {
         Archive { folder: folder.to_path_buf() }
     }
 
-    /// The record at a place.
+    /// The record at a location.
     pub fn read(&self, place: Place) -> Result<Record> {
         let path = self.folder.join(layout::archive(place.file));
         let damaged = |reason: &str| Error::corrupt(&path, place.offset, reason);
@@ -59,7 +59,7 @@ pub struct ArchiveWriter {
 }
 
 impl ArchiveWriter {
-    /// Opens the archive with the files that were committed; `software` goes into each file's first record.
+    /// Opens the archive at its committed lengths; `software` goes into each file's first record.
     pub fn open(folder: &Path, files: &HashMap<String, u64>, software: &str) -> Result<ArchiveWriter> {
         let files = RollingFile::open(folder, layout::archive, FILE_SIZE, files)?;
         Ok(ArchiveWriter { software: software.to_owned(), files })

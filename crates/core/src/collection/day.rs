@@ -1,15 +1,15 @@
-//! The day of a page: when it was written, in days since 1970-01-01.
+//! The date of a page: when it was written, in days since 1970-01-01.
 
 use std::time::UNIX_EPOCH;
 
 use crate::calendar::days;
 
 const SECONDS: i64 = 86_400;
-/// 1990-01-01: a server that says that its page is older has a wrong clock, or none.
+/// 1990-01-01: a server that reports an older page has a wrong clock, or none.
 const FIRST_WEB_PAGE: i64 = 7_304;
 
-/// The day that a page's server says, if it can be true, or else the day of the fetch. There is no day before the
-/// first, and 0 means that nobody knows, so what is older than 1970 counts as 1970-01-02.
+/// The date of a page: its `Last-Modified` if plausible, else the day of the fetch. 0 means unknown, so dates
+/// before 1970 count as 1970-01-02.
 pub fn day_of_page(last_modified: Option<&str>, fetched_at: f64) -> u32 {
     let fetched = (fetched_at as i64).div_euclid(SECONDS);
     let modified = last_modified.and_then(seconds_of).map(|seconds| seconds.div_euclid(SECONDS));
@@ -17,8 +17,8 @@ pub fn day_of_page(last_modified: Option<&str>, fetched_at: f64) -> u32 {
     if day < 0 { 1 } else { u32::try_from(day).unwrap_or(u32::MAX) }
 }
 
-/// The moment that an HTTP header names, in seconds since 1970: one of the three forms of RFC 9110, or a date as mail
-/// has it (RFC 5322), which servers send as well.
+/// Parses the date of an HTTP header into seconds since 1970: one of the three forms of RFC 9110, or a mail
+/// date (RFC 5322), which servers send as well.
 fn seconds_of(date: &str) -> Option<i64> {
     if let Ok(moment) = httpdate::parse_http_date(date) {
         return moment.duration_since(UNIX_EPOCH).ok().and_then(|since| since.as_secs().try_into().ok());
@@ -46,7 +46,7 @@ fn is(word: &str, name: &str) -> bool {
     word.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(name))
 }
 
-/// How many seconds a zone is before UTC.
+/// The offset of a time zone from UTC, in seconds east.
 fn zone(name: &str) -> Option<i64> {
     let sign = match name.as_bytes().first() {
         Some(b'+') => 1,

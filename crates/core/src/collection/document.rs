@@ -1,4 +1,4 @@
-//! From a row to a document of the index: the page's zones out of its record, and its facts out of its row.
+//! From a row to a document of the index: the page's zones from its record, and its facts from its row.
 
 use std::borrow::Cow;
 
@@ -16,26 +16,26 @@ use crate::{Error, Pulse, Result, Signature};
 pub struct Document {
     /// Its URL.
     pub url: String,
-    /// What its owner calls it; may be empty.
+    /// Its external id; may be empty.
     pub id: String,
     /// Its title.
     pub title: String,
-    /// Its headings, a line each.
+    /// Its headings, one per line.
     pub headings: String,
     /// Its text.
     pub body: String,
-    /// The text of links to it, a line each.
+    /// The anchor texts of links to it, one per line.
     pub anchors: String,
-    /// The tag of its language; empty where nobody knows.
+    /// Its language tag; empty if unknown.
     pub language: String,
-    /// Its media type; empty where nobody knows.
+    /// Its media type; empty if unknown.
     pub kind: String,
-    /// When it was written, in days since 1970-01-01; 0 where nobody knows.
+    /// When it was written, in days since 1970-01-01; 0 if unknown.
     pub day: u32,
 }
 
 impl Document {
-    /// The document as the index takes it.
+    /// The document in the form the index takes.
     pub fn as_new(&self) -> NewDocument<'_> {
         NewDocument {
             url: &self.url,
@@ -51,15 +51,15 @@ impl Document {
     }
 }
 
-/// Somebody who looks at documents, in the order in which they are indexed, and may change anything but their URLs.
+/// A hook that sees documents in indexing order, and may change anything but their URLs.
 pub trait Extractor: Send + Sync {
-    /// Looks at the next documents.
+    /// Processes the next documents.
     fn extract(&mut self, documents: &mut [Document]) -> Result<()>;
 }
 
 impl Record {
-    /// All that the parser finds in a response; `None` for a type that is not text. A body that decodes to more
-    /// than `limit` bytes is an error.
+    /// Parses the response; `None` if its type has no text. A body that decodes to more than `limit` bytes is
+    /// an error.
     pub fn parse(&self, limit: usize) -> Result<Option<Page>> {
         let content_type = self.header("content-type");
         Ok(match self.text(limit)? {
@@ -79,7 +79,7 @@ impl Record {
         })
     }
 
-    /// The decoded body, and how it is read.
+    /// The decoded body, and how to read it.
     fn text(&self, limit: usize) -> Result<(Reading, Cow<'_, [u8]>)> {
         let content_type = self.header("content-type");
         let is_encoded = self.header("content-encoding").is_some_and(|encoding| !encoding.is_empty());
@@ -93,7 +93,8 @@ impl Record {
 }
 
 impl Snapshot {
-    /// The headings and the text of a page, both empty if it has none; `limit` is what its body may decode to.
+    /// The headings and the text of a page, both empty if it has none; `limit` is the maximum decoded size of
+    /// its body.
     pub fn zones(&self, row: &Row, limit: usize) -> Result<(Vec<String>, String)> {
         let Some(converted) = row.text_place() else {
             return self.archive.read(row.place())?.zones(limit);
@@ -104,8 +105,8 @@ impl Snapshot {
         Ok((Vec::new(), text.map_err(damaged)?))
     }
 
-    /// Whether a page belongs into the index under its own URL. One that calls another address its own does not if
-    /// that is in the index itself.
+    /// Whether a page is indexed under its own URL. One that declares another canonical URL is not if that
+    /// page is itself in the index.
     pub(super) fn stands_for_itself(&self, row: &Row, pulse: &Pulse) -> Result<bool> {
         if !row.indexable() {
             return Ok(false);
@@ -115,7 +116,7 @@ impl Snapshot {
         Ok(!own.is_some_and(|own| own.indexable() && own.canonical.is_none()))
     }
 
-    /// The document of a page, with the texts of the links to it; `None` if it has neither text nor title.
+    /// The document of a page, with the anchor texts of links to it; `None` if it has neither text nor title.
     pub(super) fn document(&self, row: Row, anchors: String, limit: usize) -> Result<Option<Document>> {
         let (headings, body) = self.zones(&row, limit)?;
         if body.is_empty() && row.title.is_empty() {

@@ -1,16 +1,17 @@
-//! The documents of a collection on their way to the index.
+//! The pipeline from the collection's rows to the index.
 //!
-//! One thread reads rows, leaves out those that are not indexed, and gathers what links say about the others; as many
-//! threads as asked read their records from the archive and parse them; the caller's thread adds the documents to an
-//! index in the order of the rows, whichever thread was the first to be done:
+//! One thread reads rows, drops those that are not indexed, and gathers the anchor texts of the others; the
+//! requested number of threads reads their records from the archive and parses them; the caller's thread adds
+//! the documents to an index in row order, whichever thread finishes first:
 //!
 //! ```text
 //! rows, anchors ---> read and parse (n threads) ---> extractor ---> IndexBuilder
 //!       \----------- the order of the batches ---------/
 //! ```
 //!
-//! The batches under way are bounded by the channel with their order, and each by the compressed bytes of its records,
-//! so memory does not grow with the collection. The texts of links take a pass over their log for each slab of rows.
+//! The number of batches in flight is bounded by the channel that carries their order, and the size of each
+//! by the compressed bytes of its records, so memory does not grow with the collection. Anchor texts take one
+//! pass over their log per slab of rows.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -27,37 +28,37 @@ use crate::graph::anchors_of;
 use crate::index::{IndexBuilder, NewDocument};
 use crate::{Error, Pulse, Result, Signature};
 
-/// The most rows whose anchors are gathered in one pass, and the memory that is reckoned for each.
+/// The maximum number of rows whose anchors are gathered in one pass, and the memory budgeted per row.
 const SLAB: usize = 20_000;
 const ROW_MEMORY: usize = 8 << 10;
-/// A batch ends at so many rows, or so many compressed bytes of their records.
+/// A batch ends at this many rows, or this many compressed bytes of their records.
 const BATCH_ROWS: usize = 64;
 const BATCH_BYTES: usize = 1 << 20;
 const WAIT: Duration = Duration::from_millis(50);
 
-/// Which pages are meant.
+/// Which pages to index.
 pub enum Selection {
-    /// Those of the rows from an offset on.
+    /// Those of the rows from this offset on.
     Since(u64),
     /// Those of the URLs with these signatures.
     Of(Vec<Signature>),
 }
 
-/// How documents are made.
+/// Options of the pipeline.
 pub struct DocumentOptions {
-    /// How many threads read and parse.
+    /// The number of threads that read and parse.
     pub threads: usize,
-    /// About how many bytes of memory indexing may take; documents on their way take a small part.
+    /// The approximate memory budget of indexing, in bytes; documents in flight take a small part of it.
     pub memory: usize,
-    /// What a body may decode to.
+    /// The maximum decoded size of a body.
     pub max_bytes: usize,
-    /// The language that all documents are taken to be in.
+    /// The language assumed for all documents.
     pub language: Option<String>,
-    /// Who looks at the documents before they are indexed.
+    /// The hook that sees the documents before they are indexed.
     pub extractor: Option<Box<dyn Extractor>>,
 }
 
-/// Documents that are on their way; dropping it ends the threads.
+/// Documents in flight; dropping it ends the threads.
 pub struct Documents {
     batches: Option<Receiver<Batch>>,
     current: Option<Batch>,
@@ -69,13 +70,13 @@ pub struct Documents {
     end: u64,
 }
 
-/// Documents under way, and which share of the rows they end at.
+/// A batch in flight, and the fraction of the rows read at its end.
 struct Batch {
     documents: Receiver<Result<Vec<Document>>>,
     fraction: f64,
 }
 
-/// Rows to make documents of, each with the texts of links to it, and where they go.
+/// Rows to turn into documents, each with its anchor texts, and the channel for the result.
 struct Work {
     rows: Vec<(Row, String)>,
     done: Sender<Result<Vec<Document>>>,
@@ -102,7 +103,7 @@ impl Documents {
                     let documents = rows
                         .into_iter()
                         .filter_map(|(row, anchors)| snapshot.document(row, anchors, max_bytes).transpose());
-                    // Nobody waits for it where the caller has gone.
+                    // The caller may be gone.
                     drop(done.send(documents.collect()));
                 }
             })?);
@@ -121,7 +122,7 @@ impl Documents {
         Ok(Documents { batches, current, threads, stop, language, extractor, fraction, end })
     }
 
-    /// Adds the documents that come within `time` to an index; false once all of them are in it.
+    /// Adds the documents that arrive within `time` to an index; returns false once all are added.
     pub fn feed(&mut self, builder: &mut IndexBuilder, time: Duration, pulse: &Pulse) -> Result<bool> {
         let deadline = Instant::now() + time;
         while Instant::now() < deadline {
@@ -153,12 +154,12 @@ impl Documents {
         Ok(true)
     }
 
-    /// Which share of the rows was read.
+    /// The fraction of the rows that was read.
     pub fn fraction(&self) -> f64 {
         self.fraction
     }
 
-    /// The offset of the first row that was not committed when this started.
+    /// The end of the rows committed when this started, as an offset.
     pub fn end(&self) -> u64 {
         self.end
     }
@@ -174,7 +175,7 @@ impl Documents {
         builder.add(&documents, pulse)
     }
 
-    /// Ends the threads; a panic of one becomes the caller's.
+    /// Ends the threads; propagates their panics.
     fn stop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.batches = None;
@@ -266,7 +267,7 @@ impl Slabs<'_> {
         self.to_parse.send(Work { rows, done }).map_err(|_| Error::Stopped)
     }
 
-    /// What links say about each page.
+    /// The anchor texts of links to each page.
     fn anchors(&self, pages: &[Signature], pulse: &Pulse) -> Result<Vec<String>> {
         match self.snapshot.manifest.files.get(layout::ANCHORS) {
             Some(committed) if *committed > 0 && !pages.is_empty() => {
@@ -276,7 +277,7 @@ impl Slabs<'_> {
         }
     }
 
-    /// Lets the caller have an error in its turn.
+    /// Delivers an error to the caller, in batch order.
     fn fail(&self, error: Error) {
         let (done, documents) = bounded(1);
         drop(done.send(Err(error)));

@@ -1,7 +1,7 @@
-//! The layout of a collection: the name of each file and folder in it, declared here and nowhere else.
+//! The layout of a collection: the name of each file and folder in it, declared only here.
 //!
-//! Names are relative to the collection's folder, with `/` between folders, as the manifest has them; one that ends
-//! in `/` is a folder whose owner looks after it.
+//! Names are relative to the collection's folder, with `/` between folders, as in the manifest; a name that
+//! ends in `/` is a folder managed by its owner.
 
 use crate::index::format::file_name;
 
@@ -9,7 +9,7 @@ use crate::index::format::file_name;
 pub const SETTINGS: &str = "crivello.toml";
 /// The manifest.
 pub const MANIFEST: &str = "manifest.json";
-/// The file that the writer holds a lock on.
+/// The lock file, held by the writer.
 pub const LOCK: &str = "lock";
 
 /// The folder of the sieve and the host queues.
@@ -19,27 +19,27 @@ pub const INDEX: &str = "index";
 /// The folders of a collection.
 pub const PARTS: [&str; 6] = [FRONTIER, "archive", "table", INDEX, "graph", "log"];
 
-/// Every URL that was found new, in first-seen order.
+/// Every new URL, in first-seen order.
 pub const URLS: &str = "frontier/urls.log";
-/// What is known of each host.
+/// Per-host state.
 pub const HOSTS: &str = "frontier/hosts.log";
-/// The scratch file of the host queues, for the instant in which it has a name.
+/// The scratch file of the host queues, which has this name only for an instant.
 pub const HOST_QUEUES: &str = "frontier/hosts.scratch";
-/// What the names of a sieve's numbered files begin with.
+/// The prefix of a sieve's numbered files.
 pub const SIEVE: &str = "frontier/sieve-";
 /// The database of the `lsm` sieve.
 pub const LSM: &str = "frontier/lsm/";
-/// What a sieve that is written in Python keeps beside the URLs.
+/// The folder of a sieve written in Python, beside the URLs.
 pub const OWN_SIEVE: &str = "frontier/own/";
-/// A row for each URL that was decided about.
+/// A row for each URL with an outcome.
 pub const ROWS: &str = "table/rows.log";
-/// Which page links to which.
+/// The links of each page.
 pub const LINKS: &str = "graph/links.log";
-/// What links say about the pages they lead to.
+/// The anchor texts of links.
 pub const ANCHORS: &str = "graph/anchors.log";
-/// What the names of the decision log's files begin with.
+/// The prefix of the decision log's files.
 pub const DECISIONS: &str = "log/decisions-";
-/// How the crawl stood at each checkpoint.
+/// The crawl's progress at each checkpoint.
 pub const PROGRESS: &str = "log/progress.jsonl";
 
 /// A file of the archive.
@@ -57,27 +57,27 @@ pub fn sieve(what: &str, number: u64) -> String {
     format!("{SIEVE}{what}-{number:06}")
 }
 
-/// The compressed graph of a build.
+/// The compressed graph with a build number.
 pub fn graph(number: u64) -> String {
     format!("graph/links-{number}.graph")
 }
 
-/// The ranks of that graph.
+/// The PageRank of that graph.
 pub fn ranks(number: u64) -> String {
     format!("graph/pagerank-{number}.ranks")
 }
 
-/// Ranks that were given in place of those.
+/// User-supplied ranks that replace those.
 pub fn given_ranks(number: u64) -> String {
     format!("graph/given-{number}.ranks")
 }
 
-/// A segment of the index, by the name that the index gave it.
+/// A segment of the index, by its file name in the index.
 pub fn segment(name: &str) -> String {
     format!("{INDEX}/{name}")
 }
 
-/// The number in the name that the index gave a segment; `None` if it is no such name.
+/// The number in a segment's file name; `None` if it is not the name of a segment.
 pub fn segment_number(name: &str) -> Option<u64> {
     let digits = name.strip_prefix("segment-")?.strip_suffix(".seg")?;
     let number = digits.parse().ok()?;

@@ -1,4 +1,4 @@
-//! One writer at a time: an advisory lock on a file of the collection, which ends with the process that holds it.
+//! One writer at a time: an advisory lock on a file of the collection, released when the process ends.
 
 use std::fs::{File, OpenOptions};
 use std::io::Read;
@@ -11,20 +11,20 @@ use rustix::fs::{FlockOperation, flock};
 use super::layout;
 use crate::{Error, Result};
 
-/// The right to write to a collection, until it is dropped.
+/// The exclusive right to write to a collection, released on drop.
 pub struct Lock(#[allow(dead_code)] File);
 
-/// Who is writing to a collection.
+/// The process that writes to a collection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Holder {
-    /// The number of the process, if it said so.
+    /// Its process id, if it recorded one.
     pub process: Option<u32>,
-    /// When it began.
+    /// When it took the lock.
     pub since: SystemTime,
 }
 
 impl Lock {
-    /// Takes the lock, if nobody has it.
+    /// Takes the lock, if it is free.
     pub fn take(folder: &Path) -> Result<Lock> {
         let path = folder.join(layout::LOCK);
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
@@ -38,7 +38,7 @@ impl Lock {
         Ok(Lock(file))
     }
 
-    /// Who has the lock of a collection; `None` if nobody has.
+    /// Who holds the lock of a collection; `None` if it is free.
     pub fn holder(folder: &Path) -> Option<Holder> {
         let mut file = File::open(folder.join(layout::LOCK)).ok()?;
         if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {

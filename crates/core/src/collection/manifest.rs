@@ -1,9 +1,10 @@
-//! The manifest: what makes a collection safe.
+//! The manifest: the commit point that makes a collection crash-safe.
 //!
-//! Every durable file of a collection is append-only, or written whole and renamed. A commit first makes the files
-//! durable, then replaces the manifest, which names each with its committed length. Opening for writing cuts every
-//! file back to what the manifest says, so whatever a crash left behind is gone. A name that ends in `/` is a folder
-//! whose owner looks after it (a database with a log of its own): it has to be there, and is left alone.
+//! Every durable file of a collection is append-only, or written completely and renamed. A commit first syncs
+//! the files, then replaces the manifest, which names each with its committed length. Opening for writing
+//! truncates every file to its committed length, so whatever a crash left behind is gone. A name that ends in
+//! `/` is a folder managed by its owner (a database with its own write-ahead log): it must exist, and is not
+//! touched.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,19 +20,19 @@ use crate::disk::file::{DurableFile, remove};
 use crate::disk::new_file::NewFile;
 use crate::{Error, Result};
 
-/// The newest format that is read and written.
+/// The newest format version that is read and written.
 const FORMAT: u32 = 1;
 
-/// A file with its new length; `None` if it is no longer there.
+/// A file with its new length; `None` if it was removed.
 pub type Change = (String, Option<u64>);
 
-/// Which files there are, how long each is, and what the parts want to remember.
+/// The committed files with their lengths, and the state of each part.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Manifest {
     /// The version of the manifest's format.
     pub format: u32,
-    /// How many commits there were.
+    /// The number of commits.
     pub commits: u64,
     /// The committed length of each file.
     pub files: BTreeMap<String, u64>,
@@ -46,7 +47,7 @@ impl Default for Manifest {
 }
 
 impl Manifest {
-    /// The manifest of a collection.
+    /// Reads the manifest of a collection.
     pub fn read(folder: &Path) -> Result<Manifest> {
         let path = folder.join(layout::MANIFEST);
         let content = fs::read(&path).map_err(|error| match error.kind() {
@@ -56,7 +57,7 @@ impl Manifest {
             _ => Error::io(&path)(error),
         })?;
         let damaged = |error: serde_json::Error| Error::corrupt(&path, 0, error.to_string());
-        // A later format may have other fields, so its number is read before them.
+        // A later format may have other fields, so its version is read first.
         let fields: Map<String, Value> = serde_json::from_slice(&content).map_err(damaged)?;
         let format = fields.get("format").and_then(Value::as_u64).unwrap_or_default();
         if format > u64::from(FORMAT) {
@@ -66,7 +67,7 @@ impl Manifest {
         serde_json::from_value(Value::Object(fields)).map_err(damaged)
     }
 
-    /// The manifest after the next commit; a part that has a new state loses the old one.
+    /// The manifest after the next commit; a part's new state replaces its old one.
     pub fn after(&self, files: &[Change], state: BTreeMap<String, Value>) -> Manifest {
         let mut next = self.clone();
         next.format = FORMAT;
@@ -81,7 +82,7 @@ impl Manifest {
         next
     }
 
-    /// Replaces the manifest, durably: after this returns, a crash comes back to here.
+    /// Replaces the manifest durably: once this returns, a crash recovers to this commit.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let mut content = Vec::new();
         let mut serializer = Serializer::with_formatter(&mut content, PrettyFormatter::with_indent(b" "));
@@ -91,7 +92,7 @@ impl Manifest {
         file.finish().map(drop)
     }
 
-    /// Cuts every file back to its committed length, and removes those that no commit names.
+    /// Truncates every file to its committed length, and removes those that the manifest does not name.
     pub fn cut_back(&self, folder: &Path) -> Result<()> {
         for (name, length) in &self.files {
             let path = folder.join(name);
@@ -117,7 +118,8 @@ impl Manifest {
         layout::PARTS.iter().try_for_each(|part| self.remove_unnamed(folder, &format!("{part}/")))
     }
 
-    /// Removes the files in the folder `within` that no commit names; folders of owners are left alone.
+    /// Removes the files in the folder `within` that the manifest does not name; folders managed by their
+    /// owners are not touched.
     fn remove_unnamed(&self, folder: &Path, within: &str) -> Result<()> {
         let path = folder.join(within);
         let entries = match fs::read_dir(&path) {

@@ -1,10 +1,10 @@
 //! A collection: one folder with everything about one crawl.
 //!
-//! [`layout`] names its files and the [`manifest`] says how much of each was committed. The [`archive`] has the pages as
-//! they were sent, in records of the [`warc`] format, and the table has a [`row`] for each URL ([`rows`]); [`documents`]
-//! are made of both ([`document`]) and go to the index.
+//! [`layout`] names its files and the [`manifest`] says how much of each is committed. The [`archive`] has
+//! the pages as they were received, in records of the [`warc`] format, and the table has a [`row`] for each
+//! URL ([`rows`]); [`documents`] are made from both ([`document`]) and go to the index.
 //!
-//! Readers see what was committed last; there is one writer, which has the [`lock`].
+//! Readers see a snapshot of the last commit; there is one writer, which holds the [`lock`].
 
 mod archive;
 mod day;
@@ -40,18 +40,18 @@ use crate::disk::file::remove;
 use crate::disk::new_file::NewFile;
 use crate::{Error, Result};
 
-/// A collection that is open, for reading or as its one writer. Any number of threads may use it at once.
+/// An open collection, for reading or as its one writer. Thread-safe.
 pub struct Collection {
     folder: PathBuf,
     lock: Mutex<Option<Lock>>,
     snapshot: Mutex<Arc<Snapshot>>,
 }
 
-/// A collection as one commit left it.
+/// A snapshot of a collection at one commit.
 pub struct Snapshot {
-    /// The folder.
+    /// The collection's folder.
     pub folder: PathBuf,
-    /// What was committed.
+    /// The committed manifest.
     pub manifest: Manifest,
     /// The pages.
     pub archive: Archive,
@@ -59,7 +59,7 @@ pub struct Snapshot {
     rows: OnceLock<Rows>,
 }
 
-/// By which another manifest is told from this one: its inode and when it was written, in nanoseconds since 1970.
+/// Identifies a version of the manifest: its inode and modification time in nanoseconds since 1970.
 type Stamp = (u64, i128);
 
 impl Collection {
@@ -69,7 +69,7 @@ impl Collection {
         Ok(Collection { folder: folder.to_path_buf(), lock: Mutex::default(), snapshot })
     }
 
-    /// Opens a collection for writing, after cutting back what no commit names.
+    /// Opens a collection for writing, after truncating what is not committed.
     pub fn write(folder: &Path) -> Result<Collection> {
         Manifest::read(folder)?;
         let lock = Lock::take(folder)?;
@@ -79,14 +79,14 @@ impl Collection {
         Ok(collection)
     }
 
-    /// Makes a collection with these settings in a new or empty folder.
+    /// Creates a collection with these settings in a new or empty folder.
     pub fn create(folder: &Path, settings: &str) -> Result<()> {
         for part in layout::PARTS {
             let path = folder.join(part);
             fs::create_dir_all(&path).map_err(Error::io(&path))?;
         }
         let path = folder.join(layout::SETTINGS);
-        // Settings that are there were written before a full disk or a crash, and may have been changed since.
+        // Existing settings were written before a full disk or a crash, and may have been edited since.
         if !path.exists() {
             let mut file = NewFile::create(&path)?;
             file.append(settings.as_bytes())?;
@@ -95,7 +95,7 @@ impl Collection {
         Manifest::default().write(folder)
     }
 
-    /// Lets go of the folder; a writer lets the next one in.
+    /// Closes the collection; a writer releases the lock.
     pub fn close(&self) {
         *locked(&self.lock) = None;
     }
@@ -105,12 +105,12 @@ impl Collection {
         locked(&self.lock).is_some()
     }
 
-    /// What was committed last, as far as this reader has looked.
+    /// The last commit, as of the latest refresh.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&locked(&self.snapshot))
     }
 
-    /// Looks whether the writer committed something new; tells whether it did.
+    /// Checks for a new commit by the writer; returns whether there is one.
     pub fn refresh(&self) -> Result<bool> {
         let mut snapshot = locked(&self.snapshot);
         if stamp(&self.folder)? == snapshot.stamp {
@@ -120,7 +120,7 @@ impl Collection {
         Ok(true)
     }
 
-    /// Commits files that are durable already, and states of parts.
+    /// Commits files that are already synced, and states of parts.
     pub fn commit(&self, files: &[Change], state: BTreeMap<String, Value>) -> Result<()> {
         let mut snapshot = locked(&self.snapshot);
         let manifest = snapshot.manifest.after(files, state);
@@ -135,7 +135,8 @@ impl Collection {
 
 impl Snapshot {
     fn read(folder: &Path) -> Result<Snapshot> {
-        // The stamp is the older of the two if the manifest is replaced in between, so the next look reads it again.
+        // If the manifest is replaced in between, the stamp is the older of the two, so the next refresh
+        // reads it again.
         let stamp = stamp(folder);
         let manifest = Manifest::read(folder)?;
         Ok(Snapshot::new(folder, manifest, stamp?))

@@ -1,4 +1,4 @@
-//! A row of the table: what became of a URL, and where its record lies in the archive.
+//! A row of the page table: the outcome of a URL, and the location of its record in the archive.
 //!
 //! A row is a MessagePack array of the fields below in this order, so fields are only ever added at the end.
 //! About 200 bytes.
@@ -16,7 +16,7 @@ pub const ROW_FORMAT: Format = Format { kind: *b"ROWS", version: 2 };
 
 macro_rules! outcomes {
     ($($(#[$about:meta])* $outcome:ident = $words:literal,)*) => {
-        /// What became of a URL.
+        /// The outcome of a URL.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub enum Outcome {
             $($(#[$about])* #[serde(rename = $words)] $outcome,)*
@@ -26,7 +26,7 @@ macro_rules! outcomes {
             /// Every outcome.
             pub const ALL: &[Outcome] = &[$(Outcome::$outcome,)*];
 
-            /// The outcome as people and files have it.
+            /// The outcome as shown to users and written to files.
             pub fn words(self) -> &'static str {
                 match self {
                     $(Outcome::$outcome => $words,)*
@@ -40,114 +40,114 @@ outcomes! {
     /// The server answered.
     #[default]
     Fetched = "fetched",
-    /// The server named another address.
+    /// The server redirected to another URL.
     Redirected = "redirected",
-    /// The server said that nothing changed since the last time.
+    /// The server reported that nothing changed since the last fetch.
     NotModified = "not modified",
-    /// The host's robots.txt forbids it, or cannot be had.
+    /// The host's robots.txt disallows it, or cannot be fetched.
     Robots = "refused by robots.txt",
-    /// It looks like one of endlessly many.
+    /// It looks like a crawler trap: one of endlessly many URLs.
     Trap = "cut off as a trap",
     /// A limit of the crawl forbids it.
     Limit = "over a limit",
-    /// A filter keeps the page out.
+    /// A filter rejects the page.
     Filtered = "filtered out",
     /// It is on a private network.
     Private = "private address",
-    /// The name does not resolve.
+    /// The host name does not resolve.
     Dns = "no such host",
-    /// Nobody listens there.
+    /// Nothing listens at the port.
     Refused = "connection refused",
-    /// No way leads there.
+    /// There is no route to the address.
     Unreachable = "unreachable",
-    /// It took too long.
+    /// It timed out.
     Timeout = "timeout",
-    /// No secure connection came about.
+    /// The TLS handshake failed.
     Tls = "TLS failed",
-    /// The connection ended before the answer did.
+    /// The connection closed before the response was complete.
     Reset = "connection lost",
-    /// The proxy did not do its part.
+    /// The proxy failed.
     Proxy = "proxy failed",
     /// The body is longer than allowed.
     TooLarge = "too large",
     /// The body decodes to more than allowed.
     Bomb = "decodes to too much",
-    /// The body is not in the encoding it is said to be in.
+    /// The body is not in its declared content encoding.
     BadEncoding = "does not decode",
-    /// The answer is not HTTP.
+    /// The response is not valid HTTP.
     BadResponse = "not HTTP",
     /// The parser failed on it.
     Unparsed = "could not be parsed",
 }
 
-/// What is known about a URL.
+/// A row of the page table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Row {
     /// The canonical URL.
     pub url: String,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// How many links it is away from a seed.
+    /// Its distance from a seed, in links.
     pub depth: u32,
-    /// When it was tried, in seconds since 1970.
+    /// When it was fetched or attempted, in seconds since 1970.
     pub fetched_at: f64,
-    /// The status of the answer.
+    /// The status of the response.
     pub status: Option<u16>,
-    /// The media type of the answer.
+    /// The media type of the response.
     pub content_type: Option<String>,
-    /// The digest of its words, in hexadecimal.
+    /// The digest of its text, in hexadecimal.
     pub digest: Option<String>,
-    /// The SimHash of its words.
+    /// The SimHash of its text.
     pub simhash: Option<u64>,
     /// Its language.
     pub language: Option<String>,
     /// Its title.
     pub title: String,
-    /// Where it leads.
+    /// The target of a redirect.
     pub redirect: Option<String>,
-    /// The page with the same words that came first.
+    /// The first page with the same text.
     pub duplicate_of: Option<String>,
-    /// A page with nearly the same words that came first.
+    /// An earlier near-duplicate.
     pub near_duplicate_of: Option<String>,
-    /// Whether the page asks not to be found.
+    /// Whether the page asks not to be indexed.
     pub noindex: bool,
-    /// The number of the archive's file.
+    /// The number of the archive file.
     pub file: u32,
-    /// Where the record lies in it.
+    /// The offset of the record in it.
     pub offset: u64,
-    /// How long the record is.
+    /// The length of the record.
     pub length: u64,
     /// The file of the record with the text of a converted document.
     pub text_file: u32,
-    /// Where that record lies.
+    /// The offset of that record.
     pub text_offset: u64,
-    /// How long that record is.
+    /// The length of that record.
     pub text_length: u64,
-    /// The address that the page calls its own, where that is another one.
+    /// The canonical URL that the page declares, if it is another one.
     pub canonical: Option<String>,
-    /// The validators for asking again.
+    /// The `ETag` validator, for conditional requests.
     pub etag: Option<String>,
-    /// When the server says that it changed.
+    /// The `Last-Modified` validator.
     pub last_modified: Option<String>,
-    /// The address that answered.
+    /// The IP address that answered.
     pub address: Option<String>,
-    /// How often it was tried.
+    /// The number of attempts.
     pub attempts: u32,
-    /// How many seconds the last try took.
+    /// The duration of the last attempt, in seconds.
     pub seconds: f32,
-    /// Why, where the outcome leaves that open.
+    /// The reason, if the outcome alone does not say it.
     pub detail: String,
 }
 
 impl Row {
-    /// Whether the page belongs into the index.
+    /// Whether the page may be indexed.
     pub fn indexable(&self) -> bool {
         let has_text = self.outcome == Outcome::Fetched && self.status == Some(200) && self.digest.is_some();
         has_text && !self.noindex && self.duplicate_of.is_none()
     }
 
-    /// When it was tried, as ISO 8601 has it, to the millisecond.
+    /// When it was fetched, in ISO 8601 to the millisecond.
     pub fn fetched(&self) -> String {
         let since = Duration::try_from_secs_f64(self.fetched_at).unwrap_or_default();
         let mut date = timestamp(UNIX_EPOCH + since);
@@ -155,24 +155,24 @@ impl Row {
         date + "+00:00"
     }
 
-    /// Where the page's record lies in the archive.
+    /// The location of the page's record in the archive.
     pub fn place(&self) -> Place {
         Place { file: self.file, offset: self.offset, length: self.length }
     }
 
-    /// Where the record with the text of a converted document lies; `None` for other pages.
+    /// The location of the record with the text of a converted document; `None` for other pages.
     pub fn text_place(&self) -> Option<Place> {
         let place = Place { file: self.text_file, offset: self.text_offset, length: self.text_length };
         (place.length > 0).then_some(place)
     }
 
-    /// The row as the table keeps it.
+    /// Encodes the row for the table.
     pub fn encode(&self) -> crate::Result<Vec<u8>> {
         rmp_serde::to_vec(self)
             .map_err(|error| crate::Error::Invalid(format!("a row does not encode: {error}")))
     }
 
-    /// A row that the table kept; None where it is not one.
+    /// Decodes a row of the table; `None` if it is not valid.
     pub fn decode(payload: &[u8]) -> Option<Row> {
         rmp_serde::from_slice(payload).ok()
     }

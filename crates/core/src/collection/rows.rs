@@ -1,8 +1,8 @@
-//! The table: a row for each URL that something became of.
+//! The page table: a row for each URL with an outcome.
 //!
-//! Rows are appended to a log whose key is the URL's signature, so an older version of a row stays in the log and the
-//! newest is found in one step. A row costs about 200 bytes on disk; the index of the signatures is built when the
-//! first one is asked for, and takes 18 to 37 bytes of memory a row.
+//! Rows are appended to a log keyed by the URL's signature, so older versions of a row stay in the log and
+//! the newest is found in one lookup. A row costs about 200 bytes on disk; the in-memory index of the
+//! signatures is built at the first lookup, and takes 18 to 37 bytes a row.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,11 @@ use super::row::{ROW_FORMAT, Row};
 use crate::disk::log::{KeyedReader, Record};
 use crate::{Error, Pulse, Result, Signature};
 
-/// The committed rows of a collection. Any number of threads may read them at once.
+/// The committed rows of a collection. Thread-safe.
 pub struct Rows {
     path: PathBuf,
     committed: u64,
-    /// `None` where nothing was crawled yet.
+    /// `None` if nothing was crawled yet.
     log: Option<KeyedReader>,
 }
 
@@ -27,29 +27,29 @@ impl Rows {
         Ok(Rows { path, committed, log })
     }
 
-    /// The newest row of the URL with a signature.
+    /// The newest row of a URL, by signature.
     pub fn get(&self, url: Signature, pulse: &Pulse) -> Result<Option<Row>> {
         let Some(log) = &self.log else { return Ok(None) };
         log.get(url, pulse)?.map(|record| self.decode(&record)).transpose()
     }
 
-    /// Whether the URL with a signature has a row.
+    /// Whether a URL has a row, by signature.
     pub fn contains(&self, url: Signature, pulse: &Pulse) -> Result<bool> {
         self.log.as_ref().map_or(Ok(false), |log| log.contains(url, pulse))
     }
 
-    /// The rows from an offset (0: the first) on, older versions among them, each with the offset of the next.
+    /// The rows from an offset (0: the first) on, including older versions, each with the offset of the next.
     pub fn since(&self, offset: u64) -> impl Iterator<Item = Result<(Row, u64)>> {
         let records = self.log.iter().flat_map(move |log| log.records(offset));
         records.map(move |record| record.and_then(|record| Ok((self.decode(&record)?, record.end()))))
     }
 
-    /// How many URLs have a row.
+    /// The number of URLs with a row.
     pub fn len(&self, pulse: &Pulse) -> Result<usize> {
         self.log.as_ref().map_or(Ok(0), |log| log.keys(pulse))
     }
 
-    /// How many bytes are committed: the offset of the first row that is yet to come.
+    /// The committed length, which is the offset of the next row to come.
     pub fn committed(&self) -> u64 {
         self.committed
     }

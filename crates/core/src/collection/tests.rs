@@ -1,4 +1,4 @@
-//! A small collection, written by the parts that a crawl writes with, and what becomes of it.
+//! End-to-end tests on a small collection, written with the parts that a crawl uses.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -18,7 +18,7 @@ fn url(number: usize) -> String {
     format!("http://a.example/{number}")
 }
 
-/// Pages in HTML, every third of which names the one before as its own address.
+/// HTML pages, every third of which declares the one before as its canonical URL.
 fn crawled(folder: &Path) -> Collection {
     Collection::create(folder, "").unwrap();
     let collection = Collection::write(folder).unwrap();
@@ -51,7 +51,7 @@ fn crawled(folder: &Path) -> Collection {
     collection
 }
 
-/// Notes which documents came by, and changes their titles.
+/// Records the documents it sees, and changes their titles.
 struct Noting(Arc<Mutex<Vec<Document>>>);
 
 impl Extractor for Noting {

@@ -1,9 +1,8 @@
-//! Records of the WARC format (ISO 28500:2017), each a gzip member of its own, so that a record can be
-//! read from its offset alone. A record that is read is compared with the digest of its block: damage is an error,
-//! never a page.
+//! Records of the WARC format (ISO 28500:2017), each a separate gzip member, so that a record can be read
+//! given only its offset. Reading verifies the digest of the block: damage is an error, never a page.
 //!
 //! A record is compressed in one piece by libdeflate, at its lowest level: three times the speed of zlib's
-//! fourth for a twelfth more bytes. Time is about 5 ns a byte, of which a quarter is for the two digests.
+//! level 4 for a twelfth more bytes. Time is about 5 ns a byte, a quarter of it for the two digests.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -20,22 +19,22 @@ use crate::{Error, Result};
 const LEVEL: i32 = 1;
 
 thread_local! {
-    /// What is costly to make for each record.
+    /// Reused between records, because it is expensive to create.
     static WORKSHOP: RefCell<Workshop> = RefCell::new(Workshop::new());
     static DECOMPRESSOR: RefCell<Decompressor> = RefCell::new(Decompressor::new());
 }
 
-/// One compressed record: `kind` (response, conversion, warcinfo …), further header fields, and the
-/// block, which is `head` (the HTTP header, or nothing) and then `body`.
+/// Encodes a compressed record: `kind` (response, conversion, warcinfo …), further header fields, and the
+/// block, which is `head` (the HTTP header, or nothing) followed by `body`.
 ///
-/// The record's id is a UUID of version 8 made from the fields and the block, so the same record always
-/// has the same id. The digests are SHA-1 in base 32, as other tools expect them.
+/// The record's id is a UUID of version 8 made from the fields and the block, so the same record always has
+/// the same id. The digests are SHA-1 in base 32, as other tools expect them.
 pub fn warc_record(kind: &str, fields: &[(String, String)], head: &[u8], body: &[u8]) -> Result<Vec<u8>> {
     let block_digest = digest(&[head, body]);
     let mut header = format!("WARC/1.1\r\nWARC-Type: {kind}\r\n");
     for (name, value) in fields {
         header.extend([name, ": "]);
-        // A value from outside must not end its line.
+        // A value from the web must not inject a line.
         header.extend(value.chars().filter(|character| !character.is_control()));
         header.push_str("\r\n");
     }
@@ -53,14 +52,14 @@ pub fn warc_record(kind: &str, fields: &[(String, String)], head: &[u8], body: &
     WORKSHOP.with_borrow_mut(|workshop| workshop.compress(&[header.as_bytes(), head, body, b"\r\n\r\n"]))
 }
 
-/// A record as it lies in the archive: for a response, what the server sent.
+/// A record of the archive: for a response, what the server sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// What it is about.
+    /// Its target URI.
     pub url: String,
-    /// The HTTP header of a response, its names in lower case; nothing for other records.
+    /// The HTTP header of a response, names in lower case; empty for other records.
     pub headers: Vec<(String, String)>,
-    /// The bytes behind that.
+    /// The bytes after the header.
     pub body: Vec<u8>,
 }
 
@@ -70,7 +69,7 @@ impl Record {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body without its content encoding, at most `limit` bytes of it.
+    /// The body without its content encoding, at most `limit` bytes.
     pub fn decoded(&self, limit: usize) -> Result<Cow<'_, [u8]>> {
         let encodings = self.header("content-encoding").unwrap_or_default();
         encoding::decode(&self.body, encodings, limit)
@@ -78,7 +77,7 @@ impl Record {
     }
 }
 
-/// Reads the record that was compressed to a gzip member; the error is the reason why it is none.
+/// Decodes a record from its gzip member; the error is the reason why it is invalid.
 pub fn read_record(member: &[u8]) -> std::result::Result<Record, String> {
     let bytes = decompress(member)?;
     let (header, mut block) = split_head(&bytes).ok_or("its header does not end")?;
@@ -104,10 +103,10 @@ pub fn read_record(member: &[u8]) -> std::result::Result<Record, String> {
     Ok(record)
 }
 
-/// What a gzip member holds. Its last four bytes say how much that is.
+/// Decompresses a gzip member, whose last four bytes are the decompressed length.
 fn decompress(member: &[u8]) -> std::result::Result<Vec<u8>, String> {
     let length = member.last_chunk().map_or(0, |length| u32::from_le_bytes(*length)) as usize;
-    // DEFLATE never makes less than a 1,032nd of anything: a larger length is damage, not memory to take.
+    // DEFLATE compresses at most 1,032 to 1: a larger length is damage, and must not be allocated.
     if length / 1032 > member.len() {
         return Err("it is not a gzip member".to_owned());
     }
@@ -120,13 +119,13 @@ fn decompress(member: &[u8]) -> std::result::Result<Vec<u8>, String> {
     }
 }
 
-/// What is before the first empty line, and what is behind it.
+/// Splits at the first empty line.
 fn split_head(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = memchr::memmem::find(bytes, b"\r\n\r\n")?;
     Some((&bytes[..end], &bytes[end + 4..]))
 }
 
-/// The first line of a header, and its fields, their names in lower case.
+/// The first line of a header, and its fields, names in lower case.
 fn fields(head: &[u8]) -> (String, Vec<(String, String)>) {
     let text = String::from_utf8_lossy(head);
     let mut lines = text.split("\r\n");
@@ -144,7 +143,7 @@ struct Workshop {
 }
 
 impl Workshop {
-    /// Buffers that a large record needed are not kept.
+    /// The largest buffers that are kept for reuse.
     const KEPT: usize = 4 << 20;
 
     fn new() -> Workshop {
@@ -153,7 +152,7 @@ impl Workshop {
         Workshop { compressor: Compressor::new(level), record: Vec::new(), member: Vec::new() }
     }
 
-    /// All the parts as one gzip member.
+    /// Compresses the concatenated parts into one gzip member.
     fn compress(&mut self, parts: &[&[u8]]) -> Result<Vec<u8>> {
         self.record.clear();
         parts.iter().for_each(|part| self.record.extend_from_slice(part));
@@ -256,7 +255,7 @@ mod tests {
         for place in 0..member.len() {
             let mut damaged = member.clone();
             damaged[place] ^= 0x10;
-            // A gzip header has bytes that mean nothing; what is read then is what was written.
+            // A gzip header has bytes without a meaning; damage there leaves the content as written.
             let read = read_record(&damaged);
             assert!(read.is_err() || read == read_record(&member), "{place}");
             assert!(read_record(&member[..place]).is_err(), "{place}");

@@ -1,7 +1,7 @@
-//! Places where a test can kill the process.
+//! Fault points: places where a test can kill the process.
 //!
-//! [`point`] stands between two steps that a crash must not tear apart. It does nothing (one relaxed load)
-//! until [`arm`] names it; then the process ends itself with SIGKILL the given time it comes by, as if the
+//! A [`point`] is placed between two steps that a crash must not tear apart. It does nothing (one relaxed
+//! load) until [`arm`] names it; then the process kills itself with SIGKILL at the given hit, as if the
 //! machine had stopped there: no destructor runs, no buffer is written.
 
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{Error, Result};
 
-/// Every fault point there is.
+/// All fault points.
 pub const POINTS: &[&str] = &[
     "direct.add.between-records",
     "direct.checkpoint.before-sync",
@@ -44,7 +44,7 @@ pub const POINTS: &[&str] = &[
 static ARMED: AtomicBool = AtomicBool::new(false);
 static FAULT: Mutex<Option<(String, u32)>> = Mutex::new(None);
 
-/// Kills the process if this point is armed and it is its time.
+/// Kills the process if this point is armed and this is the armed hit.
 #[inline]
 pub fn point(name: &str) {
     if ARMED.load(Ordering::Relaxed) {
@@ -52,7 +52,7 @@ pub fn point(name: &str) {
     }
 }
 
-/// Arms one point: the process dies the `hits`-th time it gets there (from 1).
+/// Arms one point: the process dies at its `hits`-th hit (from 1).
 pub fn arm(name: &str, hits: u32) -> Result<()> {
     if !POINTS.contains(&name) || hits == 0 {
         return Err(Error::Invalid(format!("there is no fault point {name} with {hits} hits")));

@@ -1,8 +1,8 @@
-//! The operations by which anything becomes durable. All that the core keeps goes through these few, and a test can
-//! record, replay and fail each (`tests/watch.rs`); the product has no trace of that.
+//! The operations that make anything durable. All durable writes of the core go through these few, and a test
+//! can record, replay and fail each (`tests/watch.rs`); release builds contain none of that.
 //!
-//! What a file system promises after a power cut: bytes are safe once their file is synced, names once their folder
-//! is. A file that was just made therefore needs both, and [`DurableFile::sync`] sees to it.
+//! What a file system guarantees after a power cut: bytes are safe once their file is synced, names once
+//! their folder is. A new file therefore needs both syncs, which [`DurableFile::sync`] does.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -17,7 +17,7 @@ use memmap2::MmapMut;
 use super::tests::watch::{self, Operation};
 use crate::{Error, Result};
 
-/// Tells a test what is about to happen; it may make it fail.
+/// Reports an operation to a test before it happens; the test may make it fail.
 macro_rules! about_to {
     ($operation:ident $fields:tt) => {
         #[cfg(test)]
@@ -25,30 +25,30 @@ macro_rules! about_to {
     };
 }
 
-/// A file that grows at its end.
+/// An append-only file.
 #[derive(Debug)]
 pub struct DurableFile {
     file: File,
     shared: Arc<Shared>,
 }
 
-/// What all handles of a file have in common.
+/// The state shared by all handles of a file.
 #[derive(Debug)]
 struct Shared {
     path: PathBuf,
-    /// Whether its name is durable.
+    /// Whether its name is durable (its folder was synced).
     is_named: AtomicBool,
 }
 
 impl DurableFile {
-    /// Makes a file, or empties it.
+    /// Creates a file, or truncates it.
     pub fn create(path: &Path) -> Result<DurableFile> {
         let mut file = DurableFile::open(path)?;
         file.cut(0)?;
         Ok(file)
     }
 
-    /// Opens a file, or makes it; [`DurableFile::cut`] says where writing goes on.
+    /// Opens or creates a file; [`DurableFile::cut`] sets where writing continues.
     pub fn open(path: &Path) -> Result<DurableFile> {
         let open = || {
             about_to!(Open { path: path.into() });
@@ -59,7 +59,7 @@ impl DurableFile {
         Ok(DurableFile { file, shared: Arc::new(shared) })
     }
 
-    /// Takes back everything from `length` on, and goes on there.
+    /// Truncates the file to `length`, and continues there.
     pub fn cut(&mut self, length: u64) -> Result<()> {
         let path = &self.shared.path;
         let actual = self.file.metadata().map_err(Error::io(path))?.len();
@@ -75,7 +75,7 @@ impl DurableFile {
         cut().map(drop).map_err(Error::io(path))
     }
 
-    /// Makes its bytes durable.
+    /// Syncs its bytes.
     pub(super) fn sync_contents(&self) -> Result<()> {
         let sync = || {
             about_to!(Sync { path: self.shared.path.clone() });
@@ -84,7 +84,7 @@ impl DurableFile {
         sync().map_err(Error::io(&self.shared.path))
     }
 
-    /// Makes its bytes durable, and its name if it is new.
+    /// Syncs its bytes, and its name if it is new.
     pub fn sync(&self) -> Result<()> {
         self.sync_contents()?;
         let Shared { path, is_named } = &*self.shared;
@@ -113,7 +113,7 @@ impl Write for DurableFile {
     }
 }
 
-/// Gives a file another name, where it replaces what had it before; durable when this returns.
+/// Renames a file, replacing the target; durable when this returns.
 pub fn rename(from: &Path, to: &Path) -> Result<()> {
     let rename = || {
         about_to!(Rename { from: from.into(), to: to.into() });
@@ -123,7 +123,8 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
     sync_folder_of(to)
 }
 
-/// Removes a file, if there is one. That is not made durable: opening a collection removes what no commit names.
+/// Removes a file, if it exists. This is not made durable: opening a collection removes what the manifest
+/// does not name.
 pub fn remove(path: &Path) -> Result<()> {
     let remove = || {
         about_to!(Remove { path: path.into() });
@@ -135,7 +136,7 @@ pub fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// Maps a new file of `length` zeros, whose name is durable.
+/// Creates and maps a file of `length` zeros, whose name is durable.
 ///
 /// # Safety
 ///
@@ -149,25 +150,25 @@ pub unsafe fn map_new(path: &Path, length: u64) -> Result<MmapMut> {
     let grow = || {
         about_to!(Cut { path: path.into(), length });
         file.set_len(length)?;
-        // SAFETY: the caller's.
+        // SAFETY: upheld by the caller.
         unsafe { MmapMut::map_mut(&file) }
     };
     let image = grow().map_err(Error::io(path)).and_then(|image| sync_folder_of(path).map(|()| image));
     image.inspect_err(|_| drop(remove(path)))
 }
 
-/// Maps a file: what is changed in memory reaches it at some time, and is durable after [`sync_map`].
+/// Maps a file: changes in memory reach it eventually, and are durable after [`sync_map`].
 ///
 /// # Safety
 ///
-/// Nobody else may change the file as long as it is mapped, or else the bytes may change under a reference.
+/// Nothing else may change the file while it is mapped, or bytes may change under a reference.
 pub unsafe fn map(path: &Path) -> Result<MmapMut> {
     let file = OpenOptions::new().read(true).write(true).open(path).map_err(Error::io(path))?;
-    // SAFETY: the caller's.
+    // SAFETY: upheld by the caller.
     unsafe { MmapMut::map_mut(&file) }.map_err(Error::io(path))
 }
 
-/// Makes bytes of a mapped file durable.
+/// Syncs bytes of a mapped file.
 pub fn sync_map(image: &MmapMut, bytes: Range<usize>, path: &Path) -> Result<()> {
     let sync = || {
         about_to!(Sync { path: path.into() });

@@ -1,4 +1,4 @@
-//! What every file of Crivello begins with: a magic number that says what it is, and a version.
+//! The header of every Crivello file: a magic number, the kind of file, and a version.
 //!
 //! ```text
 //! bytes 0..4   "CRVL"
@@ -25,7 +25,7 @@ pub struct Format {
 }
 
 impl Format {
-    /// How many bytes a header takes.
+    /// The size of a header in bytes.
     pub const HEADER: usize = 16;
 
     /// The header of a file of this format.
@@ -37,8 +37,7 @@ impl Format {
         header
     }
 
-    /// Checks the beginning of a file that must be of the current version, because older ones are not read any
-    /// more.
+    /// Checks the header of a file that must have the current version, because older ones are no longer read.
     pub fn check_current(&self, path: &Path) -> Result<()> {
         let mut start = Vec::with_capacity(Self::HEADER);
         let file = File::open(path).map_err(Error::io(path))?;
@@ -50,7 +49,7 @@ impl Format {
         Ok(())
     }
 
-    /// Checks the beginning of a file, and gives the version it was written with.
+    /// Checks the header of a file, and returns the version it was written with.
     pub fn check(&self, path: &Path, start: &[u8]) -> Result<u32> {
         let kind = String::from_utf8_lossy(&self.kind).into_owned();
         if start.len() < Self::HEADER || start[..4] != *MAGIC || start[4..8] != self.kind {

@@ -1,8 +1,9 @@
-//! Everything durable goes through here: what files begin with, how they grow, how they are replaced.
+//! All durable storage goes through here: file headers, appending, and atomic replacement.
 //!
-//! A file is append-only ([`log`], [`rolling`]) or written whole and renamed ([`new_file`]); [`format`] is the
-//! header of both. Each is made of the few operations of [`file`], which tests record, replay and fail; [`fault`] names
-//! the places where a test may kill the process.
+//! A file is append-only ([`log`], [`rolling`]) or written completely and renamed ([`new_file`]); [`format`]
+//! is the header of both. Each is built on the few operations of [`file`], which tests record, replay and
+//! fail; [`fault`] names the places where a test may kill the process. The formats are our own and documented
+//! (docs/collection.md), because the serialisation of a crate may change.
 
 pub mod fault;
 pub mod file;

@@ -1,7 +1,7 @@
-//! A file that is written whole and then renamed: nobody ever sees half of one.
+//! Atomic file creation: a file is written completely and then renamed, so readers never see half of one.
 //!
-//! It grows under a temporary name beside its own; [`NewFile::finish`] syncs it, renames it and syncs the
-//! folder. One that is dropped before that is removed, and what had its name before stays as it was.
+//! It is written under a temporary name next to its own; [`NewFile::finish`] syncs it, renames it and syncs
+//! the folder. If it is dropped before that, it is removed, and the file it would have replaced is unchanged.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::{Error, Result};
 
 const BUFFER: usize = 1 << 18;
 
-/// A file in the making.
+/// A file being written.
 pub struct NewFile {
     path: PathBuf,
     temporary: PathBuf,
@@ -20,7 +20,7 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Starts a file that will be at `path` when it is finished.
+    /// Starts a file that will be at `path` once finished.
     pub fn create(path: &Path) -> Result<NewFile> {
         let mut temporary = path.as_os_str().to_owned();
         temporary.push(".new");
@@ -34,29 +34,29 @@ impl NewFile {
         self.write_all(bytes).map_err(Error::io(&self.temporary))
     }
 
-    /// Where the file will be.
+    /// The final path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How many bytes were written so far.
+    /// The number of bytes written so far.
     pub fn written(&self) -> u64 {
         self.length
     }
 
-    /// Makes what was written durable, under its temporary name.
+    /// Syncs what was written, under the temporary name.
     pub fn sync(&mut self) -> Result<()> {
         self.file.flush().map_err(Error::io(&self.temporary))?;
         self.file.get_ref().sync_contents()
     }
 
-    /// Makes the file durable and puts it in its place; returns its length.
+    /// Syncs the file and renames it to its final path; returns its length.
     pub fn finish(mut self) -> Result<u64> {
         self.sync()?;
         self.publish()
     }
 
-    /// Puts a file that was synced in its place; returns its length.
+    /// Renames a file that was synced to its final path; returns its length.
     pub fn publish(self) -> Result<u64> {
         rename(&self.temporary, &self.path)?;
         Ok(self.length)
@@ -77,7 +77,7 @@ impl Write for NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        // A file that was finished has another name by now; one that was not is of no use to anybody.
+        // A finished file no longer has this name; an unfinished one is useless.
         let _ = remove(&self.temporary);
     }
 }

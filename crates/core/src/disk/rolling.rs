@@ -1,8 +1,8 @@
-//! Bytes that are appended to numbered files: one is closed when it is full, and the next begun.
+//! Numbered append-only files with rotation: when one is full it is closed, and the next is begun.
 //!
-//! Like every file of a collection they are append-only and count up to their committed lengths. Those that
-//! are full were made durable when they were closed; [`RollingFile::flush`] gives a handle by which to make
-//! the newest durable, while it is being written to.
+//! Like every file of a collection they are append-only and valid up to their committed lengths. Full files
+//! were synced when they were closed; [`RollingFile::flush`] returns a handle to sync the newest with, while
+//! it is being written to.
 
 use std::collections::HashMap;
 use std::io::{BufWriter, Write};
@@ -13,7 +13,7 @@ use crate::{Error, Result};
 
 const BUFFER: usize = 1 << 18;
 
-/// The writing end of numbered files.
+/// The writer of the numbered files.
 pub struct RollingFile {
     folder: PathBuf,
     name: fn(u32) -> String,
@@ -24,11 +24,11 @@ pub struct RollingFile {
     full: Vec<(String, u64)>,
 }
 
-/// What to commit of files, and the handles to sync before.
+/// The files to commit with their lengths, and the handle to sync before.
 pub type Flushed = (Vec<(String, u64)>, DurableFile);
 
 impl RollingFile {
-    /// Goes on with the files that were committed; a file is full when it has `size` bytes.
+    /// Resumes the committed files; a file is full at `size` bytes.
     pub fn open(
         folder: &Path,
         name: fn(u32) -> String,
@@ -41,7 +41,7 @@ impl RollingFile {
         Ok(RollingFile { folder: folder.to_path_buf(), name, size, number, length, out, full: Vec::new() })
     }
 
-    /// Begins the next file if this one is full; tells whether the file is empty.
+    /// Begins the next file if this one is full; returns whether the file is empty.
     pub fn make_room(&mut self) -> Result<bool> {
         if self.length >= self.size {
             self.out.flush().map_err(Error::io(self.path()))?;
@@ -54,7 +54,7 @@ impl RollingFile {
         Ok(self.length == 0)
     }
 
-    /// Appends bytes; gives the number of the file and where in it they lie.
+    /// Appends bytes; returns the number of the file and the offset in it.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(u32, u64)> {
         self.out.write_all(bytes).map_err(Error::io(self.path()))?;
         let offset = self.length;
@@ -62,7 +62,7 @@ impl RollingFile {
         Ok((self.number, offset))
     }
 
-    /// Hands everything to the operating system; gives the files with their lengths, and a handle of the
+    /// Flushes everything to the operating system; returns the files with their lengths, and a handle of the
     /// newest.
     pub fn flush(&mut self) -> Result<Flushed> {
         self.out.flush().map_err(Error::io(self.path()))?;

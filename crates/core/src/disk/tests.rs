@@ -1,4 +1,5 @@
-//! A crash or a full disk at every operation leaves what was committed; and nobody writes past this module.
+//! A crash or a full disk at any operation leaves what was committed intact; and durable writes happen only
+//! in this module.
 
 pub(crate) mod watch;
 
@@ -35,7 +36,7 @@ struct Manifest {
     files: HashMap<String, u64>,
 }
 
-/// A collection in small: a log, numbered files, a file for each commit, and the manifest that names them.
+/// A miniature collection: a log, numbered files, a file for each commit, and the manifest that names them.
 struct Small {
     folder: PathBuf,
     manifest: Manifest,
@@ -54,7 +55,7 @@ impl Small {
         Ok(Small { folder: folder.to_path_buf(), manifest, log, rolling })
     }
 
-    /// Writes something, and commits it.
+    /// Writes something and commits it.
     fn step(&mut self) -> Result<()> {
         let commits = self.manifest.commits + 1;
         for number in 0..3 {
@@ -78,7 +79,7 @@ impl Small {
         Ok(())
     }
 
-    /// Opens what is left, checks that all of the last commit is there, and tells which it is.
+    /// Reopens what is left, checks that the last commit is complete, and returns its number.
     fn check(folder: &Path) -> u64 {
         let small = Small::open(folder).unwrap();
         let Manifest { commits, log, files } = &small.manifest;
@@ -151,15 +152,15 @@ fn a_full_disk_at_any_operation_leaves_a_commit() {
     }
 }
 
-/// Whether a result is the one error of a full disk.
+/// Whether a result is the error of a full disk.
 pub(crate) fn is_full<T>(result: &Result<T>) -> bool {
     matches!(result, Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::StorageFull)
 }
 
-/// What only this module may call.
+/// The calls allowed only in this module.
 const DURABLE: &str = r"\.sync_all\(|\.sync_data\(|\.set_len\(|fs::rename\(|fs::remove_|fs::write\(|fs::copy\(|OpenOptions|\bFile::create|\bFile::options\(|MmapMut::map_mut\(";
 
-/// Files that call it nonetheless: what they write is not kept.
+/// Exceptions: files whose output need not be durable.
 const SCRATCH: [(&str, &str); 3] = [
     ("collection/lock.rs", "the lock says which process has it, and ends with that"),
     (

@@ -1,12 +1,12 @@
-//! What links say about the pages they lead to.
+//! Anchor texts: what links say about the pages they point to.
 //!
-//! The crawl appends, page by page, the text of each link to a page that it may visit; the index of a page has the
-//! texts of the links to it as a zone of its own. A text that was written for the same target a short while ago is not
-//! written again: the navigation that all pages of a site share costs one entry, not one a page.
+//! The crawl appends, page by page, the anchor text of each link to a page that it may visit; the index has
+//! the anchor texts of the links to a page as a separate zone. A text that was recently written for the same
+//! target is not written again: the navigation shared by all pages of a site costs one entry, not one a page.
 //!
 //! ```text
 //! key      the page with the links
-//! payload  of each link: the signature of its target (8 bytes), the length of the text in variable byte code, the text
+//! payload  per link: target signature (8 bytes), length of the text in variable-byte code, the text
 //! ```
 
 use std::path::Path;
@@ -19,14 +19,14 @@ use crate::disk::format::Format;
 use crate::disk::log::{LogReader, LogWriter};
 use crate::{Error, Pulse, Result, Signature};
 
-/// The log of anchors.
+/// The format of the anchor log.
 pub const ANCHORS: Format = Format { kind: *b"ANCH", version: 1 };
 
-/// How many pairs of target and text are remembered: half a megabyte.
+/// The number of recent (target, text) pairs remembered: half a megabyte.
 const REMEMBERED: usize = 1 << 16;
-/// The longest text of a link that is kept, in bytes.
+/// The maximum length of an anchor text, in bytes.
 const LONGEST: usize = 200;
-/// How many different texts of links to a page count, and how many bytes of them.
+/// The maximum number of distinct anchor texts per page, and their maximum total bytes.
 const TEXTS: usize = 100;
 const BYTES: usize = 4000;
 
@@ -38,13 +38,13 @@ pub struct AnchorLog {
 }
 
 impl AnchorLog {
-    /// The log at `path`, of which so many bytes are committed.
+    /// Opens the log at `path`, truncated to its committed length.
     pub fn open(path: &Path, committed: u64) -> Result<AnchorLog> {
         let log = LogWriter::open(path, ANCHORS, committed)?;
         Ok(AnchorLog { log, recent: vec![0; REMEMBERED], payload: Vec::new() })
     }
 
-    /// Adds the links of a page, each a URL with the text of the link.
+    /// Adds the links of a page, each a URL with its anchor text.
     pub fn append<'a>(
         &mut self,
         page: Signature,
@@ -69,7 +69,7 @@ impl AnchorLog {
         Ok(())
     }
 
-    /// Hands everything to the system; returns how long the log is.
+    /// Flushes everything to the operating system; returns the length of the log.
     pub fn flush(&mut self) -> Result<u64> {
         self.log.flush()
     }
@@ -80,7 +80,7 @@ impl AnchorLog {
     }
 }
 
-/// The beginning of a text, in whole characters.
+/// The beginning of a text, cut at a character boundary.
 fn cut(text: &str) -> &str {
     let mut end = LONGEST.min(text.len());
     while !text.is_char_boundary(end) {
@@ -89,7 +89,7 @@ fn cut(text: &str) -> &str {
     &text[..end]
 }
 
-/// The different texts of links to some pages, the first ones first, a line each.
+/// The distinct anchor texts of links to the given pages, in first-seen order, one per line.
 pub fn anchors_of(path: &Path, committed: u64, pages: &[Signature], pulse: &Pulse) -> Result<Vec<String>> {
     let mut texts: FxHashMap<Signature, Texts> = pages.iter().map(|page| (*page, Texts::default())).collect();
     scan(path, committed, pulse, |target, text| {
@@ -100,7 +100,7 @@ pub fn anchors_of(path: &Path, committed: u64, pages: &[Signature], pulse: &Puls
     Ok(pages.iter().map(|page| texts.get(page).map_or(String::new(), |texts| texts.joined.clone())).collect())
 }
 
-/// How many bytes of different texts there are of links to each page.
+/// The total bytes of distinct anchor texts of links to each page.
 pub fn anchor_bytes(
     path: &Path,
     committed: u64,

@@ -1,6 +1,6 @@
-//! A file of nodes in blocks, found by signature: what the graph and the ranks have in common.
+//! A file of nodes in blocks, looked up by signature: the common structure of the graph and the ranks.
 //!
-//! Nodes are sorted by signature and come 64 to a block. After the header (see [`crate::disk::format`]):
+//! Nodes are sorted by signature, 64 to a block. After the header (see [`crate::disk::format`]):
 //!
 //! ```text
 //! blocks      each: the signatures of its nodes, u64 each, then what the kind of file adds
@@ -8,13 +8,13 @@
 //! footer      u64 nodes, u64 a total that the kind chooses, u32 CRC-32 of the directory and of these two
 //! ```
 //!
-//! all little-endian. So a node costs 8 bytes and 20/64 of the directory beside its content. (Coding the
-//! differences of the signatures would cost 64 − log₂ n + 2 bits, 5.3 bytes instead of 8 for ten million
-//! nodes, and a decoding at every look at one.)
+//! all little-endian. So a node costs 8 bytes and 20/64 of the directory beside its content. (Coding the gaps
+//! between signatures would cost 64 − log₂ n + 2 bits, 5.3 bytes instead of 8 for ten million nodes, and a
+//! decoding at every access.)
 //!
-//! Opening reads the directory alone; a block is checked when it is first read, and once per opening.
-//! What does not match its checksum is an error with its offset, never a value. The file is written whole
-//! under a temporary name, synced and renamed: nobody sees half of one.
+//! Opening reads only the directory; a block is verified when it is first read, once per opening. What does
+//! not match its checksum is an error with its offset, never a value. The file is written completely under a
+//! temporary name, synced and renamed: readers never see half of one.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use crate::disk::new_file::NewFile;
 use crate::signature::interpolation::{at_most, find};
 use crate::{Error, Result, Signature};
 
-/// How many nodes a block has; the last one may have fewer.
+/// The number of nodes per block; the last one may have fewer.
 pub const BLOCK: usize = 64;
 
 /// [`Node`] has 32 bits.
@@ -44,7 +44,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from(u32_at(bytes, at + 4)) << 32 | u64::from(u32_at(bytes, at))
 }
 
-/// Writes the blocks one after the other.
+/// Writes the blocks in order.
 pub struct BlockWriter {
     file: NewFile,
     directory: Vec<u8>,
@@ -52,7 +52,7 @@ pub struct BlockWriter {
 }
 
 impl BlockWriter {
-    /// Starts a file that will be at `path` when it is finished.
+    /// Starts a file that will be at `path` once finished.
     pub fn create(path: &Path, format: Format) -> Result<BlockWriter> {
         let mut file = NewFile::create(path)?;
         file.append(&format.header())?;
@@ -74,7 +74,7 @@ impl BlockWriter {
         self.file.append(content)
     }
 
-    /// Makes the file durable and puts it in its place; returns its length.
+    /// Syncs the file and renames it to its final path; returns its length.
     pub fn finish(mut self, total: u64) -> Result<u64> {
         let mut tail = std::mem::take(&mut self.directory);
         tail.extend(self.nodes.to_le_bytes());
@@ -88,15 +88,15 @@ impl BlockWriter {
 /// A block that matches its checksum.
 #[derive(Clone, Copy)]
 pub struct Block<'a> {
-    /// Where it starts in the file.
+    /// Its offset in the file.
     pub offset: u64,
-    /// What the kind of file put after the signatures.
+    /// The bytes after the signatures, defined by the kind of file.
     pub content: &'a [u8],
     keys: &'a [u8],
 }
 
 impl Block<'_> {
-    /// How many nodes it has.
+    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.keys.len() / SIGNATURE
     }
@@ -107,7 +107,7 @@ impl Block<'_> {
     }
 }
 
-/// A finished file, memory-mapped.
+/// A complete file, memory-mapped.
 pub struct Blocks {
     path: PathBuf,
     map: memmap2::Mmap,
@@ -125,7 +125,7 @@ impl Blocks {
             let reason = format!("it ends here, and {committed} bytes were committed");
             return Err(Error::corrupt(path, actual, reason));
         }
-        // SAFETY: a file of blocks is written whole under another name and renamed, so the bytes under
+        // SAFETY: a file of blocks is written completely under another name and renamed, so the bytes under
         // this map never change; `committed` is within the file.
         let map = unsafe { memmap2::MmapOptions::new().len(committed as usize).map(&file) };
         let map = map.map_err(Error::io(path))?;
@@ -157,32 +157,32 @@ impl Blocks {
         Ok(())
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn nodes(&self) -> usize {
         self.nodes
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub fn count(&self) -> usize {
         self.checked.len()
     }
 
-    /// The total that was given when the file was finished.
+    /// The total passed when the file was finished.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// How many bytes the file has.
+    /// The length of the file in bytes.
     pub fn bytes(&self) -> usize {
         self.map.len()
     }
 
-    /// How many bytes the contents of the blocks have, without signatures, directory, header and footer.
+    /// The bytes of the blocks' contents, without signatures, directory, header and footer.
     pub fn content_bytes(&self) -> usize {
         self.directory_start() - Format::HEADER - self.nodes * SIGNATURE
     }
 
-    /// A block, checked.
+    /// A block, verified.
     pub fn block(&self, index: usize) -> Result<Block<'_>> {
         let offset = self.block_start(index);
         let end = if index + 1 < self.count() { self.block_start(index + 1) } else { self.directory_start() };
@@ -200,7 +200,7 @@ impl Blocks {
         Ok(Block { offset: offset as u64, content, keys })
     }
 
-    /// The block of a node, and its place in it.
+    /// The block of a node, and its slot in it.
     pub fn locate(&self, node: Node) -> Result<(Block<'_>, usize)> {
         Ok((self.block(node.index() / BLOCK)?, node.index() % BLOCK))
     }
@@ -214,7 +214,7 @@ impl Blocks {
         Ok(slot.map(|slot| Node((index * BLOCK + slot) as u32)))
     }
 
-    /// The error for damage at a place of this file.
+    /// The error for damage at an offset of this file.
     pub fn damage(&self, offset: u64, reason: &str) -> Error {
         Error::corrupt(&self.path, offset, reason)
     }

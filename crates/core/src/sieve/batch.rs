@@ -1,9 +1,9 @@
-//! URLs on their way into the sieve and out of it, many at a time and in few allocations.
+//! Batches of URLs entering and leaving the sieve, in few allocations.
 
 use crate::Signature;
 use crate::disk::log::seal;
 
-/// A batch of URLs as the records of the queue that they may become, so that adding is copying.
+/// A batch of URLs, encoded as queue records in advance, so that adding one is a copy.
 #[derive(Default)]
 pub struct Batch {
     signatures: Vec<Signature>,
@@ -30,12 +30,12 @@ impl Batch {
         }
     }
 
-    /// How many URLs there are.
+    /// The number of URLs.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -65,18 +65,18 @@ impl Batch {
     }
 }
 
-/// A URL as it comes out of the sieve.
+/// A URL emitted by the sieve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// Where it stands in the queue: later entries have larger ones.
+    /// Its offset in the queue, which increases from entry to entry.
     pub offset: u64,
-    /// What it was first added with.
+    /// The tag it was first added with.
     pub tag: u32,
     /// The URL.
     pub url: &'a str,
 }
 
-/// What one call takes out of the sieve.
+/// The entries dequeued by one call.
 #[derive(Default)]
 pub struct Entries {
     heads: Vec<(u64, u32, usize)>,
@@ -90,12 +90,12 @@ impl Entries {
         self.heads.push((offset, tag, self.text.len()));
     }
 
-    /// How many there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.heads.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.heads.is_empty()
     }
@@ -111,7 +111,7 @@ impl Entries {
     }
 }
 
-/// What a record of the queue says: a tag and a URL.
+/// Decodes a queue record: a tag and a URL.
 pub fn unpack(payload: &[u8]) -> std::result::Result<(u32, &str), &'static str> {
     let (tag, url) = payload.split_first_chunk().ok_or("an entry has no tag")?;
     let url = std::str::from_utf8(url).map_err(|_| "a URL is not UTF-8")?;

@@ -1,20 +1,20 @@
-//! The signatures seen most recently: what stands before every sieve.
+//! An LRU cache of recently seen signatures, in front of every sieve.
 //!
 //! On the web most links repeat one that was seen a moment ago (a page's menu, the home page), so a small
-//! cache spares the sieve most of its work (Broder, Najork and Wiener, *Efficient URL caching for World
-//! Wide Web crawling*, 2003: 50,000 entries catch about 80 %).
+//! cache saves the sieve most of its work (Broder, Najork and Wiener, *Efficient URL caching for World Wide
+//! Web crawling*, 2003: 50,000 entries catch about 80 %).
 //!
-//! Eight-way associative: a signature's set is one cache line of eight signatures, most recent first, so
-//! the order within a set is exactly that of use. 10 bytes a signature: 8, and 2 of *check*, another hash
-//! of the URL: a hit whose check differs is a collision of signatures.
+//! Eight-way set-associative: a set is one cache line of eight signatures, most recent first, so each set is
+//! exactly LRU. 10 bytes a signature: 8, and 2 of *check*, a second hash of the URL: a hit whose check
+//! differs is a signature collision.
 
 use crate::Signature;
 
 const WAYS: usize = 8;
 
-/// A fixed number of recent signatures, the least recently used of a set leaving first.
+/// A fixed number of recent signatures; the least recently used of a set is evicted.
 pub struct RecentSignatures {
-    /// Zero is a free place: the signature zero itself is never kept.
+    /// Zero is an empty slot: the signature zero itself is never cached.
     sets: Vec<[u64; WAYS]>,
     checks: Vec<[u16; WAYS]>,
     lookups: u64,
@@ -23,7 +23,7 @@ pub struct RecentSignatures {
 }
 
 impl RecentSignatures {
-    /// A cache of at least `size` signatures, in a power of two of sets; 0: none.
+    /// A cache of at least `size` signatures, with a power of two of sets; 0: no cache.
     pub fn new(size: usize) -> RecentSignatures {
         let sets = if size == 0 { 0 } else { size.div_ceil(WAYS).next_power_of_two() };
         RecentSignatures {
@@ -35,7 +35,7 @@ impl RecentSignatures {
         }
     }
 
-    /// Whether the signature was recent; it is the most recent one now.
+    /// Returns whether the signature was cached, and makes it the most recent one.
     #[inline]
     pub fn touch(&mut self, signature: Signature, check: u16) -> bool {
         if self.sets.is_empty() || signature.0 == 0 {
@@ -49,7 +49,7 @@ impl RecentSignatures {
         set.copy_within(..last, 1);
         set[0] = signature.0;
         let checks = &mut self.checks[index];
-        // The URL that came first is the one that its signature stands for.
+        // A signature stands for the URL that came first.
         let first = if place.is_some() { checks[last] } else { check };
         checks.copy_within(..last, 1);
         checks[0] = first;
@@ -65,22 +65,22 @@ impl RecentSignatures {
         self.sets.fill([0; WAYS]);
     }
 
-    /// How many bytes it takes.
+    /// Its size in bytes.
     pub fn bytes(&self) -> usize {
         self.sets.len() * WAYS * (size_of::<u64>() + size_of::<u16>())
     }
 
-    /// How often it was asked.
+    /// The number of lookups.
     pub fn lookups(&self) -> u64 {
         self.lookups
     }
 
-    /// How often it knew the signature.
+    /// The number of hits.
     pub fn hits(&self) -> u64 {
         self.hits
     }
 
-    /// How many of the hits were other URLs.
+    /// The number of hits that were other URLs (signature collisions).
     pub fn collisions(&self) -> u64 {
         self.collisions
     }
@@ -92,7 +92,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a list in the order of use: one set knows exactly its last eight signatures.
+        /// Against a list in LRU order: one set contains exactly its last eight signatures.
         #[test]
         fn knows_the_last_eight_of_a_set(values in prop::collection::vec(1u64..30, 0..300)) {
             let mut cache = RecentSignatures::new(1);

@@ -1,9 +1,9 @@
-//! The sieves that decide at once: a set of signatures in memory, and the queue on disk.
+//! The sieves that decide immediately: a set of signatures in memory, and the queue on disk.
 //!
-//! With a [`SignatureSet`](super::SignatureSet) this is the kind `memory`, exact but for collisions; with a
-//! Bloom filter it is `bloom` or `blocked-bloom`, in constant memory: a false positive is a URL that never
-//! comes out. Opening rebuilds the set from the queue's keys, so nothing but the queue is on disk (a false
-//! positive had all its bits set already, so a filter comes back as it was).
+//! With a [`SignatureSet`](super::SignatureSet) this is the kind `memory`, exact except for signature
+//! collisions; with a Bloom filter it is `bloom` or `blocked-bloom`, in constant memory: a false positive is
+//! a URL that is never emitted. Opening rebuilds the set from the queue's keys, so only the queue is on disk
+//! (a false positive had all its bits set already, so a filter is rebuilt exactly).
 
 use super::files::NumberedFiles;
 use super::queue::{self, Queue};
@@ -15,15 +15,15 @@ use crate::filters::Filter;
 use crate::signature::SignatureSet;
 use crate::{Pulse, Result, Signature};
 
-/// A set of signatures, exact or not.
+/// A set of signatures, exact or approximate.
 pub trait Membership: Send + Sync {
-    /// Adds signatures in their order, and answers for each whether it was there, or seems to have been.
+    /// Inserts signatures in order, and reports for each whether it was present, or seems to have been.
     fn insert_all(&mut self, signatures: &[Signature], seen: &mut [bool], pulse: &Pulse) -> Result<()>;
 
-    /// How many bytes of memory the set has.
+    /// Its memory in bytes.
     fn bytes(&self) -> usize;
 
-    /// How often it errs, if it does.
+    /// Its false-positive rate; `None` if it is exact.
     fn error(&self) -> Option<FilterError> {
         None
     }
@@ -43,7 +43,7 @@ impl<F: Filter> Membership for F {
     }
 }
 
-/// How many signatures of the queue go into the set at once.
+/// The number of queue signatures inserted per batch while rebuilding the set.
 const TOGETHER: usize = 1 << 13;
 
 /// A sieve that decides with a set in memory.
@@ -57,7 +57,7 @@ pub struct DirectSieve<Set> {
 }
 
 impl<Set: Membership> DirectSieve<Set> {
-    /// Opens the sieve as it was committed, with an empty set to fill.
+    /// Opens the sieve as it was committed, filling the given empty set.
     pub fn open(opening: Opening, mut set: Set, pulse: &Pulse) -> Result<Self> {
         let (queue, writer) = Queue::open(opening)?;
         let path = opening.folder.join(URLS);
@@ -154,7 +154,7 @@ mod tests {
     use crate::filters::{BlockedBloom, Bloom, Size};
     use crate::sieve::tests::contract;
 
-    /// So that the few URLs of a test see no false positive.
+    /// So low that the few URLs of a test meet no false positive.
     const SIZE: Size = Size::Keys { capacity: 10_000, error: 1e-8 };
 
     contract::test!(memory, |opening| {

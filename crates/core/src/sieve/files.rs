@@ -1,7 +1,7 @@
-//! The files that a sieve writes under a new number each time, and the manifest's rule about them.
+//! The numbered files of a sieve, each written once under a new number, and their lifetime.
 //!
-//! A file that the last checkpoint named must stay until the next one is committed; one that no checkpoint
-//! ever named can go as soon as it is not needed.
+//! A file named by the last checkpoint must be kept until the next one is committed; one that no checkpoint
+//! named can be removed as soon as it is not needed.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -14,12 +14,12 @@ use crate::disk::file::remove;
 /// The numbered files of one sieve.
 pub struct NumberedFiles {
     folder: PathBuf,
-    /// What the last checkpoint named, or the commit with which the sieve was opened.
+    /// The files named by the last checkpoint, or by the commit with which the sieve was opened.
     named: HashSet<String>,
 }
 
 impl NumberedFiles {
-    /// The files of a sieve, with those that are committed.
+    /// The files of a sieve, starting from the committed ones.
     pub fn new(opening: Opening) -> NumberedFiles {
         let named = opening.files.keys().filter(|name| name.starts_with(layout::SIEVE)).cloned().collect();
         NumberedFiles { folder: opening.folder.to_path_buf(), named }
@@ -35,12 +35,12 @@ impl NumberedFiles {
         !self.named.is_empty()
     }
 
-    /// Where a file is.
+    /// The path of a file.
     pub fn path(&self, what: &str, number: u64) -> PathBuf {
         self.folder.join(Self::name(what, number))
     }
 
-    /// Removes a file that is no longer needed, unless a commit may still ask for it.
+    /// Removes a file that is no longer needed, unless the last checkpoint names it.
     pub fn retire(&self, what: &str, number: u64) -> Result<()> {
         if self.named.contains(&Self::name(what, number)) {
             return Ok(());
@@ -48,7 +48,7 @@ impl NumberedFiles {
         remove(&self.path(what, number))
     }
 
-    /// The checkpoint that names these numbered files and the queue, and drops those named before.
+    /// A checkpoint that names these numbered files and the queue, and drops those named before.
     pub fn checkpoint(&mut self, queue: &Queue, live: Vec<(String, u64)>) -> Result<Checkpoint> {
         queue.sync()?;
         let now: HashSet<String> = live.iter().map(|(name, _)| name.clone()).collect();

@@ -1,7 +1,6 @@
-//! What stands before every sieve: the batch that is being put together, and the cache of recent
-//! signatures, whose hits go no further.
+//! The front of every sieve: the current batch, and the cache of recent signatures, whose hits go no further.
 //!
-//! Being in the cache means having been added, since the process began: after a crash the cache is empty.
+//! A cached signature was added during the life of this process: after a crash the cache is empty.
 
 use serde::Deserialize;
 
@@ -15,34 +14,35 @@ use crate::signature::SignatureSet;
 use crate::{Pulse, Result, Signature};
 
 choices! {
-    /// The kinds that are native.
+    /// The native kinds of sieve.
     pub enum Kind, "sieve of the kind" {
         /// Signatures in an array and a sorted file, merged when the array is full: fixed memory.
         Mercator = "mercator",
-        /// Signatures in a compact table: about ten bytes a URL.
+        /// Signatures in a compact hash table: about ten bytes a URL.
         Memory = "memory",
-        /// Signatures in a sorted file, merged when asked: fixed memory.
+        /// Signatures in a sorted file, merged on request: fixed memory.
         Offline = "offline",
         /// A Bloom filter: fixed memory, false positives.
         Bloom = "bloom",
-        /// A Bloom filter whose bits of a URL share a cache line: faster, somewhat more false positives.
+        /// A blocked Bloom filter, all bits of a URL in one cache line: faster, somewhat more false
+        /// positives.
         BlockedBloom = "blocked-bloom",
     }
 }
 
-/// How a sieve is to be made, named as in the section `[crawl]` of the settings.
+/// The sieve's settings, named as in the section `[crawl]` of the settings.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Options {
-    /// The bytes of memory of `mercator` and `offline`.
+    /// The memory budget of `mercator` and `offline`, in bytes.
     #[serde(rename = "sieve_memory")]
     pub(crate) memory: usize,
-    /// How many recent signatures are kept.
+    /// The number of recent signatures cached.
     #[serde(rename = "sieve_cache")]
     pub(crate) cache: usize,
-    /// How many URLs the filter of `bloom` and `blocked-bloom` is made for.
+    /// The number of URLs that the filter of `bloom` and `blocked-bloom` is sized for.
     #[serde(rename = "sieve_capacity")]
     pub(crate) capacity: u64,
-    /// How often that filter may err when it has so many.
+    /// The filter's false-positive rate at that number.
     #[serde(rename = "sieve_error")]
     pub(crate) error: f64,
 }
@@ -77,7 +77,7 @@ pub struct Front {
 }
 
 impl Front {
-    /// Puts a URL into the batch, unless it is a recent one.
+    /// Adds a URL to the batch, unless it is in the cache.
     #[inline]
     pub fn offer(&mut self, url: &str, tag: u32) {
         let bytes = url.as_bytes();
@@ -87,7 +87,7 @@ impl Front {
         }
     }
 
-    /// Puts a bare signature into the batch, with an empty URL: for measuring.
+    /// Adds a bare signature to the batch, with an empty URL: for benchmarks.
     #[inline]
     pub fn offer_signature(&mut self, signature: Signature) {
         if !self.cache.touch(signature, 0) {
@@ -95,7 +95,7 @@ impl Front {
         }
     }
 
-    /// Adds the batch.
+    /// Adds the batch to the sieve.
     pub fn settle(&mut self, pulse: &Pulse) -> Result<()> {
         let settled = self.sieve.add(&self.batch, pulse);
         if settled.is_err() {
@@ -105,7 +105,7 @@ impl Front {
         settled
     }
 
-    /// Drops the batch, and the cache, to which it seems to have been added already.
+    /// Drops the batch, and clears the cache, which already contains it.
     pub fn give_up(&mut self) {
         self.batch.clear();
         self.cache.clear();
@@ -136,13 +136,13 @@ impl Front {
         self.sieve.next()
     }
 
-    /// How the sieve stands, with the collisions that the cache saw.
+    /// The sieve's statistics, including the collisions detected by the cache.
     pub fn stats(&self) -> Stats {
         let stats = self.sieve.stats();
         Stats { collisions: stats.collisions + self.cache.collisions(), ..stats }
     }
 
-    /// All that there is to tell of it.
+    /// The description of the sieve.
     pub fn describe(&self) -> Description {
         Description::new(&self.kind, self.stats(), &self.cache, self.sieve.error())
     }

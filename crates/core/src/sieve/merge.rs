@@ -1,5 +1,5 @@
-//! The two sequential passes by which `mercator` and `offline` decide: sorted entries against the sorted
-//! file of everything seen, then the auxiliary file into the queue.
+//! The two sequential passes with which `mercator` and `offline` decide: a merge of sorted entries with the
+//! sorted file of all signatures seen, then a copy from the auxiliary file to the queue.
 
 use super::words::{WordFile, WordReader, WordWriter};
 use crate::disk::fault;
@@ -8,7 +8,7 @@ use crate::{Pulse, Result};
 
 /// Merges entries (signature, ordinal), sorted by both, with the sorted signatures `seen` into `target`.
 ///
-/// `fresh` hears the first ordinal of each signature that was not seen, and `again` that and each
+/// `fresh` is called with the first ordinal of each new signature, and `again` with that ordinal and each
 /// further one of the same signature.
 pub fn merge(
     entries: impl Iterator<Item = Result<[u64; 2]>>,
@@ -44,7 +44,7 @@ pub fn merge(
     target.finish()
 }
 
-/// Appends the records of `auxiliary` with these ordinals, which ascend, to the queue; tells how many.
+/// Appends the records of `auxiliary` with these ascending ordinals to the queue; returns their number.
 pub fn copy_fresh(
     mut auxiliary: LogStream,
     ordinals: impl Iterator<Item = Result<u64>>,
@@ -59,7 +59,7 @@ pub fn copy_fresh(
             at += 1;
         }
         if let Some(sealed) = auxiliary.advance()? {
-            // Damage is to be named here, where it is, and not later in the queue.
+            // Damage must be reported here, where it is, and not later in the queue.
             sealed.open(&path)?;
             queue.append_sealed(sealed.bytes)?;
         }

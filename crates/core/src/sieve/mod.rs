@@ -1,27 +1,27 @@
-//! The sieve: URLs go in as often as they turn up, and each comes out exactly once, in the order in
-//! which they were first seen.
+//! The sieve (URL-seen test and frontier queue in one): URLs are added as often as they are found, and each
+//! is emitted exactly once, in first-seen order.
 //!
-//! Every kind is a structure that *decides* whether a URL is new and one *queue* of those that are (see
-//! [`queue`]), on disk and in first-seen order. The kinds differ in where the signatures live and in when
-//! they decide:
+//! Every kind is a structure that *decides* whether a URL is new, and one *queue* of the new ones (see
+//! [`queue`]), on disk and in first-seen order. The kinds differ in where the signatures are and when they
+//! decide:
 //!
 //! | kind | signatures | decides | memory |
 //! | --- | --- | --- | --- |
-//! | `memory` | a compact table | at once | 9.4 to 11.8 bytes a URL |
+//! | `memory` | a compact hash table | immediately | 9.4 to 11.8 bytes a URL |
 //! | `mercator` | an array, and a sorted file | when the array is full | fixed: 25 bytes a slot |
-//! | `offline` | a sorted file | when asked | fixed: 16 bytes an entry of a run |
-//! | `bloom`, `blocked-bloom` | a filter | at once, with false positives | fixed by capacity and error |
+//! | `offline` | a sorted file | on request | fixed: 24 bytes an entry of a run |
+//! | `bloom`, `blocked-bloom` | a filter | immediately, with false positives | fixed by capacity and error |
 //!
 //! (`lsm`, on RocksDB, is the Python class `crivello.sieve.lsm`, over the same queue.)
 //!
-//! A URL is known by its [`Signature`]: among n different URLs about n²/2u pairs collide, with u = 2^64,
-//! and of each such pair the later URL never comes out. A collision shows where two URLs are at hand with
-//! one signature: in the cache of recent signatures, and among the entries of one flush.
+//! A URL is identified by its [`Signature`]: among n distinct URLs about n²/2u pairs collide, with u = 2^64,
+//! and of each such pair the later URL is never emitted. A collision is detected where two URLs with one
+//! signature are at hand: in the cache of recent signatures, and among the entries of one flush.
 //!
-//! **Crash safety.** [`Sieve::checkpoint`] makes the files durable and names each with its length. Files
-//! are append-only or written whole under a new number, so a sieve that is opened again with what a
-//! checkpoint named, after whatever crash, is the sieve of that checkpoint: no URL lost, and none given
-//! out twice but those taken after it.
+//! **Crash safety.** [`Sieve::checkpoint`] makes the files durable and names each with its length. Files are
+//! append-only or written once under a new number, so a sieve that is reopened from a checkpoint, after any
+//! crash, is the sieve of that checkpoint: no URL is lost, and none is emitted twice except those dequeued
+//! after it.
 //!
 //! The ideas are Mercator's (Heydon and Najork, *Mercator: a scalable, extensible web crawler*, 1999) in
 //! the form of BUbiNG (Boldi, Marino, Santini and Vigna, *BUbiNG: massive crawling for the masses*, 2018).
@@ -57,42 +57,42 @@ pub use mercator::MercatorSieve;
 pub use offline::OfflineSieve;
 pub use screened::ScreenedQueue;
 
-/// The contract of every sieve: of the URLs added, with their tags, each is given out exactly once, in the
-/// order of its first addition and with the tag of that one.
+/// The contract of every sieve: each URL added is emitted exactly once, in the order of its first addition
+/// and with the tag of that addition.
 pub trait Sieve: Send + Sync {
     /// Adds a batch.
     fn add(&mut self, batch: &Batch, pulse: &Pulse) -> Result<()>;
 
-    /// Gives out at most `n` entries; none only when nothing that was added is left.
+    /// Dequeues at most `n` entries; none only if nothing that was added is left.
     fn take(&mut self, n: usize, pulse: &Pulse) -> Result<Entries>;
 
-    /// Gives out at most `n` entries of those that were decided about already; it never waits for a flush.
+    /// Dequeues at most `n` entries that are already decided; it never waits for a flush.
     fn take_ready(&mut self, n: usize) -> Result<Entries>;
 
     /// Decides about everything that was added.
     fn flush(&mut self, pulse: &Pulse) -> Result<()>;
 
-    /// Makes everything durable, and tells what to commit. It waits for the disk, never for a flush.
+    /// Makes everything durable, and returns what to commit. It waits for the disk, never for a flush.
     fn checkpoint(&mut self) -> Result<Checkpoint>;
 
-    /// Where the next entry to give out stands, or will stand.
+    /// The queue offset of the next entry to dequeue, now or in the future.
     fn next(&self) -> u64;
 
-    /// How the sieve stands.
+    /// The statistics of the sieve.
     fn stats(&self) -> Stats;
 
-    /// How a filter stands; None where the answers are exact. It may read all of the filter's bits.
+    /// The filter's false-positive rate; `None` if the sieve is exact. It may read all of the filter's bits.
     fn error(&self) -> Option<FilterError> {
         None
     }
 }
 
-/// What a sieve wants the manifest to say.
+/// What a sieve wants committed to the manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// The files by their names in the collection, with their lengths; None: to be removed, once committed.
+    /// The files by their names in the collection, with their lengths; `None`: to be removed, once committed.
     pub files: Vec<(String, Option<u64>)>,
-    /// What to remember beside them.
+    /// Its state beside the files.
     pub state: State,
 }
 
@@ -101,16 +101,16 @@ pub struct Checkpoint {
 pub struct Opening<'a> {
     /// The collection's folder.
     pub folder: &'a Path,
-    /// The committed files of the collection; without a queue among them the sieve is a new one.
+    /// The committed files of the collection; if the queue is not among them, the sieve is new.
     pub files: &'a Files,
-    /// The state that was committed with them.
+    /// The state committed with them.
     pub state: &'a State,
-    /// Where giving out starts: an offset that an entry carried, or None: where the commit left off.
+    /// The offset, taken from an earlier entry, at which dequeuing starts; `None`: where the commit left off.
     pub start: Option<u64>,
 }
 
 impl Opening<'_> {
-    /// What the commit remembers under a name; 0 for a new sieve.
+    /// A number of the committed state; 0 for a new sieve.
     fn remembered(&self, name: &str) -> Result<u64> {
         if !self.files.contains_key(URLS) {
             return Ok(0);
@@ -123,38 +123,38 @@ impl Opening<'_> {
 /// The files of a commit with their lengths.
 pub type Files = HashMap<String, u64>;
 
-/// The numbers of a commit, by name.
+/// The committed numbers, by name.
 pub type State = HashMap<String, u64>;
 
-/// How a sieve stands.
+/// The statistics of a sieve.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
-    /// How many different URLs were found so far.
+    /// The number of distinct URLs found so far.
     pub seen: u64,
-    /// How many of them were not yet given out.
+    /// The number of those not yet emitted.
     pub waiting: u64,
-    /// How many were added and not yet decided about.
+    /// The number of additions not yet decided.
     pub pending: u64,
-    /// How many bytes of memory the deciding structure has.
+    /// The memory of the deciding structure, in bytes.
     pub bytes: usize,
-    /// How many flushes there were.
+    /// The number of flushes.
     pub flushes: u64,
-    /// How many seconds they took in all.
+    /// Their total duration, in seconds.
     pub flush_seconds: f64,
-    /// How many URLs were held back though only their signature had been seen, as far as this shows.
+    /// The number of URLs rejected because of a signature collision, as far as detected.
     pub collisions: u64,
 }
 
-/// How a filter stands.
+/// The state of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FilterError {
-    /// Which part of its bits is set.
+    /// The share of its bits that are set.
     pub fill: f64,
-    /// How often it takes a new URL for an old one by now.
+    /// The current false-positive rate: how often a new URL is taken for a seen one.
     pub false_positive_rate: f64,
 }
 
-/// All that there is to tell of a sieve with its cache; as JSON it has the same shape for every kind.
+/// The description of a sieve with its cache; its JSON has the same shape for every kind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Description {
     kind: String,

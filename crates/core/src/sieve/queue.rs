@@ -1,9 +1,9 @@
-//! The queue of a sieve: every URL that was found new, in first-seen order, in one append-only log.
+//! The queue of a sieve: every new URL, in first-seen order, in one append-only log.
 //!
-//! It is the frontier, the order of the visit and, for the kinds that keep their set in memory, what that
-//! set is rebuilt from. An entry costs 20 bytes beside its URL. The reading end takes entries up to a
-//! length that the writing end *published*; so a flush can append for a while, and what it wrote either
-//! counts as a whole or, after a crash, not at all.
+//! It is the frontier, the visit order and, for the kinds that keep their set in memory, what that set is
+//! rebuilt from. An entry costs 20 bytes beside its URL. The reader sees entries up to a length that the
+//! writer *published*; so a flush is atomic: what it appended counts completely or, after a crash, not at
+//! all.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub const FORMAT: Format = Format { kind: *b"URLS", version: 1 };
 pub struct Queue {
     stream: LogStream,
     handle: DurableFile,
-    /// How long the queue is as far as it may be read.
+    /// The published length, up to which the queue may be read.
     length: u64,
     appended: u64,
     taken: u64,
@@ -41,7 +41,7 @@ impl Queue {
         let mut again = LogStream::open(&path, FORMAT, start, next.max(start).min(length))?;
         while again.position() < next {
             taken = taken.checked_sub(1).ok_or_else(|| misplaced(&path, start))?;
-            // Reading from within a record fails here: what is read matches no checksum.
+            // Reading from within a record fails here: the bytes match no checksum.
             again.advance()?.ok_or_else(|| misplaced(&path, start))?.open(&path)?;
         }
         if again.position() != next {
@@ -51,7 +51,7 @@ impl Queue {
         Ok((Queue { stream, handle: writer.handle()?, length, appended, taken }, writer))
     }
 
-    /// Takes at most `n` entries.
+    /// Dequeues at most `n` entries.
     pub fn take(&mut self, n: usize) -> Result<Entries> {
         let mut entries = Entries::default();
         let path = self.stream.path().to_path_buf();
@@ -67,46 +67,46 @@ impl Queue {
         Ok(entries)
     }
 
-    /// Lets what was appended, `fresh` entries up to `length`, be taken.
+    /// Publishes what was appended, `fresh` entries up to `length`.
     pub fn publish(&mut self, length: u64, fresh: u64) {
         self.length = length;
         self.appended += fresh;
         self.stream.extend(length);
     }
 
-    /// Makes what was published durable.
+    /// Syncs what was published.
     pub fn sync(&self) -> Result<()> {
         self.handle.sync()
     }
 
-    /// Whether everything published was taken.
+    /// Whether everything published was dequeued.
     pub fn is_exhausted(&self) -> bool {
         self.taken == self.appended
     }
 
-    /// What the manifest has to remember of the queue.
+    /// The queue's state for the manifest.
     pub fn state(&self) -> State {
         [("next", self.next()), ("seen", self.appended), ("taken", self.taken)]
             .map(|(name, value)| (name.to_owned(), value))
             .into()
     }
 
-    /// Where the next entry to take stands, or will stand.
+    /// The offset of the next entry to dequeue, now or in the future.
     pub fn next(&self) -> u64 {
         self.stream.position()
     }
 
-    /// How long the queue is as far as it was published.
+    /// The published length.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// How many entries were ever published.
+    /// The number of entries ever published.
     pub fn appended(&self) -> u64 {
         self.appended
     }
 
-    /// How many of them were not taken.
+    /// The number of entries not yet dequeued.
     pub fn waiting(&self) -> u64 {
         self.appended - self.taken
     }

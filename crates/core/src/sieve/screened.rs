@@ -1,7 +1,7 @@
-//! The queue and the cache for a sieve whose set lives elsewhere: `lsm`, on RocksDB.
+//! The queue and the cache for a sieve whose set is implemented elsewhere: `lsm`, on RocksDB.
 //!
-//! Adding has two steps: [`ScreenedQueue::screen`] tells the signatures to look up, and
-//! [`ScreenedQueue::accept`] is told which of them are new.
+//! Adding takes two steps: [`ScreenedQueue::screen`] returns the signatures to look up, and
+//! [`ScreenedQueue::accept`] takes the answers: which of them are new.
 
 use std::collections::HashSet;
 
@@ -11,11 +11,11 @@ use super::{Batch, Checkpoint, Description, Entries, Opening, RecentSignatures, 
 use crate::disk::log::LogWriter;
 use crate::{Error, Result, Signature};
 
-/// A queue that somebody else decides for.
+/// A queue whose decisions are made by the caller.
 pub struct ScreenedQueue {
     cache: RecentSignatures,
     batch: Batch,
-    /// The first of each signature in the batch.
+    /// The first entry of each signature in the batch.
     candidates: Vec<usize>,
     queue: Queue,
     writer: LogWriter,
@@ -23,7 +23,7 @@ pub struct ScreenedQueue {
 }
 
 impl ScreenedQueue {
-    /// Opens the queue as it was committed, with a cache of so many signatures.
+    /// Opens the queue as it was committed, with a cache of the given number of signatures.
     pub fn open(opening: Opening, cache: usize) -> Result<ScreenedQueue> {
         let (queue, writer) = Queue::open(opening)?;
         Ok(ScreenedQueue {
@@ -36,7 +36,7 @@ impl ScreenedQueue {
         })
     }
 
-    /// Puts a URL into the batch, unless it is a recent one.
+    /// Adds a URL to the batch, unless it is in the cache.
     pub fn offer(&mut self, url: &str, tag: u32) {
         let bytes = url.as_bytes();
         let (signature, check) = (Signature::of(bytes), Signature::check(bytes));
@@ -45,7 +45,7 @@ impl ScreenedQueue {
         }
     }
 
-    /// The different signatures of the batch, with the checks of their URLs.
+    /// The distinct signatures of the batch, with the checks of their URLs.
     pub fn screen(&mut self) -> Vec<(Signature, u16)> {
         let mut met = HashSet::with_capacity(self.batch.len());
         let (signatures, checks) = (self.batch.signatures(), self.batch.checks());
@@ -54,7 +54,7 @@ impl ScreenedQueue {
         self.candidates.iter().map(|&index| (signatures[index], checks[index])).collect()
     }
 
-    /// Appends those of the screened URLs that are new; gives the offsets of these.
+    /// Appends the screened URLs that are new; returns their offsets.
     pub fn accept(&mut self, is_new: &[bool]) -> Result<Vec<u64>> {
         if is_new.len() != self.candidates.len() {
             return Err(Error::Invalid("as many answers are needed as there were questions".to_owned()));
@@ -68,13 +68,13 @@ impl ScreenedQueue {
         Ok(offsets)
     }
 
-    /// Drops a batch that was answered.
+    /// Drops a batch that is decided.
     fn discard(&mut self) {
         self.batch.clear();
         self.candidates.clear();
     }
 
-    /// Forgets a batch that could not be decided about, and the cache, which already knows it.
+    /// Drops a batch that could not be decided, and clears the cache, which already contains it.
     pub fn give_up(&mut self) {
         self.discard();
         self.cache.clear();
@@ -85,7 +85,7 @@ impl ScreenedQueue {
         self.queue.take(n)
     }
 
-    /// Makes the queue durable, and tells what to commit.
+    /// Makes the queue durable, and returns what to commit.
     pub fn checkpoint(&mut self) -> Result<Checkpoint> {
         self.files.checkpoint(&self.queue, Vec::new())
     }
@@ -95,7 +95,7 @@ impl ScreenedQueue {
         self.queue.next()
     }
 
-    /// How the queue and the cache stand.
+    /// The statistics of the queue and the cache.
     pub fn stats(&self) -> Stats {
         Stats {
             seen: self.queue.appended(),
@@ -105,7 +105,7 @@ impl ScreenedQueue {
         }
     }
 
-    /// All that there is to tell of the queue and the cache of a sieve of this kind.
+    /// The description of a sieve of this kind, from its queue and cache.
     pub fn describe(&self, kind: &str) -> Description {
         Description::new(kind, self.stats(), &self.cache, None)
     }

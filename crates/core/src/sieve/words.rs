@@ -1,5 +1,5 @@
-//! Files of 64-bit words that are written and read from one end to the other: the sorted signatures that
-//! a sieve has seen, and the runs of its external sorts.
+//! Files of 64-bit words, written and read sequentially: the sorted signatures that a sieve has seen, and the
+//! runs of its external sorts.
 //!
 //! After the header (see [`crate::disk::format`]) come blocks, each with its own checksum:
 //!
@@ -9,9 +9,9 @@
 //! ...  the words, little-endian
 //! ```
 //!
-//! Signatures are kept whole rather than as gaps: n of them in order differ by about 2^64/n, so at 200
-//! million a gap still takes five bytes of eight, and whole words let a merge copy the stretches between
-//! two new signatures as they are.
+//! Signatures are stored uncompressed rather than as gaps: n of them in order differ by about 2^64/n, so at
+//! 200 million a gap still takes five bytes of eight, and plain words let a merge copy the ranges between two
+//! new signatures unchanged.
 
 use std::fs::File;
 use std::io::Write;
@@ -36,16 +36,16 @@ pub struct WordWriter {
     length: u64,
 }
 
-/// A finished file of words; nothing says yet that it is durable.
+/// A finished file of words, not necessarily synced.
 pub struct WordFile {
     /// The file.
     pub file: DurableFile,
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub length: u64,
 }
 
 impl WordWriter {
-    /// Makes the file, or empties it.
+    /// Creates the file, or truncates it.
     pub fn create(path: &Path) -> Result<WordWriter> {
         let mut file = DurableFile::create(path)?;
         file.write_all(&FORMAT.header()).map_err(Error::io(path))?;
@@ -73,7 +73,7 @@ impl WordWriter {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the remaining words.
     pub fn finish(mut self) -> Result<WordFile> {
         if !self.words.is_empty() {
             self.write_block()?;
@@ -101,7 +101,7 @@ pub struct WordReader {
     file: File,
     bytes: Vec<u8>,
     words: Vec<u64>,
-    /// The next word, in `words`.
+    /// The index of the next word in `words`.
     at: usize,
     position: u64,
     length: u64,
@@ -134,7 +134,7 @@ impl WordReader {
         Ok(Some(self.words[self.at - 1]))
     }
 
-    /// Copies the words below `bound`, in a file that is sorted; tells whether `bound` comes next.
+    /// Copies the words below `bound`, in a sorted file; returns whether `bound` comes next.
     pub fn copy_below(&mut self, bound: u64, target: &mut WordWriter, pulse: &Pulse) -> Result<bool> {
         loop {
             let rest = &self.words[self.at..];
@@ -151,7 +151,7 @@ impl WordReader {
         }
     }
 
-    /// Copies all words that are left.
+    /// Copies the remaining words.
     pub fn copy_rest(&mut self, target: &mut WordWriter, pulse: &Pulse) -> Result<()> {
         loop {
             target.extend(&self.words[self.at..])?;
@@ -162,7 +162,7 @@ impl WordReader {
         }
     }
 
-    /// Reads the next block; false at the end.
+    /// Reads the next block; returns false at the end.
     fn load(&mut self) -> Result<bool> {
         fault::point("flush.merging");
         self.words.clear();
@@ -189,8 +189,8 @@ impl WordReader {
     }
 }
 
-/// How many of the sorted words are below `bound`: near the front it takes as long as the logarithm of
-/// the answer, so a merge costs little both where stretches are long and where they are short.
+/// The number of sorted words below `bound`, by exponential search: near the front it takes time logarithmic
+/// in the answer, so a merge is fast for both long and short ranges.
 #[inline]
 fn count_below(words: &[u64], bound: u64) -> usize {
     let mut step = 1;

@@ -1,7 +1,7 @@
-//! A log with an index in memory: the newest record of a key in one step.
+//! A log with an in-memory index: the newest record of a key in one lookup.
 //!
-//! The index is rebuilt from the keys, when a log is opened for writing or a key is first asked for, and
-//! costs 18 to 37 bytes a key; what was appended can be read at once, before it is durable.
+//! The index is rebuilt from the keys when a log is opened for writing or at the first lookup, and costs 18
+//! to 37 bytes a key; appended records can be read immediately, before they are durable.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -43,11 +43,11 @@ fn newest(reader: &LogReader, pulse: &Pulse) -> Result<Newest> {
     Ok(newest)
 }
 
-/// The committed part of a log, with the newest record of each key. Any number of threads may read it at once.
+/// The committed part of a log, with the newest record of each key. Thread-safe.
 pub struct KeyedReader {
     reader: LogReader,
     newest: OnceLock<Newest>,
-    /// Held by the thread that builds the index of the keys, so that no other builds it as well.
+    /// Held by the thread that builds the index, so that it is built only once.
     building: Mutex<()>,
 }
 
@@ -63,12 +63,12 @@ impl KeyedReader {
         self.newest(pulse)?.get(&key).map(|offset| self.reader.get(*offset)).transpose()
     }
 
-    /// Whether there is a record of a key.
+    /// Whether a key has a record.
     pub fn contains(&self, key: Signature, pulse: &Pulse) -> Result<bool> {
         Ok(self.newest(pulse)?.contains_key(&key))
     }
 
-    /// How many different keys there are.
+    /// The number of distinct keys.
     pub fn keys(&self, pulse: &Pulse) -> Result<usize> {
         Ok(self.newest(pulse)?.len())
     }
@@ -91,7 +91,7 @@ impl KeyedReader {
     }
 }
 
-/// A log that is written to, and finds the newest record of each key.
+/// A writable log that finds the newest record of each key.
 pub struct KeyedLog {
     format: Format,
     writer: LogWriter,
@@ -100,7 +100,7 @@ pub struct KeyedLog {
 }
 
 impl KeyedLog {
-    /// Opens a log and cuts it back to `committed` bytes (0: a new log).
+    /// Opens a log and truncates it to `committed` bytes (0: a new log).
     pub fn write(path: &Path, format: Format, committed: u64, pulse: &Pulse) -> Result<KeyedLog> {
         let mut writer = LogWriter::open(path, format, committed)?;
         let reader = LogReader::open(path, format, writer.flush()?)?;
@@ -124,19 +124,19 @@ impl KeyedLog {
         self.reader.get(offset).map(Some)
     }
 
-    /// Whether there is a record of a key.
+    /// Whether a key has a record.
     pub fn contains(&self, key: Signature) -> bool {
         self.newest.contains_key(&key)
     }
 
-    /// The records from `offset` on, with all that was appended.
+    /// The records from `offset` on, including everything appended.
     pub fn records(&mut self, offset: u64) -> Result<impl Iterator<Item = Result<Record<'_>>>> {
         self.catch_up()?;
         Ok(self.reader.records(offset))
     }
 
-    /// Hands everything to the operating system; gives the length to commit, and a handle by which to make
-    /// the log durable while it is written to.
+    /// Flushes everything to the operating system; returns the length to commit, and a handle to sync the log
+    /// with while it is written to.
     pub fn flush(&mut self) -> Result<(u64, DurableFile)> {
         Ok((self.writer.flush()?, self.writer.handle()?))
     }

@@ -1,5 +1,5 @@
-//! An append-only log of records, each with a signature for a key: the one durable structure under the
-//! sieve's URLs, the table's rows and the graph's links.
+//! An append-only log of records keyed by signature: the one durable structure under the sieve's URLs, the
+//! table's rows and the graph's links.
 //!
 //! After the header (see [`crate::disk::format`]), a record is
 //!
@@ -11,7 +11,7 @@
 //! ```
 //!
 //! so it costs 16 bytes beside its payload. A writer appends through a buffer; [`LogWriter::sync`] makes
-//! everything durable and tells the length to commit. Nobody reads past the committed length, and a
+//! everything durable and returns the length to commit. Readers never read past the committed length, and a
 //! record that does not match its checksum is an error with its offset, never a value.
 
 mod keyed;
@@ -31,31 +31,31 @@ pub use random::LogAccess;
 pub use stream::LogStream;
 
 const RECORD_HEADER: usize = 16;
-/// No record is larger than this: a larger length is damage.
+/// The maximum payload size: a larger length is damage.
 const MAX_PAYLOAD: usize = 1 << 30;
 const BUFFER: usize = 1 << 18;
-/// The bytes of a record's header before the key.
+/// The number of header bytes before the key.
 const BEFORE_KEY: usize = 8;
 
 /// One record of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// Where the record starts in the file.
+    /// Its offset in the file.
     pub offset: u64,
-    /// What it is about.
+    /// Its key.
     pub key: Signature,
-    /// What it says.
+    /// Its content.
     pub payload: &'a [u8],
 }
 
 impl Record<'_> {
-    /// Where the next record starts.
+    /// The offset of the next record.
     pub fn end(&self) -> u64 {
         self.offset + (RECORD_HEADER + self.payload.len()) as u64
     }
 }
 
-/// Appends a record about `key`, whose payload comes in `parts`, to `bytes`: exactly as a log keeps it.
+/// Encodes a record with `key`, whose payload is the concatenation of `parts`, and appends it to `bytes`.
 pub fn seal(key: Signature, parts: &[&[u8]], bytes: &mut Vec<u8>) {
     let start = bytes.len();
     let length: usize = parts.iter().map(|part| part.len()).sum();
@@ -67,28 +67,28 @@ pub fn seal(key: Signature, parts: &[&[u8]], bytes: &mut Vec<u8>) {
     bytes[start + 4..start + BEFORE_KEY].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// A whole record as it lies in a file, its checksum not yet compared: so it can be copied from log to
-/// log, and whoever opens it at last finds the damage of any step.
+/// A complete record as stored, its checksum not yet verified: it can be copied from log to log, and opening
+/// it detects the damage of any step.
 #[derive(Clone, Copy, Debug)]
 pub struct Sealed<'a> {
-    /// Where the record starts in the file.
+    /// Its offset in the file.
     pub offset: u64,
     /// Header and payload.
     pub bytes: &'a [u8],
 }
 
 impl<'a> Sealed<'a> {
-    /// How long the record is whose first bytes are `header`.
+    /// The length of the record with this header.
     fn length(header: &[u8; RECORD_HEADER]) -> usize {
         RECORD_HEADER + word(header, 0) as usize
     }
 
-    /// What the record claims to be about.
+    /// The key, unverified.
     pub fn key(&self) -> Signature {
         Signature(u64::from(word(self.bytes, 12)) << 32 | u64::from(word(self.bytes, 8)))
     }
 
-    /// The record, if it matches its checksum; `path` is for the error.
+    /// The record, if it matches its checksum; `path` is for the error message.
     pub fn open(&self, path: &Path) -> Result<Record<'a>> {
         if crc32fast::hash(&self.bytes[BEFORE_KEY..]) != word(self.bytes, 4) {
             return Err(Error::corrupt(path, self.offset, "a record does not match its checksum"));
@@ -101,7 +101,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// The writing end of a log.
+/// The writer of a log.
 pub struct LogWriter {
     path: PathBuf,
     file: BufWriter<DurableFile>,
@@ -110,7 +110,7 @@ pub struct LogWriter {
 }
 
 impl LogWriter {
-    /// Opens a log that has `committed` bytes and cuts it back to them; 0 makes a new one.
+    /// Opens a log with `committed` bytes and truncates it to them; 0 creates a new one.
     pub fn open(path: &Path, format: Format, committed: u64) -> Result<LogWriter> {
         let mut file = DurableFile::open(path)?;
         let mut length = committed;
@@ -126,7 +126,7 @@ impl LogWriter {
         Ok(LogWriter { path: path.to_path_buf(), file, length, sealed: Vec::new() })
     }
 
-    /// Appends a record and gives its offset.
+    /// Appends a record and returns its offset.
     pub fn append(&mut self, key: Signature, payload: &[u8]) -> Result<u64> {
         if payload.len() > MAX_PAYLOAD {
             return Err(Error::Invalid(format!("a record of {} bytes is too large", payload.len())));
@@ -139,7 +139,8 @@ impl LogWriter {
         Ok(offset)
     }
 
-    /// Appends whole records, made by [`seal`] or read by a [`LogStream`]; gives the first one's offset.
+    /// Appends complete records, made by [`seal`] or read by a [`LogStream`]; returns the offset of the
+    /// first.
     pub fn append_sealed(&mut self, records: &[u8]) -> Result<u64> {
         let offset = self.length;
         self.file.write_all(records).map_err(Error::io(&self.path))?;
@@ -147,7 +148,7 @@ impl LogWriter {
         Ok(offset)
     }
 
-    /// Takes back everything from `length` on.
+    /// Truncates the log to `length`.
     pub fn cut_back(&mut self, length: u64) -> Result<()> {
         self.flush()?;
         self.file.get_mut().cut(length)?;
@@ -155,12 +156,12 @@ impl LogWriter {
         Ok(())
     }
 
-    /// Another handle of the file, to make durable what was flushed while the log is written to elsewhere.
+    /// Another handle of the file, to sync what was flushed while the log is written to elsewhere.
     pub fn handle(&self) -> Result<DurableFile> {
         self.file.get_ref().handle()
     }
 
-    /// Hands what was appended to the operating system, so that readers of this process see it.
+    /// Flushes to the operating system, so that readers in this process see what was appended.
     pub fn flush(&mut self) -> Result<u64> {
         self.file.flush().map_err(Error::io(&self.path))?;
         Ok(self.length)
@@ -173,7 +174,7 @@ impl LogWriter {
         Ok(self.length)
     }
 
-    /// The length with everything appended so far.
+    /// The length including everything appended so far.
     pub fn len(&self) -> u64 {
         self.length
     }
@@ -189,7 +190,7 @@ impl LogWriter {
     }
 }
 
-/// The reading end: the first `committed` bytes of a log, memory-mapped.
+/// The reader of a log: its first `committed` bytes, memory-mapped.
 pub struct LogReader {
     path: PathBuf,
     map: memmap2::Mmap,
@@ -256,12 +257,12 @@ impl LogReader {
         Ok(())
     }
 
-    /// How many bytes are mapped.
+    /// The number of bytes mapped.
     pub fn len(&self) -> u64 {
         self.map.len() as u64
     }
 
-    /// Whether there is no record.
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.map.len() == Format::HEADER
     }
@@ -296,7 +297,7 @@ mod tests {
             let whole = writer.sync().unwrap();
             prop_assert_eq!(all(&path, whole).unwrap(), records.clone());
             drop(writer);
-            // Opening cuts back to what was committed, and appending goes on from there.
+            // Opening truncates to what was committed, and appending continues from there.
             let mut writer = LogWriter::open(&path, FORMAT, committed).unwrap();
             prop_assert_eq!(all(&path, committed).unwrap(), records[..cut].to_vec());
             for (key, payload) in &records[cut..] {

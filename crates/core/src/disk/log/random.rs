@@ -1,5 +1,5 @@
-//! Reading records of a log here and there, by their offsets, without mapping it: a map of the file would
-//! count as memory of the process wherever it was read.
+//! Random access to records of a log by their offsets, without mapping it: the pages of a map that were read
+//! would count as memory of the process.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::{MAX_PAYLOAD, RECORD_HEADER, Record, Sealed};
 use crate::{Error, Result};
 
-/// As much as is read at first: most records are shorter.
+/// The size of the first read: most records are shorter.
 const GUESS: usize = 512;
 
 /// Reads records by their offsets; they must have been flushed.
@@ -42,7 +42,7 @@ impl LogAccess {
         Sealed { offset, bytes: &self.buffer[..length] }.open(&self.path)
     }
 
-    /// Fills the buffer behind the bytes that are `held`; gives how many are held then.
+    /// Fills the buffer after the `held` bytes; returns how many bytes it holds then.
     fn read(&mut self, offset: u64, mut held: usize) -> Result<usize> {
         while held < self.buffer.len() {
             match self.file.read_at(&mut self.buffer[held..], offset + held as u64) {

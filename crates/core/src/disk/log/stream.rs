@@ -1,7 +1,7 @@
-//! Reading a log from one end to the other through a buffer.
+//! Sequential reading of a log through a buffer.
 //!
-//! A map of the file would count as memory of the process wherever it was read; a stream costs one buffer
-//! (256 KiB, or the largest record), whatever the log's length.
+//! The pages of a map that were read would count as memory of the process; a stream costs one buffer (256
+//! KiB, or the largest record), whatever the log's length.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -11,19 +11,19 @@ use super::{BUFFER, MAX_PAYLOAD, RECORD_HEADER, Sealed};
 use crate::disk::format::Format;
 use crate::{Error, Result};
 
-/// The records of a log between two offsets, one after the other.
+/// The records of a log between two offsets, in order.
 pub struct LogStream {
     path: PathBuf,
     file: File,
     buffer: Vec<u8>,
-    /// Where in the buffer the next record starts.
+    /// The offset of the next record in the buffer.
     start: usize,
     position: u64,
     end: u64,
 }
 
 impl LogStream {
-    /// The records from `position` (0: the first) to `end`, which must be an end of a record.
+    /// The records from `position` (0: the first) to `end`, which must be the end of a record.
     pub fn open(path: &Path, format: Format, position: u64, end: u64) -> Result<LogStream> {
         let file = File::open(path).map_err(Error::io(path))?;
         let actual = file.metadata().map_err(Error::io(path))?.len();
@@ -39,12 +39,12 @@ impl LogStream {
         Ok(LogStream { path: path.to_path_buf(), file, buffer: Vec::new(), start: 0, position, end })
     }
 
-    /// Goes on to `end`, up to which the log was flushed meanwhile.
+    /// Extends the range to `end`, up to which the log was flushed meanwhile.
     pub fn extend(&mut self, end: u64) {
         self.end = self.end.max(end);
     }
 
-    /// The next record, not yet compared with its checksum; None at the end.
+    /// The next record, its checksum not yet verified; `None` at the end.
     pub fn advance(&mut self) -> Result<Option<Sealed<'_>>> {
         if self.position >= self.end {
             return Ok(None);
@@ -62,7 +62,7 @@ impl LogStream {
         Ok(Some(Sealed { offset, bytes: &self.buffer[start..self.start] }))
     }
 
-    /// Where the next record starts.
+    /// The offset of the next record.
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -72,7 +72,7 @@ impl LogStream {
         &self.path
     }
 
-    /// Has at least `length` bytes of the next record in the buffer.
+    /// Ensures that at least `length` bytes of the next record are in the buffer.
     fn fill(&mut self, length: usize) -> Result<()> {
         let held = self.buffer.len() - self.start;
         if held >= length {
@@ -109,7 +109,7 @@ mod tests {
     const FORMAT: Format = Format { kind: *b"TEST", version: 1 };
 
     proptest! {
-        /// Whatever was appended comes by once, in order, also when the log grows between two reads.
+        /// Every appended record is read once, in order, even if the log grows between two reads.
         #[test]
         fn reads_what_was_appended(rounds in prop::collection::vec(prop::collection::vec(0usize..300_000, 0..6), 0..5)) {
             let dir = tempfile::tempdir().unwrap();

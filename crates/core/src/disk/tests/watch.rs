@@ -1,13 +1,14 @@
-//! Recording, replaying and failing durable operations, for tests.
+//! Records, replays and fails durable operations, for tests.
 //!
-//! A [`Watch`] hears every operation on files below one folder, in any thread, so that tests run beside each other.
+//! A [`Watch`] observes every operation on files below one folder, in any thread, so that tests can run in
+//! parallel.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What is done to the disk.
+/// An operation on the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
     Open { path: PathBuf },
@@ -37,7 +38,7 @@ impl Operation {
 struct Heard {
     folder: PathBuf,
     operations: Mutex<Vec<Operation>>,
-    /// The operation for which there is no space left.
+    /// The operation that fails with a full disk.
     fails: Option<usize>,
 }
 
@@ -47,7 +48,7 @@ fn watches() -> MutexGuard<'static, Vec<Arc<Heard>>> {
     WATCHES.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Tells whoever watches the file; an error is what the disk says.
+/// Reports an operation to the watch of its file; the error is the injected one.
 pub fn before(operation: impl FnOnce() -> Operation) -> io::Result<()> {
     let watches = watches();
     if watches.is_empty() {
@@ -65,11 +66,11 @@ pub fn before(operation: impl FnOnce() -> Operation) -> io::Result<()> {
     Ok(())
 }
 
-/// Hears the operations on a folder as long as it lives.
+/// Observes the operations on a folder for as long as it lives.
 pub struct Watch(Arc<Heard>);
 
 impl Watch {
-    /// Records what is done.
+    /// Records the operations.
     pub fn record(folder: &Path) -> Watch {
         Watch::start(folder, None)
     }
@@ -85,12 +86,12 @@ impl Watch {
         Watch(heard)
     }
 
-    /// How many operations there were so far.
+    /// The number of operations so far.
     pub fn len(&self) -> usize {
         self.0.operations.lock().unwrap().len()
     }
 
-    /// What a crash after the first `count` operations may leave in each file, in every way that `Loss` knows.
+    /// What a crash after the first `count` operations leaves in each file, given what is lost.
     pub fn crash_after(&self, count: usize, loss: Loss) -> Remains {
         let mut disk = Disk::default();
         for operation in &self.0.operations.lock().unwrap()[..count] {
@@ -106,12 +107,12 @@ impl Drop for Watch {
     }
 }
 
-/// What is lost of what was not synced.
+/// What a crash loses of the changes that were not synced.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {
-    /// Whether files keep the names they had when their folder was last synced.
+    /// Whether files revert to the names they had when their folder was last synced.
     pub names: bool,
-    /// How much of the bytes that were not synced is lost, in halves.
+    /// How much of the unsynced bytes is lost, in halves.
     pub halves: usize,
 }
 
@@ -122,10 +123,10 @@ impl Loss {
     }
 }
 
-/// The files that a crash left, by their names in the folder.
+/// The files left by a crash, by their names in the folder.
 pub type Remains = BTreeMap<PathBuf, Vec<u8>>;
 
-/// Puts what a crash left into a folder.
+/// Writes what a crash left into a folder.
 pub fn restore(remains: &Remains, folder: &Path) {
     for (name, bytes) in remains {
         let path = folder.join(name);
@@ -134,7 +135,7 @@ pub fn restore(remains: &Remains, folder: &Path) {
     }
 }
 
-/// A file system that knows what is safe.
+/// A model of a file system that knows what is durable.
 #[derive(Default)]
 struct Disk {
     files: Vec<Contents>,
@@ -180,7 +181,7 @@ impl Disk {
         }
     }
 
-    /// What is done by a handle of a file that was removed is of no consequence.
+    /// Operations through a handle of a removed file have no effect.
     fn change(&mut self, path: &Path, change: impl FnOnce(&mut Contents)) {
         if let Some(file) = self.names.get(path) {
             change(&mut self.files[*file]);

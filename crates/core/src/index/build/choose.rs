@@ -16,9 +16,9 @@ use crate::index::format::template::{self, LEAST_RELATED};
 use crate::settings::{choices, named};
 
 choices! {
-    /// What `auto` looks for.
+    /// What `auto` optimises for.
     pub enum Preference, "preference" {
-        /// Few bits among the fast ones.
+        /// Few bits among the fast codes.
         Balanced = "balanced",
         /// The fewest bits.
         Smallest = "smallest",
@@ -31,7 +31,7 @@ choices! {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CodeChoice {
-    /// What `auto` looks for.
+    /// What `auto` optimises for.
     pub(crate) prefer: Preference,
     /// The code of the pointers.
     #[serde(deserialize_with = "code")]
@@ -42,7 +42,7 @@ pub struct CodeChoice {
     /// The code of the positions.
     #[serde(deserialize_with = "code")]
     pub(crate) positions: Option<Code>,
-    /// How many postings make a block.
+    /// The number of postings per block.
     pub(crate) quantum: u32,
 }
 
@@ -58,11 +58,11 @@ impl Default for CodeChoice {
     }
 }
 
-/// A sample of lists, as the numbers that each component would write, a block at a time.
+/// A sample of posting lists, as the numbers that each component would write, a block at a time.
 #[derive(Default)]
 pub struct Sample {
     lists: [Vec<Vec<u32>>; 4],
-    /// How many integers the sample has.
+    /// The number of integers in the sample.
     pub size: usize,
 }
 
@@ -103,7 +103,7 @@ const POSTINGS: f64 = 2.0;
 const FIRSTS: f64 = 0.125;
 const GAPS: f64 = 0.5;
 
-/// The codes for lists like those of the sample, chosen on one thread or two.
+/// The codes for posting lists like those of the sample, chosen on one thread or two.
 pub fn choose(choice: &CodeChoice, sample: &Sample, threads: usize) -> Result<Codes> {
     let [pointers, counts, firsts, gaps] = &sample.lists;
     let small = sample.size < SMALL_SAMPLE;

@@ -1,8 +1,8 @@
-//! From a chunk of documents to its run: the stream of (term, document, position) sorted by term.
+//! Inversion of a chunk of documents into a run: the stream of (term, document, position) sorted by term.
 //!
-//! The stream comes in order of document and position, so a counting sort by term puts every list in order at
-//! once: two passes over arrays of integers, no comparison, no list that grows. Memory while it runs: about
-//! 16 bytes an occurrence, which is two to three times the text.
+//! The stream is in document and position order, so one stable counting sort by term yields every posting
+//! list in order: two passes over integer arrays, no comparisons, no growing lists. Memory while it runs:
+//! about 16 bytes an occurrence, which is two to three times the text.
 
 use super::chunk::Chunk;
 use super::fingerprint::Fingerprints;
@@ -16,7 +16,7 @@ use crate::index::format::sites::{SiteNumbers, site_of_url};
 use crate::index::format::zone::{ZONES, Zone, ZoneSet};
 use crate::{Pulse, Result, Signature};
 
-/// What becomes of a chunk.
+/// The result of inverting a chunk.
 pub struct Inverted {
     /// The number of the chunk.
     pub number: u64,
@@ -26,11 +26,11 @@ pub struct Inverted {
     pub cards: Vec<Card>,
     /// Their sites.
     pub sites: SiteNumbers,
-    /// What is stored of the documents, compressed.
+    /// The stored blocks of the documents, compressed.
     pub stored: Vec<Packed>,
 }
 
-/// Inverts one chunk after the other, in memory that it keeps from one to the next.
+/// Inverts chunks one after the other, reusing its memory.
 #[derive(Default)]
 pub struct Inverter {
     streams: [Stream; ZONES],
@@ -116,15 +116,15 @@ fn invert(chunk: &Chunk, inverter: &mut Inverter, pulse: &Pulse) -> Result<Inver
 struct Stream {
     terms: Vec<u32>,
     positions: Vec<u32>,
-    /// Where the terms of each document end.
+    /// The end of each document's terms.
     ends: Vec<usize>,
 }
 
-/// The occurrences of a zone sorted by the rank of their term.
+/// The occurrences of a zone, sorted by the rank of their term.
 #[derive(Default)]
 struct Sorted {
     occurrences: Vec<Occurrence>,
-    /// Where those of each rank end.
+    /// The end of each rank's occurrences.
     ends: Vec<u32>,
 }
 
@@ -150,7 +150,7 @@ impl Stream {
         for end in ends.iter_mut() {
             (start, *end) = (start + *end, start);
         }
-        // Every place is written below, so what is there from the chunk before does not matter.
+        // Every slot is written below, so leftovers of the previous chunk do not matter.
         if occurrences.len() < self.terms.len() {
             occurrences.resize(self.terms.len(), Occurrence::default());
         }
@@ -173,12 +173,12 @@ impl Sorted {
     }
 }
 
-/// The documents of a list, each once.
+/// The documents of a posting list, each once.
 fn documents_of(list: &[Occurrence]) -> impl Iterator<Item = u32> {
     list.chunk_by(|left, right| left.document == right.document).map(|posting| posting[0].document)
 }
 
-/// Appends the postings of a list; returns in how many documents it is.
+/// Appends the postings of a posting list; returns its document frequency.
 fn write_postings(list: &[Occurrence], bytes: &mut Vec<u8>) -> u32 {
     let mut frequency = 0;
     let mut next_document = 0;
@@ -248,7 +248,7 @@ mod tests {
                     found.insert((terms.term.clone(), *zone as u8), read);
                 }
             }
-            // A walk begins at the nearest place before, wherever that is.
+            // A scan begins at the nearest entry point before, wherever that is.
             found.retain(|(term, _), _| **term >= *from.as_bytes());
             expected.retain(|(term, _), _| **term >= *from.as_bytes());
             prop_assert_eq!(found, expected);

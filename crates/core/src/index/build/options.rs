@@ -12,23 +12,23 @@ use crate::{Error, Result};
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
-    /// About how many bytes of memory building may take.
+    /// The approximate memory budget of a build, in bytes.
     pub(crate) memory: usize,
-    /// How many threads there are.
+    /// The number of threads.
     #[serde(deserialize_with = "threads")]
     pub(crate) threads: usize,
-    /// How documents are numbered.
+    /// How document ids are assigned.
     pub(crate) order: Order,
-    /// How postings are written.
+    /// How postings are encoded.
     pub(crate) codes: CodeChoice,
-    /// How ranks of terms are computed.
+    /// How term ranks are computed.
     pub(crate) ranks: Construction,
-    /// How many bits a term's signature has.
+    /// The number of bits of a term's signature.
     pub(crate) signature_bits: u32,
 }
 
 impl Options {
-    /// The memory budget and the number of threads, for whoever prepares the documents.
+    /// The memory budget and the number of threads, for the code that prepares the documents.
     pub fn memory_and_threads(&self) -> (usize, usize) {
         (self.memory, self.threads)
     }
@@ -36,7 +36,7 @@ impl Options {
     /// Reads the section from JSON.
     pub fn from_json(json: &[u8]) -> Result<Options> {
         let options: Options = section("[index]", json)?;
-        // Below, a block has next to nothing; above, its positions do not fit the formats.
+        // Smaller blocks hold next to nothing; the positions of larger ones do not fit the formats.
         if !(16..=4096).contains(&options.codes.quantum) {
             let quantum = options.codes.quantum;
             return Err(Error::Invalid(format!("a block of {quantum} postings: it must be 16 to 4096")));

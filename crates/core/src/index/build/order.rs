@@ -10,13 +10,13 @@ use crate::settings::choices;
 use crate::{Pulse, Result};
 
 choices! {
-    /// An order of documents.
+    /// A document order.
     pub enum Order, "order of documents" {
-        /// As they come.
+        /// Crawl order.
         Arrival = "arrival",
         /// By URL.
         Url = "url",
-        /// So that documents with the same words are neighbours.
+        /// By recursive bisection, so that documents with the same terms are neighbours.
         Bisection = "bisection",
     }
 }

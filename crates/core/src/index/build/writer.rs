@@ -1,6 +1,6 @@
-//! Writing a segment: first what is stored of the documents, as they come; then all the rest at once.
+//! Writing a segment: first the stored documents, as they arrive; then all other sections.
 //!
-//! The file has a temporary name until it is whole and synced; then it is renamed and its folder synced.
+//! The file has a temporary name until it is complete and synced; then it is renamed and its folder synced.
 //! Memory: 56 bytes a document, 16 a term, and buffers.
 
 use std::io::Read;
@@ -25,7 +25,7 @@ use crate::index::format::{Card, file_name};
 use crate::index::read::segment::SegmentFile;
 use crate::{Error, Pulse, Result, Signature};
 
-/// A segment under way.
+/// A segment being written.
 pub struct SegmentWriter {
     folder: PathBuf,
     name: String,
@@ -33,19 +33,19 @@ pub struct SegmentWriter {
     index: DocumentIndexWriter,
 }
 
-/// Everything of a segment but the stored documents.
+/// Everything of a segment except the stored documents.
 pub struct Content<'a> {
     /// A card for each document.
     pub cards: &'a [Card],
     /// The dictionary of their sites.
     pub sites: &'a [u8],
-    /// The place of each document among the stored ones; empty where they are in order.
+    /// The position of each document among the stored ones; empty if they are in order.
     pub order: &'a [u32],
-    /// The postings, in order of their terms.
+    /// The postings, in term order.
     pub stretches: Vec<Stretch>,
-    /// How they are written.
+    /// The codes of the postings.
     pub codes: &'a Codes,
-    /// Signatures of URLs whose documents in older segments are deleted.
+    /// Tombstones: signatures of URLs whose documents in older segments are deleted.
     pub deleted: &'a [Signature],
 }
 
@@ -64,7 +64,7 @@ impl SegmentWriter {
         self.store_packed(block.documents, &block.bytes)
     }
 
-    /// Stores a block of so many documents that is compressed already.
+    /// Stores a compressed block of `documents` documents.
     pub fn store_packed(&mut self, documents: u32, bytes: &[u8]) -> Result<()> {
         self.index.push(documents, bytes.len());
         self.pages.append(bytes)
@@ -75,7 +75,7 @@ impl SegmentWriter {
         &self.folder
     }
 
-    /// Puts the sections together; the segment is durable when this returns.
+    /// Writes the sections; the segment is durable when this returns.
     pub fn finish(mut self, content: Content<'_>, options: &Options, pulse: &Pulse) -> Result<SegmentFile> {
         let Content { cards, sites, order, stretches, codes, deleted } = content;
         let mut totals = Totals { documents: cards.len() as u64, ..Totals::default() };
@@ -146,7 +146,7 @@ impl SegmentWriter {
         Ok(SegmentFile { name: self.name, length })
     }
 
-    /// Joins the terms of all stretches to a dictionary.
+    /// Joins the terms of all stretches ([`Stretch`]) into a term dictionary.
     fn write_terms(
         &self,
         entries: Vec<Spool>,

@@ -1,9 +1,9 @@
-//! Pages with checksums: how a segment of any size opens at once and still never serves damage.
+//! Checksummed pages: a segment of any size opens immediately and still never serves damaged data.
 //!
-//! The file is cut into pages of 4 KiB, and a table after them has the CRC-32 of each. Opening checks the
-//! table; a page is checked when something of it is first read, and one bit remembers that it was. So each
-//! page is summed once (a third of a microsecond), and afterwards a read costs one look at a bit for each
-//! page it spans. Damage that comes to a page after its check, while the file is open, is not seen.
+//! The file is divided into pages of 4 KiB, followed by a table with the CRC-32 of each. Opening checks the
+//! table; a page is checked when it is first read, and one bit records that it was. So each page is
+//! checksummed once (a third of a microsecond), and afterwards a read costs one bit test for each page it
+//! spans. Damage that occurs to a page after its check, while the file is open, is not detected.
 //!
 //! Memory: one bit a page, 32 MiB a TiB. Disk: 4 bytes a page.
 
@@ -18,11 +18,11 @@ use memmap2::Mmap;
 use crate::disk::new_file::NewFile;
 use crate::{Error, Pulse, Result};
 
-/// The bytes under one checksum.
+/// The number of bytes per checksum.
 pub const PAGE: usize = 4096;
 const CHECKSUM: usize = 4;
 
-/// Writes a file and sums its pages.
+/// Writes a file and checksums its pages.
 pub struct PageWriter {
     file: NewFile,
     page: crc32fast::Hasher,
@@ -30,7 +30,7 @@ pub struct PageWriter {
 }
 
 impl PageWriter {
-    /// A new file.
+    /// Creates a file.
     pub fn create(path: &Path) -> Result<PageWriter> {
         let file = NewFile::create(path)?;
         Ok(PageWriter { file, page: crc32fast::Hasher::new(), checksums: Vec::new() })
@@ -41,12 +41,12 @@ impl PageWriter {
         self.write_all(bytes).map_err(Error::io(self.file.path()))
     }
 
-    /// How many bytes were written.
+    /// The number of bytes written.
     pub fn length(&self) -> u64 {
         self.file.written()
     }
 
-    /// Appends the table and `directory` with the CRC-32 of both, and makes the file durable, to be published.
+    /// Appends the table and `directory` with the CRC-32 of both, and syncs the file, to be published.
     pub fn finish(mut self, directory: &[u8]) -> Result<NewFile> {
         if !self.length().is_multiple_of(PAGE as u64) {
             self.end_page();
@@ -87,15 +87,15 @@ impl Write for PageWriter {
 pub struct Pages {
     path: PathBuf,
     map: Mmap,
-    /// Where the pages end and the table starts.
+    /// The end of the pages, where the table starts.
     body: usize,
     checked: Vec<AtomicU64>,
 }
 
 impl Pages {
     /// Maps the `length` bytes of a file that ends with `directory_length` bytes of directory, checks the
-    /// table and the directory, and returns the directory, which says how long the pages are in its last
-    /// eight bytes.
+    /// table and the directory, and returns the directory, whose last eight bytes are the length of the
+    /// pages.
     pub fn open(path: &Path, length: u64, directory_length: usize) -> Result<(Pages, Vec<u8>)> {
         let file = File::open(path).map_err(Error::io(path))?;
         let actual = file.metadata().map_err(Error::io(path))?.len();
@@ -106,8 +106,8 @@ impl Pages {
         if length == 0 {
             return Err(Error::corrupt(path, 0, "it is empty"));
         }
-        // SAFETY: a segment is written whole, renamed, and never written to again; deleting it leaves the
-        // mapped pages alive.
+        // SAFETY: a segment is written completely, renamed, and never written to again; deleting it leaves
+        // the mapped pages alive.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
         let damaged = |reason: &str| Error::corrupt(path, length, reason);
         let summed = map.len().checked_sub(CHECKSUM).ok_or_else(|| damaged("it is cut off"))?;
@@ -127,7 +127,7 @@ impl Pages {
         Ok((Pages { path: path.to_path_buf(), map, body, checked }, directory))
     }
 
-    /// The bytes of a range, checked.
+    /// The bytes of a range, verified.
     #[inline]
     pub fn get(&self, range: Range<u64>) -> Result<&[u8]> {
         if range.start > range.end || range.end > self.body as u64 {
@@ -144,7 +144,7 @@ impl Pages {
         Ok(&self.map[range])
     }
 
-    /// The bytes of a range that was had from [`Pages::get`] before, and so was checked.
+    /// The bytes of a range that [`Pages::get`] returned before, and so verified.
     #[inline]
     pub fn unchecked(&self, range: Range<u64>) -> &[u8] {
         self.map.get(range.start as usize..range.end as usize).unwrap_or_default()
@@ -161,13 +161,13 @@ impl Pages {
         Ok(())
     }
 
-    /// Damage noticed at `offset`, by someone who knows what should be there.
+    /// The error for damage noticed at `offset` by a caller that knows what should be there.
     #[cold]
     pub fn damage(&self, offset: u64, reason: impl Into<String>) -> Error {
         Error::corrupt(&self.path, offset, reason)
     }
 
-    /// How many bytes the file has.
+    /// The length of the file in bytes.
     pub fn length(&self) -> u64 {
         self.map.len() as u64
     }
@@ -185,7 +185,7 @@ impl Pages {
     }
 }
 
-/// Makes the checksums of a file of pages right again after its pages were changed.
+/// Recomputes the checksums of a file after its pages were changed.
 #[cfg(test)]
 pub(crate) fn reseal(bytes: &mut [u8], directory_length: usize) {
     let summed = bytes.len() - CHECKSUM;

@@ -1,4 +1,4 @@
-//! Facets: how many of the matches are of each site, language, type and year.
+//! Facets: the number of matches per site, language, type and year.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,24 +6,24 @@ use crate::calendar::date;
 use crate::index::format::facts::{Kind, language_tag};
 use crate::index::{DocId, Segment};
 
-/// The commonest values of each facet, each with how many matches have it.
+/// The most frequent values of each facet, each with its number of matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facets {
     /// Hosts.
     pub sites: Vec<(String, u64)>,
-    /// Tags of languages.
+    /// Language tags.
     pub languages: Vec<(String, u64)>,
     /// Types.
     pub kinds: Vec<(String, u64)>,
-    /// Years, the newest first.
+    /// Years, newest first.
     pub years: Vec<(String, u64)>,
 }
 
-/// Counts under way.
+/// Running counts.
 #[derive(Default)]
 pub struct Tally {
     sites: HashMap<String, u64>,
-    /// While a segment is read: by the number of the site.
+    /// While a segment is read: counts by site number.
     by_number: Vec<u64>,
     languages: HashMap<u16, u64>,
     kinds: HashMap<&'static str, u64>,
@@ -31,7 +31,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts for one segment.
+    /// Empty counts for one segment.
     pub fn of_segment(segment: &Segment) -> Tally {
         Tally { by_number: vec![0; segment.sites()], ..Tally::default() }
     }
@@ -53,7 +53,7 @@ impl Tally {
         }
     }
 
-    /// Takes in the counts of a segment.
+    /// Adds the counts of a segment.
     pub fn absorb(&mut self, other: Tally, segment: &Segment) {
         for (number, count) in other.by_number.iter().enumerate().filter(|(_, count)| **count > 0) {
             let name = segment.site_name(number as u32);
@@ -66,7 +66,7 @@ impl Tally {
         other.days.into_iter().for_each(|(day, count)| *self.days.entry(day).or_default() += count);
     }
 
-    /// The commonest `most` values of each facet.
+    /// The top `most` values of each facet.
     pub fn facets(self, most: usize) -> Facets {
         let mut years: BTreeMap<u32, u64> = BTreeMap::new();
         self.days.into_iter().for_each(|(day, count)| *years.entry(date(day).0).or_default() += count);
@@ -85,7 +85,7 @@ impl Tally {
     }
 }
 
-/// The commonest first, then by name.
+/// Most frequent first, then by name.
 fn commonest(values: impl Iterator<Item = (String, u64)>, most: usize) -> Vec<(String, u64)> {
     let mut values: Vec<(String, u64)> = values.collect();
     values.sort_by(|left, right| right.1.cmp(&left.1).then_with(|| left.0.cmp(&right.0)));

@@ -1,19 +1,18 @@
-//! Fields: the names before a colon that say where a word is looked for, or what else must be known of a
-//! document.
+//! Fields: the names before a colon that restrict a word to a zone, or filter by a fact of the document.
 
 use super::tree::Filter;
 use crate::calendar::day;
 use crate::index::format::zone::Zone;
 use crate::url::Url;
 
-/// What a name before a colon means.
+/// The meaning of a name before a colon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     Zone(Zone),
     Known(Known),
 }
 
-/// What may be known of a document.
+/// The facts that can be filtered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
     Site,
@@ -25,7 +24,7 @@ pub enum Known {
 
 const KINDS: [&str; 6] = ["html", "text", "pdf", "feed", "office", "other"];
 
-/// Every name, the canonical one of a field first.
+/// All names; the first of each field is its canonical one.
 pub const FIELDS: [(&str, Field); 13] = [
     ("title", Field::Zone(Zone::Title)),
     ("url", Field::Zone(Zone::Url)),
@@ -51,14 +50,14 @@ pub fn field(text: &str) -> Option<(Field, &str)> {
 }
 
 impl Field {
-    /// What the field is called.
+    /// The canonical name of the field.
     pub fn name(self) -> &'static str {
         FIELDS.iter().find(|(_, field)| *field == self).map_or("", |(name, _)| name)
     }
 }
 
 impl Known {
-    /// The filter for a value; `None` for one that the field does not have.
+    /// The filter for a value; `None` if the value is invalid for the field.
     pub fn filter(self, value: &str) -> Option<Filter> {
         match self {
             Known::Site => host(value).map(Filter::Site),
@@ -72,7 +71,7 @@ impl Known {
         }
     }
 
-    /// A value in canonical form: a host, a code, a type, a whole date; `None` for one that the field does not have.
+    /// A value in canonical form: a host, a code, a type, a full date; `None` if it is invalid for the field.
     pub fn canonical(self, value: &str) -> Option<String> {
         match self.filter(value)? {
             Filter::Site(name) | Filter::Language(name) | Filter::Kind(name) => Some(name),
@@ -83,7 +82,7 @@ impl Known {
         }
     }
 
-    /// What is wrong where there is no such filter.
+    /// The error message for an invalid value.
     pub fn needs(self) -> String {
         match self {
             Known::Site => "site: needs a host after it, such as example.org".into(),
@@ -95,7 +94,7 @@ impl Known {
     }
 }
 
-/// The host of what may be a URL, or a domain with `*.` before it.
+/// The host of a URL, or a domain with an optional leading `*.`.
 fn host(value: &str) -> Option<String> {
     let (scheme, rest) = value.split_once("://").unwrap_or(("http", value));
     let rest = rest.trim_start_matches(['*', '.', '/']);

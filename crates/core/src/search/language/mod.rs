@@ -12,22 +12,22 @@
 //! filter   = ( "site" | "lang" | "type" | "before" | "after" ) ":" value
 //! ```
 //!
-//! NOT binds tighter than the operators of a chain, those tighter than AND, and AND tighter than OR and than
-//! standing side by side. A chain is read from the left; a run of `<` is one ordered interval. What a chain
-//! or a window holds is words, phrases and groups of them, which become intervals ([`interval`]).
+//! NOT binds tighter than the operators of a chain, those tighter than AND, and AND tighter than OR and
+//! juxtaposition. A chain is left-associative; a run of `<` is one ordered interval. A chain or a window
+//! contains words, phrases and groups of them, which become intervals ([`interval`]).
 //!
-//! A word that analysis parts in several (`boundary-layer`, `東京都`) is a phrase; an identifier
-//! (`std::vector`) is the whole of it; one that has no letters is passed over. A stop word that stands beside
-//! others, without a sign, is left out, unless all are stop words; a `*` that stands alone is everything,
-//! and is left out beside anything else. A filter that stands beside others must match. Operators are in upper
-//! case, and what looks like one inside a word (`C++`, `x<y`, `10~20`, `*nix`, `100^`) is part of the word.
+//! A word that the tokenizer splits into several (`boundary-layer`, `東京都`) is a phrase; an identifier
+//! (`std::vector`) is one term; a word without letters is ignored. A stop word that stands beside others,
+//! without a sign, is dropped, unless all are stop words; a lone `*` matches everything, and is dropped
+//! beside anything else. A filter beside other items must match. Operators are in upper case, and what looks
+//! like one inside a word (`C++`, `x<y`, `10~20`, `*nix`, `100^`) is part of the word.
 //!
-//! A text is read in three steps: tokens ([`lexer`]), a tree of what is written, in which every node knows its place
-//! ([`syntax`], [`grammar`]), and what that means ([`meaning`]). Any text has tokens and a tree, so that what a query
-//! is made of can be told, and changed ([`text`]), whether it parses or not.
+//! A query is parsed in three steps: tokens ([`lexer`]), a concrete syntax tree, in which every node has its
+//! position ([`syntax`], [`grammar`]), and its meaning ([`meaning`]). Any text has tokens and a tree, so that
+//! a query can be analysed, and edited ([`text`]), whether it is valid or not.
 //!
-//! Parsing takes time linear in the length of the query, but for zones, which are set once for each level.
-//! Nesting, operators and words are limited, so parsing and whatever walks the tree takes little stack.
+//! Parsing takes time linear in the length of the query, except for zones, which are set once per level.
+//! Nesting, operators and words are limited, so parsing and traversing the tree take little stack.
 
 mod field;
 mod grammar;
@@ -50,27 +50,27 @@ use field::{FIELDS, Field};
 use lexer::CONNECTIVES;
 use operator::OPERATORS;
 
-/// The longest query, in characters.
+/// The maximum length of a query, in characters.
 pub const LONGEST: usize = 10_000;
-/// The deepest nesting of parentheses and NOT.
+/// The maximum nesting of parentheses and NOT.
 pub const DEEPEST: usize = 50;
-/// The most leaves.
+/// The maximum number of leaves.
 pub const MOST_LEAVES: usize = 1_000;
-/// The most operators that nest to the left: CONTAINING, INSIDE, ALIGNED.
+/// The maximum number of operators that nest to the left: CONTAINING, INSIDE, ALIGNED.
 pub const MOST_RELATIONS: usize = 50;
 
-/// What to try where something means more than it seems to.
+/// The hint for a character that has a special meaning.
 const QUOTES: &str = "words in quotes are only words; `crivello search --help` shows the language";
-/// What to try where the other one of a pair is missing.
+/// The hint for a missing counterpart of a pair.
 const PAIRS: &str = "add the other one, or leave this one out";
 
-/// What is wrong with a query.
+/// A syntax error in a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Fault {
-    /// The byte where it is.
+    /// Its byte offset.
     at: usize,
     reason: String,
-    /// What to try; may be empty.
+    /// The hint; may be empty.
     hint: &'static str,
 }
 
@@ -95,7 +95,7 @@ pub fn operators() -> impl Iterator<Item = &'static str> {
     CONNECTIVES.into_iter().map(|(name, _)| name).chain(OPERATORS.iter().map(|operator| operator.name))
 }
 
-/// The names that stand before a colon, each with the canonical name of its field and whether that is a filter.
+/// The names before a colon, each with the canonical name of its field and whether that is a filter.
 pub fn fields() -> impl Iterator<Item = (&'static str, &'static str, bool)> {
     FIELDS.into_iter().map(|(name, field)| (name, field.name(), matches!(field, Field::Known(_))))
 }

@@ -8,20 +8,20 @@ use crate::sieve::Batch;
 use crate::sieve::queue::FORMAT;
 use crate::{Pulse, Result, Signature};
 
-/// The bytes of a payload before the URL.
+/// The number of payload bytes before the URL.
 const TAG: usize = 4;
 
-/// The memory of one auxiliary file: for each of its entries a signature, and a check of the URL.
+/// The in-memory part of an auxiliary file: a signature and a check of the URL per entry.
 #[derive(Default)]
 pub struct Slots {
-    /// The signatures in the order of the file.
+    /// The signatures in file order.
     pub signatures: Vec<u64>,
     /// See [`Signature::check`].
     pub checks: Vec<u16>,
 }
 
 impl Slots {
-    /// The same memory with nothing in it.
+    /// Empties the slots, keeping their memory.
     pub fn emptied(mut self) -> Slots {
         self.signatures.clear();
         self.checks.clear();
@@ -33,19 +33,19 @@ impl Slots {
 pub struct Auxiliary {
     /// The number in the file's name.
     pub number: u64,
-    /// The entries, as the queue will have them.
+    /// The entries, encoded as queue records.
     pub log: LogWriter,
-    /// What is in memory of them.
+    /// Their signatures and checks.
     pub slots: Slots,
 }
 
 impl Auxiliary {
-    /// Makes an empty one with the memory of a former one.
+    /// Creates an empty auxiliary file, reusing the memory of an earlier one.
     pub fn create(path: &Path, number: u64, slots: Slots) -> Result<Auxiliary> {
         Ok(Auxiliary { number, log: LogWriter::open(path, FORMAT, 0)?, slots })
     }
 
-    /// Opens one with its committed length, and rebuilds the slots.
+    /// Opens an auxiliary file at its committed length, and rebuilds the slots.
     pub fn open(path: &Path, number: u64, committed: u64, pulse: &Pulse) -> Result<Auxiliary> {
         let log = LogWriter::open(path, FORMAT, committed)?;
         let mut slots = Slots::default();
@@ -70,7 +70,7 @@ impl Auxiliary {
         Ok(())
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.slots.signatures.len()
     }

@@ -1,12 +1,13 @@
-//! One flush of the Mercator sieve, in a thread of its own.
+//! A flush of the Mercator sieve, in a background thread.
 //!
 //! 1. The signatures are sorted indirectly and stably (see [`super::sort`]).
-//! 2. They are merged with the sorted file of all signatures into the next one; the first of each
-//!    signature that was not there is marked.
-//! 3. The auxiliary file is read once more, and the marked URLs go to the queue, in the order they came.
+//! 2. They are merged with the sorted file of all signatures into the next one; the first occurrence of each
+//!   new signature is marked.
+//! 3. The auxiliary file is read once more, and the marked URLs are appended to the queue, in their original
+//!   order.
 //!
-//! Everything that a flush needs moves into it and comes back with its outcome, so nothing is shared with
-//! the crawl but the moment at which it is done.
+//! Everything that a flush needs is moved into it and returned with its outcome, so it shares nothing with
+//! the crawl but its completion.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,49 +24,49 @@ use crate::sieve::queue::FORMAT;
 use crate::sieve::words::{WordFile, WordReader, WordWriter};
 use crate::{Error, Pulse, Result};
 
-/// A file of signatures at least so long is made durable by the flush, where nobody waits for it, if there
-/// are checkpoints that will ask for it: without them it may be replaced before it ever gets to the disk.
+/// A file of signatures of at least this size is synced by the flush, in the background, if checkpoints are
+/// made: without them it may be replaced before it ever reaches the disk.
 const LARGE: u64 = 1 << 26;
 
-/// What a flush needs beside the auxiliary file, and gives back.
+/// What a flush needs beside the auxiliary file, and returns.
 pub struct Tools {
     /// The writing end of the queue.
     pub queue: LogWriter,
-    /// An index for each slot.
+    /// An index per slot.
     pub indices: Vec<u32>,
-    /// A bit for each slot: whether its URL is new.
+    /// A bit per slot: whether its URL is new.
     pub marks: Vec<u64>,
-    /// The slots that no auxiliary file has.
+    /// The spare slots, which no auxiliary file uses.
     pub slots: Slots,
 }
 
-/// What is to be done.
+/// The input of a flush.
 pub struct Work {
     /// The entries.
     pub auxiliary: Auxiliary,
     /// The file of all signatures and its length, if there is one.
     pub seen: Option<(PathBuf, u64)>,
-    /// The file of all signatures that will be.
+    /// The path of the next file of all signatures.
     pub target: PathBuf,
     /// Whether checkpoints are made.
     pub has_checkpoints: bool,
-    /// The rest.
+    /// Buffers and the queue.
     pub tools: Tools,
 }
 
-/// What came of it.
+/// The result of a flush.
 pub struct Outcome {
-    /// What the flush was given.
+    /// The tools that the flush was given.
     pub tools: Tools,
     /// The new file of all signatures.
     pub seen: WordFile,
-    /// Whether that is durable already.
+    /// Whether that file is already synced.
     pub is_durable: bool,
-    /// How many URLs were new.
+    /// The number of new URLs.
     pub fresh: u64,
-    /// How many were held back though their check differs from the first one with their signature.
+    /// The number of rejected URLs whose check differs from that of the first URL with their signature.
     pub collisions: u64,
-    /// How long it took.
+    /// The duration.
     pub time: Duration,
 }
 
@@ -101,7 +102,7 @@ impl Work {
     }
 }
 
-/// The positions of the bits that are set.
+/// The positions of the set bits.
 fn ones(words: &[u64]) -> impl Iterator<Item = u64> {
     words.iter().zip(0u64..).flat_map(|(&word, index)| {
         let mut left = word;
@@ -120,7 +121,7 @@ struct Shared {
     stop: AtomicBool,
 }
 
-/// A flush that runs; dropping it ends it.
+/// A running flush; dropping it cancels it.
 pub struct Running {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -143,7 +144,7 @@ impl Running {
         Ok(Running { shared, thread: Some(thread.map_err(Error::io(target))?) })
     }
 
-    /// What came of the flush, if it is done.
+    /// The result of the flush, if it is done.
     pub fn outcome(&mut self) -> Option<Result<Outcome>> {
         let outcome = self.shared.outcome.lock().ok()?.take();
         if outcome.is_none() && self.thread.as_ref().is_some_and(JoinHandle::is_finished) {
@@ -152,7 +153,7 @@ impl Running {
         outcome
     }
 
-    /// Waits a moment for the end of the flush.
+    /// Waits briefly for the flush to end.
     pub fn wait(&self) {
         if let Ok(outcome) = self.shared.outcome.lock()
             && outcome.is_none()
@@ -161,7 +162,7 @@ impl Running {
         }
     }
 
-    /// Passes a panic of the flush on.
+    /// Propagates a panic of the flush.
     fn join(&mut self) {
         if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
             std::panic::resume_unwind(panic);

@@ -1,22 +1,22 @@
-//! The `mercator` sieve: exact, in a fixed amount of memory, with sequential disk work only.
+//! The `mercator` sieve: exact, in a fixed amount of memory, with sequential disk I/O only.
 //!
-//! A URL that is added leaves its signature in an array *S* and itself at the end of an auxiliary file *A*.
-//! When *S* is full a *flush* (see [`flush`]) sorts it, merges it with *Z*, the sorted file of all
-//! signatures seen, and copies the URLs that are new from *A* to the queue, in the order they came.
-//! There are two pairs of *S* and *A*: one is filled while the other is flushed, beside the crawl; only
-//! when both are full an addition waits. Taking from an empty queue flushes what there is.
+//! Adding a URL stores its signature in an array *S* and appends the URL to an auxiliary file *A*. When *S*
+//! is full a *flush* (see [`flush`]) sorts it, merges it with *Z*, the sorted file of all signatures seen,
+//! and copies the new URLs from *A* to the queue, in their original order. There are two pairs of *S* and
+//! *A*: one is filled while the other is flushed in the background; an addition blocks only when both are
+//! full. Dequeuing from an empty queue forces a flush.
 //!
-//! **Cost.** Memory is one number: 25 bytes make a slot (two arrays of 8 + 2 bytes, 4 of index and a bit
-//! for the flush), so 64 MiB are 2.7 million slots; some 2 MiB of buffers come on top. On disk 8 bytes a
-//! URL seen, and what is in *A*. A flush reads and writes *Z* once, so with n URLs seen and m slots an
-//! addition costs a constant and n/m times 8 bytes read and written in sequence: at 200 million
-//! signatures about 1.2 KB of it. More memory means fewer flushes; too little only makes it slower.
+//! **Cost.** Memory is one setting: a slot takes 25 bytes (two arrays of 8 + 2 bytes, 4 of index and a bit
+//! for the flush), so 64 MiB are 2.7 million slots; some 2 MiB of buffers come on top. On disk 8 bytes a URL
+//! seen, and *A*. A flush reads and writes *Z* once, so with n URLs seen and m slots an addition costs a
+//! constant plus n/m times 8 bytes of sequential reads and writes: at 200 million signatures about 1.2 KB.
+//! More memory means fewer flushes; too little only makes it slower.
 //!
-//! *S* is rebuilt from *A* on opening. A checkpoint during a flush names the old *Z*, both *A* and the
-//! queue as it was, so it need not wait; after a crash the flush is simply done again.
+//! *S* is rebuilt from *A* on opening. A checkpoint during a flush names the old *Z*, both *A* and the queue
+//! as it was before the flush, so it need not wait; after a crash the flush is simply repeated.
 //!
-//! From Heydon and Najork, *Mercator: a scalable, extensible web crawler* (1999), in the form of the
-//! notes' section 2.5.
+//! From Heydon and Najork, *Mercator: a scalable, extensible web crawler* (1999), in the form of the notes'
+//! section 2.5.
 
 mod auxiliary;
 mod flush;
@@ -33,25 +33,25 @@ use crate::disk::fault;
 use crate::disk::file::DurableFile;
 use crate::{Error, Pulse, Result};
 
-/// What one slot costs in all: twice a signature and a check, an index and a mark.
+/// The total memory of one slot: two signatures with checks, an index and a mark.
 const BYTES_PER_SLOT: usize = 25;
 const AUXILIARY: &str = "auxiliary";
 const SEEN: &str = "seen";
 
 /// The file of all signatures.
 struct Seen {
-    /// The number in its name; 0: there is none yet.
+    /// The number in its name; 0: there is no file yet.
     number: u64,
     length: u64,
-    /// What is still to be made durable.
+    /// The file, if it is not yet synced.
     unsynced: Option<DurableFile>,
 }
 
-/// Who has the tools of a flush.
+/// The state of the background worker.
 enum Worker {
     Idle(Box<Tools>),
     Running(Flushing),
-    /// An error took them along: what was committed is safe, and this sieve is at its end.
+    /// An error lost the tools: what was committed is safe, and this sieve accepts nothing more.
     Failed,
 }
 
@@ -80,7 +80,7 @@ pub struct MercatorSieve {
 }
 
 impl MercatorSieve {
-    /// Opens the sieve as it was committed, with so many bytes of memory.
+    /// Opens the sieve as it was committed, with a memory budget in bytes.
     pub fn open(opening: Opening, memory: usize, pulse: &Pulse) -> Result<MercatorSieve> {
         let (queue, writer) = Queue::open(opening)?;
         let numbered = NumberedFiles::new(opening);
@@ -112,7 +112,7 @@ impl MercatorSieve {
         Ok(sieve)
     }
 
-    /// Flushes what is in the filling pair, beside the caller; waits for the flush before, if any.
+    /// Flushes the pair being filled, in the background; waits for the previous flush, if any.
     fn rotate(&mut self, pulse: &Pulse) -> Result<()> {
         self.wait(pulse)?;
         let Worker::Idle(tools) = &mut self.worker else { return Err(failed()) };
@@ -158,7 +158,7 @@ impl MercatorSieve {
         }
     }
 
-    /// Takes over what a flush did, if it is done.
+    /// Takes over the result of a flush, if it is done.
     fn collect(&mut self) -> Result<()> {
         let Worker::Running(flushing) = &mut self.worker else { return Ok(()) };
         let Some(outcome) = flushing.running.outcome() else { return Ok(()) };

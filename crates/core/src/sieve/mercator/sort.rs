@@ -1,30 +1,30 @@
-//! A stable indirect sort of signatures: 4 bytes a key beside the keys, which stay where they are.
+//! A stable indirect sort of signatures: 4 bytes a key in addition to the keys, which stay in place.
 //!
-//! Signatures are uniform, so their top bits split them into buckets of about 40: one stable counting pass
-//! puts the indices of each bucket together, and a bucket is sorted, in the first-level cache, only when
-//! the merge gets to it. About 25 ns a key for millions of keys. Keys that are not uniform cost n log n
-//! comparisons, and no more memory.
+//! Signatures are uniformly distributed, so their top bits split them into buckets of about 40: one stable
+//! counting pass groups the indices by bucket, and a bucket is sorted, in the L1 cache, only when the merge
+//! reaches it. About 25 ns a key for millions of keys. Keys that are not uniform cost n log n comparisons,
+//! and no more memory.
 
 const BUCKET_BITS: u32 = 16;
-/// The bits of a bucket's size that is aimed at.
+/// The log2 of the target bucket size.
 const BUCKET_SIZE_BITS: u32 = 6;
-/// How many entries are gathered at once; only a bucket of freak keys is larger.
+/// The number of entries gathered per step; only a bucket of skewed keys is larger.
 const GATHERED: usize = 1 << 12;
 
-/// The keys with their indices, by key and then by index.
+/// The keys with their indices, ordered by key and then by index.
 pub struct Sorted<'a> {
     keys: &'a [u64],
     indices: &'a mut [u32],
     /// Where each bucket ends in `indices`.
     ends: Vec<u32>,
     bucket: usize,
-    /// The first index that was not yet gathered.
+    /// The first index not yet gathered.
     next: usize,
     gathered: Vec<(u64, u32)>,
     at: usize,
 }
 
-/// Sorts `keys`, at most 2^32 of them, by way of `indices`.
+/// Sorts `keys`, at most 2^32 of them, through `indices`.
 pub fn sorted<'a>(keys: &'a [u64], indices: &'a mut Vec<u32>) -> Sorted<'a> {
     let bits = (usize::BITS - keys.len().leading_zeros()).saturating_sub(BUCKET_SIZE_BITS).min(BUCKET_BITS);
     let bucket = |key: u64| key.checked_shr(64 - bits).unwrap_or(0) as usize;
@@ -45,7 +45,7 @@ pub fn sorted<'a>(keys: &'a [u64], indices: &'a mut Vec<u32>) -> Sorted<'a> {
 }
 
 impl Sorted<'_> {
-    /// Gathers the next entries; false when there are no more.
+    /// Gathers the next entries; returns false at the end.
     fn gather(&mut self) -> bool {
         self.gathered.clear();
         self.at = 0;

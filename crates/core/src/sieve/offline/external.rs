@@ -1,7 +1,7 @@
-//! An external sort: any number of rows of one or two words, in a fixed amount of memory.
+//! An external merge sort: any number of rows of one or two words, in a fixed amount of memory.
 //!
-//! Rows are gathered until the memory is full, sorted, and written as a *run*; at the end the runs are
-//! merged through a heap. What fits into memory never touches the disk.
+//! Rows are buffered until the memory is full, sorted, and written as a *run*; at the end the runs are merged
+//! through a heap. Input that fits into memory never touches the disk.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,16 +12,16 @@ use crate::disk::file::remove;
 use crate::sieve::words::{WordReader, WordWriter};
 use crate::{Error, Result};
 
-/// Rows on their way to being sorted.
+/// The input side of the sort.
 pub struct ExternalSort<const N: usize> {
-    /// What the names of the runs begin with.
+    /// The prefix of the runs' file names.
     prefix: PathBuf,
     rows: Vec<[u64; N]>,
     capacity: usize,
     runs: Vec<Run>,
 }
 
-/// A run on disk, which goes when it is dropped.
+/// A run on disk, removed on drop.
 struct Run {
     path: PathBuf,
     length: u64,
@@ -107,7 +107,7 @@ impl<const N: usize> Iterator for SortedRows<N> {
     }
 }
 
-/// What rows are sorted by: that of an array costs a loop for each comparison, which doubles the time.
+/// The sort key: comparing arrays costs a loop per comparison, which doubles the time.
 #[inline]
 fn order<const N: usize>(row: &[u64; N]) -> (u64, u64) {
     const { assert!(N == 1 || N == 2) };

@@ -1,13 +1,13 @@
 //! The `offline` sieve: three files and no structure in memory.
 //!
-//! *A* takes what is added, *Z* has the signatures of everything seen, in order, and the queue is the
-//! frontier. A flush, when one is asked for or the queue is empty, sorts pairs (signature, ordinal
-//! position in *A*) externally, merges them with *Z*, sorts the ordinals of the new ones back, externally
-//! too, and scans *A* in parallel with them, so the queue is in first-seen order.
+//! *A* receives the additions, *Z* has the sorted signatures of everything seen, and the queue is the
+//! frontier. A flush, on request or when the queue is empty, sorts pairs (signature, ordinal in *A*)
+//! externally, merges them with *Z*, sorts the ordinals of the new ones back, again externally, and scans *A*
+//! in parallel with them, so the queue is in first-seen order.
 //!
-//! **Cost.** Memory is one number: 24 bytes make an entry of a run (a pair, and an ordinal to sort back),
-//! so 64 MiB are runs of 2.8 million; while at most 64 runs are merged, each has 128 KiB of buffers. On
-//! disk 8 bytes a URL seen, *A*, and during a flush 16 bytes an entry of *A*. It answers late and is the
+//! **Cost.** Memory is one setting: an entry of a run takes 24 bytes (a pair, and an ordinal to sort back),
+//! so 64 MiB are runs of 2.8 million; while runs are merged, at most 64 of them, each has 128 KiB of buffers.
+//! On disk 8 bytes a URL seen, *A*, and during a flush 16 bytes an entry of *A*. It answers late and is the
 //! fastest way through a large file of URLs: *Z* is read and written once per 64 runs, not once per array.
 //!
 //! From the notes' section 2.4.
@@ -27,9 +27,9 @@ use crate::disk::file::DurableFile;
 use crate::disk::log::{LogStream, LogWriter};
 use crate::{Pulse, Result};
 
-/// A pair while signatures are sorted, an ordinal while those of the new ones are.
+/// A pair while signatures are sorted, plus an ordinal while those of the new ones are.
 const BYTES_PER_ENTRY: usize = 24;
-/// How many runs are merged at most: past that *A* is flushed unasked.
+/// The maximum number of runs per merge; beyond that *A* is flushed unasked.
 const MOST_RUNS: u64 = 64;
 const AUXILIARY: &str = "auxiliary";
 const SEEN: &str = "seen";
@@ -42,19 +42,19 @@ pub struct OfflineSieve {
     auxiliary: LogWriter,
     /// The number in the names of the auxiliary file and, if there is one, of the signatures.
     number: u64,
-    /// How many entries the auxiliary file has.
+    /// The number of entries in the auxiliary file.
     pending: u64,
-    /// How long the file of all signatures is; 0: there is none.
+    /// The length of the file of all signatures; 0: there is none.
     seen: u64,
     unsynced: Option<DurableFile>,
-    /// How many entries a run has.
+    /// The number of entries per run.
     entries: usize,
     flushes: u64,
     flush_time: Duration,
 }
 
 impl OfflineSieve {
-    /// Opens the sieve as it was committed, with so many bytes of memory.
+    /// Opens the sieve as it was committed, with a memory budget in bytes.
     pub fn open(opening: Opening, memory: usize) -> Result<OfflineSieve> {
         let (queue, writer) = Queue::open(opening)?;
         let numbered = NumberedFiles::new(opening);

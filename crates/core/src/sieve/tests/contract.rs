@@ -1,4 +1,4 @@
-//! The contract of the sieves as a property test, the same for every kind: against a list.
+//! The contract of the sieves as a property test, the same for every kind, against a list as the model.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::disk::tests::watch::{Loss, Watch, restore};
 use crate::sieve::{Batch, Checkpoint, Files, Opening, Sieve, State};
 use crate::{Pulse, Result, Signature};
 
-/// What is done to a sieve.
+/// An operation on a sieve.
 #[derive(Clone, Debug)]
 pub enum Step {
     Add(Vec<u8>),
@@ -64,7 +64,7 @@ impl Collection {
         self.state = checkpoint.state;
     }
 
-    /// Cuts every file back to what was committed.
+    /// Truncates every file to its committed length.
     fn cut_back(&self) {
         for entry in std::fs::read_dir(self.folder.path().join("frontier")).unwrap() {
             let name = format!("frontier/{}", entry.unwrap().file_name().to_str().unwrap());
@@ -134,7 +134,7 @@ pub fn check(steps: Vec<Step>, open: Opener) {
     }
 }
 
-/// Taking can start again at any entry that was given out.
+/// Dequeuing can restart at any entry that was emitted.
 pub fn check_restart(open: Opener) {
     let mut collection = Collection::new();
     let mut sieve = open(collection.opening(None));
@@ -155,7 +155,7 @@ pub fn check_restart(open: Opener) {
     }
 }
 
-/// How many URLs each round of [`work`] adds, and how many it takes.
+/// The number of URLs that each round of [`work`] adds, and the number it dequeues.
 const ROUND: (usize, usize) = (8, 3);
 const ROUNDS: usize = 3;
 
@@ -180,7 +180,7 @@ fn work(sieve: &mut dyn Sieve, collection: &mut Collection, round: usize) -> Res
     Ok(())
 }
 
-/// Opens what is left, and finds every URL that was not taken before the last of these commits.
+/// Reopens what is left, and finds every URL that was not dequeued before the last of these commits.
 fn check_after(collection: &Collection, commits: usize, open: Opener) {
     collection.cut_back();
     let mut sieve = open(collection.opening(None));
@@ -192,7 +192,7 @@ fn check_after(collection: &Collection, commits: usize, open: Opener) {
     assert!(found.into_iter().eq((commits * ROUND.1..ROUNDS * ROUND.0).map(url)));
 }
 
-/// A crash at any operation, and whatever it loses of what was not synced, goes back to the last commit.
+/// A crash at any operation, whatever it loses of what was not synced, goes back to the last commit.
 pub fn check_crash(open: Opener) {
     let mut collection = Collection::new();
     let watch = Watch::record(collection.folder.path());
@@ -219,7 +219,7 @@ pub fn check_crash(open: Opener) {
     }
 }
 
-/// A full disk at any operation is one error, and the last commit is whole.
+/// A full disk at any operation is one error, and the last commit is intact.
 pub fn check_full_disk(open: Opener) {
     for number in 0.. {
         let mut collection = Collection::new();
