@@ -1,9 +1,9 @@
-"""Documents of other formats to text, in a process of its own that may die without harm.
+"""Converts documents of other formats to text, in a separate process whose crash does no harm.
 
-The crawl runs this file with the classes of the user's (``crivello.crawl.converters``) and the media type as its
-arguments; it reads the document from its standard input and writes title and text as JSON. It may use a gigabyte,
-and whatever it does when it meets a broken document stays with it. It imports nothing of Crivello but, for such a
-class, ``crivello.extend``, so that it starts quickly.
+The crawl runs this file with the user-defined classes (``crivello.crawl.converters``) and the media type as
+arguments; it reads the document from standard input and writes title and text as JSON. Its memory is limited
+to a gigabyte, and whatever a broken document does to it stays in this process. It imports nothing of Crivello
+except, for such a class, ``crivello.extend``, so that it starts quickly.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _by_class(name: str, media_type: str, body: bytes) -> tuple[str, str]:
 
     def checked(said: tuple[str, str]) -> tuple[str, str]:
         title, text = said
-        # What is no character (a lone surrogate) is no JSON either.
+        # A lone surrogate is not a character, and cannot be encoded in JSON.
         return title.encode(errors="replace").decode(), text.encode(errors="replace").decode()
 
     converter = load("crawl.converters", name)
@@ -40,7 +40,7 @@ def _by_class(name: str, media_type: str, body: bytes) -> tuple[str, str]:
 
 
 def main() -> None:
-    """What the process does."""
+    """The entry point of the conversion process."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     told, media_type = json.loads(sys.argv[1]), sys.argv[2]
     sys.path[:] = told["path"]

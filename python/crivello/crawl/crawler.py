@@ -1,8 +1,8 @@
-"""The crawl, from the outside: starts the native threads, makes checkpoints, and knows when to end.
+"""The crawl driver: starts the native threads, makes checkpoints, and decides when to end.
 
-Fetching, parsing and storing run in native threads (``crates/core/src/crawl``); this thread looks at them a
+Fetching, parsing and storing run in native threads (``crates/core/src/crawl``); this thread polls them a
 few times a second. Every few seconds a checkpoint makes the sieve, the table, the links, the archive and
-the log durable together, so a crash costs at most what came after it.
+the log durable together, so a crash loses at most what came after it.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from crivello.settings import Crawl, for_core
 from crivello.sieve import KINDS, Sieve, open_sieve, state_of_kind
 
 _BETWEEN_REPORTS = 0.2
-# Checkpoints begin close together, so that the first pages can be searched at once, and move apart by doubling.
+# The first checkpoint comes early, so that the first pages can be searched soon; then the interval doubles.
 _FIRST_CHECKPOINT = 0.5
-# Ctrl-C is to end a crawl within three seconds: the pages that were fetched get this long to be stored.
+# Ctrl-C must end a crawl within three seconds: fetched pages get this long to be stored.
 _SETTLING = 1.5
 
 
 def canonical_seeds(urls: Sequence[str]) -> list[str]:
-    """The seeds in canonical form; what is not a URL of the web is an error."""
+    """Canonicalises the seeds; raises `InvalidArgument` for anything but an http or https URL."""
     seeds = []
     for url, canonical in zip(urls, _core.canonical_urls(list(urls)), strict=True):
         if canonical is None:
@@ -57,22 +57,22 @@ def crawl(
     settings: Crawl | None = None,
     on_progress: Callable[[Report], object] | None = None,
 ) -> Report:
-    """Crawls into a collection that is open for writing, from these URLs and from where it stopped last.
+    """Crawls into a collection that is open for writing, from these URLs and from where the last run stopped.
 
     ``settings`` replaces those of the collection for this run. Ctrl-C ends it with a checkpoint and raises
-    KeyboardInterrupt.
+    `KeyboardInterrupt`.
     """
     return Crawler(collection, urls, settings=settings, on_progress=on_progress).run()
 
 
 def user_agent(settings: Crawl) -> str:
-    """Who we are, as servers see it: name, version, and where to complain."""
+    """The User-Agent header: name, version and contact."""
     contact = f" (+{settings.contact})" if settings.contact else ""
     return f"{settings.user_agent}/{version('crivello')}{contact}"
 
 
 def _plan(settings: Crawl, seeds: Sequence[str], extensions: Extensions, **more: Any) -> bytes:
-    """What the native threads are told, as JSON."""
+    """The configuration of the native threads, as JSON."""
     converters = load_converters(extensions, settings.converters)
     plan = {
         "crawl": for_core(settings),
@@ -91,7 +91,7 @@ def _plan(settings: Crawl, seeds: Sequence[str], extensions: Extensions, **more:
 
 
 def check(settings: Crawl, seeds: Sequence[str]) -> None:
-    """Raises what would keep a crawl from starting, before anything is made."""
+    """Raises any error that would keep a crawl from starting, before any file is created."""
     extensions = Extensions()
     load_policy(extensions, settings)
     if settings.sieve not in KINDS:
@@ -100,9 +100,10 @@ def check(settings: Crawl, seeds: Sequence[str]) -> None:
 
 
 def starts_on_private(settings: Crawl, seeds: Sequence[str]) -> bool:
-    """Whether any of the seeds is on a private network; it is an error if none of their names resolves.
+    """Returns whether any of the seeds is on a private network.
 
-    Behind a proxy or with a name server of its own the crawl itself finds out.
+    Raises `CrawlError` if none of their names resolves. With a proxy or a configured name server this is left to
+    the crawl itself.
     """
     if settings.name_server or settings.proxy:
         return False
@@ -137,8 +138,8 @@ class Crawler:
             raise CrawlError(
                 f"{collection.folder} has no seeds yet", hint="name at least one URL to start from"
             )
-        # Who starts on a private network means that network. Only new seeds are looked at: a name that has
-        # moved to a private address since it was named is not meant.
+        # A seed on a private network is consent to crawl that network. Only new seeds are checked: a name
+        # that has moved to a private address since it was added is no such consent.
         private: bool = self._state.get("private", False)
         self._private = private or (bool(new) and starts_on_private(self._settings, new))
         self.report: Report = Report(self._state.get("report"))
@@ -146,11 +147,11 @@ class Crawler:
         self._stopping = threading.Event()
 
     def stop(self) -> None:
-        """Ends the crawl, after a checkpoint; any thread may call it."""
+        """Ends the crawl, after a checkpoint. Thread-safe."""
         self._stopping.set()
 
     def run(self) -> Report:
-        """Crawls until there is nothing left to visit, or a limit or Ctrl-C ends it."""
+        """Crawls until the frontier is empty, a limit is reached, or Ctrl-C."""
         self._commit_seeds()
         native = self._start()
         interrupted = False
@@ -170,7 +171,7 @@ class Crawler:
         return self.report
 
     def _watch(self, native: _core.Crawl) -> None:
-        """Reports, makes a checkpoint when one is due, and returns when the crawl is to end."""
+        """Reports, makes a checkpoint when one is due, and returns when the crawl should end."""
         started = last = time.monotonic()
         between = min(_FIRST_CHECKPOINT, self._settings.checkpoint)
         while not self._stopping.is_set():
@@ -189,7 +190,7 @@ class Crawler:
             self._tell(native)
 
     def _commit_seeds(self) -> None:
-        """Whatever ends the crawl before its first checkpoint, it goes on without being told its seeds again."""
+        """Commits the seeds, so that a crawl that ends before its first checkpoint can be resumed."""
         self._state = {**self._state, "seeds": self._seeds, "private": self._private}
         if self._state != self._collection.state("crawl"):
             self._collection.commit({}, crawl=self._state)
@@ -218,7 +219,7 @@ class Crawler:
 
     @property
     def _sieve(self) -> object:
-        """Its kind, or a class of the user's."""
+        """The kind of the sieve, or a user-defined class."""
         return self._collection.extensions.named("crawl.sieve", self._settings.sieve)
 
     def _python_sieve(self) -> Sieve:
@@ -257,7 +258,7 @@ class Crawler:
 
 @contextmanager
 def _signals_interrupt() -> Iterator[None]:
-    """SIGTERM ends a crawl as Ctrl-C does; only the main thread may listen to signals."""
+    """Makes SIGTERM end a crawl as Ctrl-C does; only the main thread may handle signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""From the pages of a collection, or from a file of documents, to its index."""
+"""Incremental indexing: from the pages of a collection, or from a file of documents, to its index."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from crivello.index.extract import extracted
 from crivello.settings import Settings
 
 Progress = Callable[[int, float], object]
-"""Called with how many documents were added, and which share of what there is was read."""
+"""Called with the number of documents added, and the fraction of the input read."""
 
 
 @dataclass(frozen=True, repr=False)
 class Indexed(Figures):
-    """What the index of a collection holds, how many documents were added, and how many of those replaced older ones."""
+    """The size of a collection's index, the documents added, and how many of those replaced older ones."""
 
     added: int
     replaced: int
@@ -47,7 +47,7 @@ class Indexed(Figures):
 class Indexer:
     """Keeps the index of a collection up to date.
 
-    Every method commits what it did; when one fails, the index is as it was committed last.
+    Every method commits its changes; if one fails, the index stays at the last commit.
     """
 
     def __init__(self, collection: Collection, settings: Settings | None = None) -> None:
@@ -64,9 +64,9 @@ class Indexer:
         )
 
     def update(self, on_progress: Progress | None = None, *, rebuild: bool = False) -> int:
-        """Indexes the committed pages that are not in the index yet; returns how many.
+        """Indexes the committed pages that are not in the index yet; returns their number.
 
-        ``rebuild`` begins again with the first page, in place of what is there.
+        ``rebuild`` starts over from the first page and replaces the index.
         """
         start = 0 if rebuild else self._rows
         if rebuild:
@@ -85,7 +85,7 @@ class Indexer:
         return added
 
     def refresh_anchors(self) -> int:
-        """Indexes again the pages that many more links lead to than when they were indexed; returns how many."""
+        """Reindexes the pages that gained many inlinks since they were indexed; returns their number."""
         committed = self._collection.length(Layout.ANCHORS)
         if not committed:
             return 0
@@ -103,9 +103,9 @@ class Indexer:
         *,
         rebuild: bool = False,
     ) -> int:
-        """Adds documents from anywhere; returns how many. ``on_progress`` is called with how many were added.
+        """Adds documents from any source; returns their number, which ``on_progress`` gets while it grows.
 
-        ``rebuild`` puts them in place of what is there; pages that were crawled are indexed again by ``update``.
+        ``rebuild`` replaces the index with them; crawled pages are reindexed by the next ``update``.
         """
         counted = 0
         given = 0 if rebuild else self._given
@@ -124,32 +124,32 @@ class Indexer:
         return counted
 
     def delete(self, urls: Iterable[str]) -> None:
-        """Deletes the documents of some URLs."""
+        """Deletes the documents with these URLs."""
         self._index.delete(urls)
         self._commit()
 
     def merge(self) -> None:
-        """Makes one segment of all."""
+        """Merges all segments into one."""
         self._index.merge()
         self._commit()
 
     def merge_some(self) -> None:
-        """Merges what the policy asks for."""
+        """Merges the segments that the merge policy selects."""
         before = self._index.segments
         if self._index.merge_some() is not before:
             self._commit()
 
     def merge_in_background(self) -> None:
-        """Merges what the policy asks for while other things go on; what was merged is committed by the next call."""
+        """Merges what the merge policy selects in the background; the next call commits the result."""
         if self._index.merge_in_background():
             self._commit()
 
     def close(self) -> None:
-        """Ends a merge in the background."""
+        """Stops a background merge."""
         self._index.stop_merging()
 
     def summary(self, added: int, replaced: int = 0) -> Indexed:
-        """What the index holds now."""
+        """The current size of the index."""
         searcher = self._collection.searcher()
         return Indexed(
             added,
@@ -162,14 +162,14 @@ class Indexer:
         )
 
     def _pages(self, *, start: int = 0, pages: Sequence[int] | None = None) -> Documents:
-        """The documents of pages of the collection, prepared."""
+        """The documents of the collection's pages, ready to index."""
         extractor = None if self._extractor is None else partial(extracted, self._extractor)
         return self._collection.documents(
             self._options, start=start, pages=pages, language=self._language, extractor=extractor
         )
 
     def _prepared(self, documents: Iterable[Document]) -> Iterable[Document]:
-        """The documents in the language that the settings say, and as the extractor wants them."""
+        """The documents with the configured language, after the extractor."""
         if self._language is not None:
             language = self._language
             documents = (document._replace(language=language) for document in documents)
@@ -183,7 +183,7 @@ class Indexer:
 
     @property
     def _given(self) -> int:
-        """How many documents came from elsewhere than the crawl."""
+        """The number of documents that did not come from the crawl."""
         given: int = self._collection.state("index").get("given", 0)
         return given
 
@@ -196,7 +196,7 @@ class Indexer:
         segments = self._index.segments
         files: dict[str, int | None] = {Layout.segment(name): None for name in self._index.obsolete}
         files |= {Layout.segment(name): length for name, length in segments}
-        # The order of the segments says which of two versions of a page is the newer.
+        # Of two versions of a page, the one in the later segment is the newer.
         state = {
             "rows": self._rows if rows is None else rows,
             "segments": [name for name, _ in segments],

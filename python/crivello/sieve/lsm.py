@@ -1,11 +1,12 @@
 """The ``lsm`` sieve: signatures in RocksDB, looked up and written in batches.
 
-A log-structured merge tree keeps sorted levels on disk, each some times larger than the one above it, and
-a Bloom filter for each file, so that a signature that was never seen mostly costs no disk access; memory
-is fixed (write buffers and block cache), and a URL costs about 24 bytes on disk, written several times
-over as the levels merge. From the notes' section 2.3 (O'Neil et al., *The log-structured merge-tree*, 1996).
+A log-structured merge tree keeps sorted levels on disk, each several times larger than the one above it, and
+a Bloom filter for each file, so that looking up an unseen signature mostly costs no disk access; memory
+is fixed (write buffers and block cache), and a URL costs about 24 bytes on disk, rewritten several times
+as the levels are merged (write amplification). From the notes' section 2.3 (O'Neil et al., *The
+log-structured merge-tree*, 1996).
 
-Should RocksDB know less than was committed (its sequence number tells), it is damaged.
+If RocksDB has fewer writes than were committed (by its sequence number), it is damaged.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class RocksStore:
 
     @property
     def sequence(self) -> int:
-        """A number that grows with every write."""
+        """The sequence number of the last write."""
         return self._database.latest_sequence_number()
 
     def get(self, keys: list[bytes]) -> Sequence[bytes | None]:
@@ -68,12 +69,12 @@ class RocksStore:
             self._database.flush_wal(sync=True)
 
     def close(self) -> None:
-        """Lets go of the files."""
+        """Closes the database."""
         self._database.close()
 
     @contextmanager
     def _named_errors(self) -> Iterator[None]:
-        """RocksDB raises bare exceptions: says which of ours each is."""
+        """Maps RocksDB's bare exceptions to ours."""
         try:
             yield
         except Exception as error:
@@ -120,7 +121,7 @@ class LsmSieve(StoredSieve):
 
 
 def database_options(memory: int) -> Options:
-    """A quarter of the memory for the blocks read last, three quarters for what is being written."""
+    """A quarter of the memory for the block cache, three quarters for the write buffers."""
     tables = BlockBasedOptions()
     tables.set_bloom_filter(BLOOM_BITS, block_based=False)
     tables.set_block_cache(Cache(memory // 4))
@@ -128,9 +129,10 @@ def database_options(memory: int) -> Options:
     options.set_block_based_table_factory(tables)
     options.set_write_buffer_size(memory // 4)
     options.set_max_write_buffer_number(3)
-    # Signatures are random bits: nothing to compress.
+    # Signatures are random bits, so compression is useless.
     options.set_compression_type(DBCompressionType.none())
     options.set_keep_log_file_num(2)
-    # A record that a crash cut off may go; damage anywhere else may not pass as the end of the log.
+    # A record torn by a crash may be dropped; damage elsewhere must not pass for the end of the
+    # write-ahead log.
     options.set_wal_recovery_mode(DBRecoveryMode.tolerate_corrupted_tail_records())
     return options

@@ -47,7 +47,7 @@ class NativeSieve:
         self._core.add(urls, tags)
 
     def add_signatures(self, signatures: Any) -> None:
-        """Adds bare 64-bit signatures from any buffer of them, with empty URLs: for measuring."""
+        """Adds bare 64-bit signatures from a buffer, with empty URLs: for benchmarks."""
         self._core.add_signatures(signatures)
 
     def take(self, n: int) -> list[tuple[int, int, str]]:
@@ -61,7 +61,7 @@ class NativeSieve:
 
     @property
     def native(self) -> _core.Sieve:
-        """What a crawl takes over."""
+        """The native object, which a crawl takes over."""
         return self._core
 
     def checkpoint(self) -> Checkpoint:
