@@ -239,10 +239,10 @@ pub fn media_type(content_type: Option<&str>, url: &str, body: &[u8]) -> Option<
     let vague = says_nothing(declared.as_deref());
     let by_magic =
         || FORMATS.iter().find(|format| !format.magic.is_empty() && body.starts_with(format.magic));
-    if vague || Format::of(declared.as_deref()).is_text() {
-        if let Some(format) = by_magic() {
-            return Some(format.name().to_owned());
-        }
+    if (vague || Format::of(declared.as_deref()).is_text())
+        && let Some(format) = by_magic()
+    {
+        return Some(format.name().to_owned());
     }
     let binary = is_binary(body);
     if vague {
@@ -330,10 +330,13 @@ mod tests {
         assert_eq!(converted_types(), ["application/pdf"]);
     }
 
+    /// A declared type, a URL, a body, and the type that it has.
+    type Case = (Option<&'static str>, &'static str, &'static [u8], Option<&'static str>);
+
     #[test]
     fn the_first_bytes_decide_where_the_declared_type_is_wrong() {
         let page = "https://a.example/x";
-        let cases: &[(Option<&str>, &str, &[u8], Option<&str>)] = &[
+        let cases: &[Case] = &[
             // A declared type is trusted ...
             (Some("Text/HTML; charset=utf-8"), page, HTML, Some("text/html")),
             (Some("text/plain"), page, HTML, Some("text/plain")),
