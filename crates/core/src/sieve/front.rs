@@ -24,8 +24,7 @@ choices! {
         Offline = "offline",
         /// A Bloom filter: fixed memory, false positives.
         Bloom = "bloom",
-        /// A blocked Bloom filter, all bits of a URL in one cache line: faster, somewhat more false
-        /// positives.
+        /// A Bloom filter with the bits of a URL in one cache line: faster, slightly more false positives.
         BlockedBloom = "blocked-bloom",
     }
 }
