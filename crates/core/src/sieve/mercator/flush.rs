@@ -2,9 +2,9 @@
 //!
 //! 1. The signatures are sorted indirectly and stably (see [`super::sort`]).
 //! 2. They are merged with the sorted file of all signatures into the next one; the first occurrence of each
-//!   new signature is marked.
+//!    new signature is marked.
 //! 3. The auxiliary file is read once more, and the marked URLs are appended to the queue, in their original
-//!   order.
+//!    order.
 //!
 //! Everything that a flush needs is moved into it and returned with its outcome, so it shares nothing with
 //! the crawl but its completion.
