@@ -9,6 +9,7 @@ A crawl is measured on real sites: ``CRIVELLO_BENCH_CRAWL`` names a collection; 
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import subprocess
@@ -19,8 +20,10 @@ from typing import TextIO
 
 from crivello import Collection, _core
 from crivello._core import Layout
-from crivello.index import Document
+from crivello.index import Document, Index, options_of
 from crivello.index.jsonl import JsonLines
+
+_EPOCH = datetime.date(1970, 1, 1)
 
 
 def sites() -> Path:
@@ -63,19 +66,21 @@ def crawled() -> Path:
     return folder
 
 
-def write_crawled(crawl: Path, file: Path) -> int:
-    """Writes the text of a crawl's pages, without anchor texts, as JSON lines; returns their number."""
+def write_crawled(crawl: Path, file: Path) -> None:
+    """Writes the documents of a crawl as JSON lines, exactly as they are indexed from its archive."""
     collection = Collection(crawl)
-    written = 0
-    with file.open("w") as lines:
-        for row in collection.pages():
-            page = (
-                collection.record(row).parse(collection.settings.crawl.max_bytes) if row.indexable else None
-            )
-            if page is not None and (page.text or page.title):
-                _write(lines, row.url, page)
-                written += 1
-    return written
+
+    def keep(documents: list[Document]) -> list[Document]:
+        for document in documents:
+            date = (_EPOCH + datetime.timedelta(days=document.day)).isoformat() if document.day else None
+            fields = {**document._asdict(), "type": document.kind, "date": date}
+            del fields["kind"], fields["day"], fields["id"]
+            lines.write(json.dumps(fields) + "\n")
+        return documents
+
+    with tempfile.TemporaryDirectory() as folder, file.open("w") as lines:
+        options = options_of(collection.settings)
+        Index(folder).add_pages(collection.documents(options, extractor=keep))
 
 
 def _write_site(site: Path, lines: TextIO) -> None:
