@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import html
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
 
-class Figures:
+class Figures(ABC):
     """Base class of reports: ``repr`` is one line, ``str`` has a line per figure, and a notebook shows a
     table.
 
@@ -16,11 +17,11 @@ class Figures:
 
     __slots__ = ()
 
-    def _headline(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _headline(self) -> str: ...
 
-    def _figures(self) -> Iterable[tuple[str, str]]:
-        raise NotImplementedError
+    @abstractmethod
+    def _figures(self) -> Iterable[tuple[str, str]]: ...
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self._headline()}>"

@@ -7,6 +7,7 @@ DuckDB …) can read these tables, and none has to be installed.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from itertools import islice
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _BATCH = 10_000
 
 
-class Tabular:
+class Tabular(ABC):
     """Base class of tables: ``pyarrow.table(it)``, ``polars.DataFrame(it)`` and the methods below convert it.
 
     Subclasses define ``_columns`` (names with SQL types) and ``_rows`` (a tuple per row).
@@ -31,11 +32,11 @@ class Tabular:
 
     __slots__ = ()
 
-    def _columns(self) -> Mapping[str, str]:
-        raise NotImplementedError
+    @abstractmethod
+    def _columns(self) -> Mapping[str, str]: ...
 
-    def _rows(self) -> Iterable[tuple[Any, ...]]:
-        raise NotImplementedError
+    @abstractmethod
+    def _rows(self) -> Iterable[tuple[Any, ...]]: ...
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The Arrow PyCapsule interface."""
