@@ -116,7 +116,9 @@ CONVERTING = """
 import sys
 from crivello.crawl import crawler
 from crivello.cli import main
-crawler._CONVERTER = [sys.executable, "-c", sys.argv.pop(1)]
+script = sys.argv.pop(1)
+assert crawler.command
+crawler.command = lambda _: [sys.executable, "-c", script]
 main()
 """
 
