@@ -31,5 +31,5 @@ pub mod stream;
 pub mod url;
 
 pub use error::{Error, Result};
-pub use pulse::Pulse;
+pub use pulse::{Progress, Pulse};
 pub use signature::Signature;

@@ -15,8 +15,43 @@ use pyo3::prelude::*;
 /// The interval at which a long call checks for signals.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
+/// How far a native call has come; read from another thread while it runs.
+#[pyclass(module = "crivello._core", frozen)]
+#[derive(Default)]
+pub struct Progress(crivello_core::Progress);
+
+#[pymethods]
+impl Progress {
+    #[new]
+    fn new() -> Self {
+        Progress::default()
+    }
+
+    /// The amount of work done, and all of it; 0 if unknown.
+    #[getter]
+    fn done(&self) -> (u64, u64) {
+        self.0.done()
+    }
+
+    /// The change of the last iteration; 0 if there are none.
+    #[getter]
+    fn residual(&self) -> f64 {
+        self.0.residual()
+    }
+}
+
 /// Runs `work` without the GIL.
 pub fn enter<T: Send>(py: Python<'_>, work: impl FnOnce(&Pulse) -> Result<T> + Send) -> PyResult<T> {
+    enter_showing(py, None, work)
+}
+
+/// Runs `work` without the GIL, showing its progress.
+pub fn enter_showing<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, Progress>>,
+    work: impl FnOnce(&Pulse) -> Result<T> + Send,
+) -> PyResult<T> {
+    let progress = progress.map(|progress| &progress.get().0);
     let interruption: Mutex<Option<PyErr>> = Mutex::new(None);
     let last_look = Mutex::new(Instant::now());
     let go_on = || {
@@ -36,7 +71,8 @@ pub fn enter<T: Send>(py: Python<'_>, work: impl FnOnce(&Pulse) -> Result<T> + S
             }
         }
     };
-    let outcome = py.detach(|| catch_unwind(AssertUnwindSafe(|| work(&Pulse::new(&go_on)))));
+    let outcome =
+        py.detach(|| catch_unwind(AssertUnwindSafe(|| work(&Pulse::new(&go_on).showing(progress)))));
     match outcome {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(Error::Stopped)) => {
@@ -115,5 +151,6 @@ fn fail(py: Python<'_>, kind: &str) -> PyResult<()> {
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Progress>()?;
     module.add_function(wrap_pyfunction!(fail, module)?)
 }

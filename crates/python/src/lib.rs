@@ -4,6 +4,7 @@
 //! `crivello._core`, is private, and `python/crivello/_core.pyi` is its complete description.
 
 mod analysis;
+mod array;
 mod choices;
 mod codes;
 mod collection;
@@ -29,6 +30,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     analysis::register(module)?;
+    array::register(module)?;
     choices::register(module)?;
     codes::register(module)?;
     crawl::register(module)?;

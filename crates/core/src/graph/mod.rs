@@ -9,11 +9,13 @@
 //! dependencies, and its gain comes from a node order that keeps similar pages together, which an order by
 //! signature does not have.
 
+mod adjacency;
 mod anchors;
 mod blocks;
 mod build;
 mod compressed;
 mod edges;
+pub mod measures;
 mod pagerank;
 mod ranks;
 mod referrers;
@@ -21,6 +23,7 @@ mod referrers;
 use crate::disk::format::Format;
 use crate::{Pulse, Result};
 
+pub use adjacency::{Adjacency, Lists, Numbers, View};
 pub use anchors::{AnchorLog, anchor_bytes, anchors_of};
 pub use build::{Built, build};
 pub use compressed::Graph;

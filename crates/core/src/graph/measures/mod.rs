@@ -1,0 +1,22 @@
+//! Measures of importance of the nodes of a graph.
+//!
+//! Each is a function of the adjacency lists of the graph or of its transpose ([`View`](super::View)), of its
+//! parameters, and of a [`Pulse`](crate::Pulse), which shows its progress and stops it. All are deterministic:
+//! the same graph has the same values, bit for bit, on any number of threads.
+
+mod degree;
+
+pub use degree::degrees;
+
+/// The values of an iterative measure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Iterated {
+    /// The value of each node.
+    pub values: Vec<f64>,
+    /// The number of iterations done.
+    pub iterations: u32,
+    /// The change of the last iteration, in the norm that the measure states.
+    pub residual: f64,
+    /// Whether the change fell to the tolerance.
+    pub converged: bool,
+}
