@@ -12,6 +12,7 @@ use crate::Result;
 use crate::collection::{Outcome, Row};
 use crate::disk::file::DurableFile;
 use crate::fetch::Response;
+use crate::graph::PageLinks;
 use crate::parse;
 
 /// A URL to fetch.
@@ -65,8 +66,8 @@ pub struct Parsed {
     pub conversion: Option<Vec<u8>>,
     /// The digest and the SimHash of its text.
     pub words: Option<(u128, u64)>,
-    /// The signatures of all its links, for the graph.
-    pub targets: Vec<u8>,
+    /// All its links, for the graph.
+    pub links: PageLinks,
     /// The links that are in scope.
     pub found: Vec<Found>,
     /// The page itself, if a policy judges its links by it.

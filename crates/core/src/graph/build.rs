@@ -13,13 +13,12 @@ use std::path::Path;
 
 use super::blocks::MOST_NODES;
 use super::compressed::GraphWriter;
-use super::{LINKS, Node};
-use crate::disk::log::{LogReader, Record};
+use super::{LINKS, Node, targets_of};
+use crate::disk::log::LogReader;
 use crate::signature::interpolation::find;
 use crate::{Error, Pulse, Result, Signature};
 
 const NODES_PER_BEAT: usize = 1 << 12;
-const SIGNATURE: usize = 8;
 
 /// The result of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +44,7 @@ pub fn build(links: &Path, committed: u64, target: &Path, pulse: &Pulse) -> Resu
         if index.is_multiple_of(NODES_PER_BEAT) {
             pulse.beat()?;
         }
-        let targets = targets(links, &log.get(*offset)?)?;
+        let (targets, _) = targets_of(links, &log.get(*offset)?)?;
         let nodes = targets.filter_map(|target| find(pages.len(), |page| pages[page].0, target));
         successors.clear();
         successors.extend(nodes.filter(|node| *node != index).map(|node| Node(node as u32)));
@@ -73,14 +72,6 @@ fn last_records(log: &LogReader, pulse: &Pulse) -> Result<Vec<(Signature, u64)>>
         same
     });
     Ok(records)
-}
-
-fn targets<'a>(path: &Path, record: &Record<'a>) -> Result<impl Iterator<Item = Signature> + use<'a>> {
-    let (targets, rest) = record.payload.as_chunks::<SIGNATURE>();
-    if !rest.is_empty() {
-        return Err(Error::corrupt(path, record.offset, "a record of links ends within a signature"));
-    }
-    Ok(targets.iter().map(|target| Signature(u64::from_le_bytes(*target))))
 }
 
 #[cfg(test)]
@@ -135,7 +126,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (links, target) = (dir.path().join("links.log"), dir.path().join("links.graph"));
         let mut log = LogWriter::open(&links, LINKS, 0).unwrap();
-        let offset = log.append(Signature(1), &[0; 12]).unwrap();
+        let offset = log.append(Signature(1), &[0; 13]).unwrap();
         let committed = log.sync().unwrap();
         let error = build(&links, committed, &target, &Pulse::STEADY).unwrap_err();
         assert!(matches!(error, Error::Corrupt { offset: at, .. } if at == offset));

@@ -15,12 +15,12 @@ mod blocks;
 mod build;
 mod compressed;
 mod edges;
+mod links;
 pub mod measures;
 mod pagerank;
 mod ranks;
 mod referrers;
 
-use crate::disk::format::Format;
 use crate::{Pulse, Result};
 
 pub use adjacency::{Adjacency, Lists, Numbers, View};
@@ -28,13 +28,10 @@ pub use anchors::{AnchorLog, anchor_bytes, anchors_of};
 pub use build::{Built, build};
 pub use compressed::Graph;
 pub use edges::EdgeList;
+pub use links::{LINKS, PageLinks, targets_of};
 pub use pagerank::{PageRank, Settings, pagerank};
 pub use ranks::{Ranks, write_page_ranks, write_ranks};
 pub use referrers::pages_linking_to;
-
-/// The log of links: the key is the page's signature, the payload the signatures of its targets, eight bytes
-/// each, little-endian, in page order.
-pub const LINKS: Format = Format { kind: *b"LINK", version: 1 };
 
 /// A node of a graph: its number, from 0. A graph has at most 2^32 of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

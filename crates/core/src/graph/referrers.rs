@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::LINKS;
+use super::{LINKS, targets_of};
 use crate::disk::log::LogReader;
 use crate::{Pulse, Result};
 
@@ -14,11 +14,13 @@ pub fn pages_linking_to(
     limit: usize,
     pulse: &Pulse,
 ) -> Result<Vec<u64>> {
-    let wanted = signature.to_le_bytes();
     let mut found = Vec::new();
     LogReader::open(links, LINKS, committed)?.scan(0, pulse, |record| {
-        if found.len() < limit && record.payload.chunks_exact(8).any(|target| target == wanted) {
-            found.push(record.key.0);
+        if found.len() < limit {
+            let (followed, nofollow) = targets_of(links, &record)?;
+            if followed.chain(nofollow).any(|target| target.0 == signature) {
+                found.push(record.key.0);
+            }
         }
         Ok(())
     })?;

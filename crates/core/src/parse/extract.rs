@@ -9,7 +9,7 @@
 use super::Rules;
 use super::elements::{Content, Element, Name, Role, Separation};
 use super::flow::Flow;
-use super::links::Links;
+use super::links::{Links, Vouch};
 use super::robots::Directives;
 use super::srcset::candidates;
 use super::tag::{Attribute, Tag};
@@ -143,10 +143,11 @@ impl<'a> Extract<'a> {
         });
     }
 
-    /// The place of the link that a tag makes, unless its author does not vouch for it.
+    /// The place of the link that a tag makes, if it may be followed.
     fn follow(&mut self, tag: &Tag) -> Option<usize> {
-        let href = tag.get(Attribute::Href).filter(|_| !tag.lists(Attribute::Rel, "nofollow"))?;
-        self.links.add(&href)
+        let href = tag.get(Attribute::Href)?;
+        let vouch = tag.get(Attribute::Rel).map_or(Vouch::Full, |relations| vouch(&relations));
+        self.links.add_as(&href, vouch).filter(|_| vouch != Vouch::NoFollow)
     }
 
     fn image(&mut self, tag: &Tag) {
@@ -184,8 +185,8 @@ impl<'a> Extract<'a> {
             self.canonical = self.links.resolve(&href);
         }
         let is_page = || is("alternate") && !is("stylesheet") && has_page_type(tag);
-        if !is("nofollow") && (is("next") || is("prev") || is_page()) {
-            self.links.add(&href);
+        if is("next") || is("prev") || is_page() {
+            self.links.add_as(&href, vouch(&relations));
         }
     }
 
@@ -283,6 +284,19 @@ impl Sink for Extract<'_> {
     fn is_foreign(&self) -> bool {
         self.in_math || matches!(self.inside, Inside::Hidden(Role::Svg, _))
     }
+}
+
+/// What the relations of a link say of it.
+fn vouch(relations: &str) -> Vouch {
+    let one = |word: &str| {
+        let is_one_of = |words: &[&str]| words.iter().any(|other| word.eq_ignore_ascii_case(other));
+        match word {
+            _ if is_one_of(&["nofollow"]) => Vouch::NoFollow,
+            _ if is_one_of(&["ugc", "sponsored"]) => Vouch::None,
+            _ => Vouch::Full,
+        }
+    };
+    relations.split_ascii_whitespace().map(one).max().unwrap_or(Vouch::Full)
 }
 
 /// Whether what a `<link>` leads to is a page, as far as it says.

@@ -11,6 +11,30 @@ use crate::url::{Base, Url, canonical};
 /// The most links taken from a page; a page with more is a spider trap or a dump.
 pub const MAX_LINKS: usize = 10_000;
 
+/// What the author of a page says of a link, strongest first: of several links to a URL, the strongest counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Vouch {
+    /// Nothing.
+    Full,
+    /// It is followed, but the author does not vouch for it (`ugc`, `sponsored`).
+    None,
+    /// It is not to be followed (`nofollow`).
+    NoFollow,
+}
+
+/// The links of a page.
+#[derive(Default)]
+pub struct Found {
+    /// The URLs that may be followed.
+    pub urls: Vec<String>,
+    /// The anchor text of each.
+    pub anchors: Vec<String>,
+    /// Whether the page vouches for each.
+    pub vouched: Vec<bool>,
+    /// The URLs that may not be followed.
+    pub nofollow: Vec<String>,
+}
+
 /// The links found so far.
 pub struct Links {
     /// The maximum number of links.
@@ -19,6 +43,7 @@ pub struct Links {
     has_own_base: bool,
     urls: Vec<String>,
     anchors: Vec<String>,
+    vouches: Vec<Vouch>,
     places: HashMap<Signature, usize, FxBuildHasher>,
     /// A buffer for the current URL.
     address: String,
@@ -33,6 +58,7 @@ impl Links {
             has_own_base: false,
             urls: Vec::new(),
             anchors: Vec::new(),
+            vouches: Vec::new(),
             places: HashMap::default(),
             address: String::new(),
         }
@@ -62,6 +88,11 @@ impl Links {
 
     /// Adds a link and returns its index; `None` if it leads to no page or there are too many.
     pub fn add(&mut self, href: &str) -> Option<usize> {
+        self.add_as(href, Vouch::Full)
+    }
+
+    /// Adds a link of which the author says `vouch`.
+    pub fn add_as(&mut self, href: &str, vouch: Vouch) -> Option<usize> {
         if self.urls.len() == self.most {
             return None;
         }
@@ -76,11 +107,16 @@ impl Links {
             return None;
         }
         match self.places.entry(Signature::of(self.address.as_bytes())) {
-            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Occupied(known) => {
+                let place = *known.get();
+                self.vouches[place] = self.vouches[place].min(vouch);
+                Some(place)
+            }
             Entry::Vacant(new) => {
                 let place = *new.insert(self.urls.len());
                 self.urls.push(self.address.as_str().to_owned());
                 self.anchors.push(String::new());
+                self.vouches.push(vouch);
                 Some(place)
             }
         }
@@ -93,8 +129,18 @@ impl Links {
         }
     }
 
-    /// The URLs, and the anchor text of each.
-    pub fn finish(self) -> (Vec<String>, Vec<String>) {
-        (self.urls, self.anchors)
+    /// The links; with `nofollow` none may be followed.
+    pub fn finish(self, nofollow: bool) -> Found {
+        let mut found = Found::default();
+        for ((url, anchor), vouch) in self.urls.into_iter().zip(self.anchors).zip(self.vouches) {
+            if nofollow || vouch == Vouch::NoFollow {
+                found.nofollow.push(url);
+            } else {
+                found.urls.push(url);
+                found.anchors.push(anchor);
+                found.vouched.push(vouch == Vouch::Full);
+            }
+        }
+        found
     }
 }

@@ -42,6 +42,10 @@ pub struct Page {
     pub links: Vec<String>,
     /// The anchor text of each link; may be empty.
     pub anchors: Vec<String>,
+    /// Whether the page vouches for each link: its relations are neither `ugc` nor `sponsored`.
+    pub vouched: Vec<bool>,
+    /// The URLs of the links that may not be followed, each once, in page order.
+    pub nofollow_links: Vec<String>,
     /// Whether each link's URL has the same shape as the page's.
     pub same_shape: Vec<bool>,
     /// An ISO 639-1 code.
@@ -93,15 +97,16 @@ pub fn parse_with(body: &[u8], url: &str, content_type: Option<&str>, rules: &Ru
 
     let text = extract.text.finish();
     let title = extract.title.finish();
-    let (links, anchors) =
-        if extract.directives.nofollow { Default::default() } else { extract.links.finish() };
+    let found = extract.links.finish(extract.directives.nofollow);
     let own = url.and_then(|url| crate::url::canonical(url.as_str(), None)).unwrap_or_default();
     let words = Words::of(&title, &text, body);
     Page {
         headings: extract.headings,
-        same_shape: links.iter().map(|link| same_shape(link, &own)).collect(),
-        links,
-        anchors,
+        same_shape: found.urls.iter().map(|link| same_shape(link, &own)).collect(),
+        links: found.urls,
+        anchors: found.anchors,
+        vouched: found.vouched,
+        nofollow_links: found.nofollow,
         language: language::language(extract.declared.as_deref(), &text),
         charset,
         canonical: extract.canonical,
@@ -145,6 +150,8 @@ pub fn parse_text_with(body: &[u8], content_type: Option<&str>, rules: &Rules) -
         headings: Vec::new(),
         links: Vec::new(),
         anchors: Vec::new(),
+        vouched: Vec::new(),
+        nofollow_links: Vec::new(),
         same_shape: Vec::new(),
         language: language::language(None, &normalised),
         charset,

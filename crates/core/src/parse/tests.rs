@@ -156,9 +156,25 @@ fn every_kind_of_link_is_followed() {
     let pages = ["/next", "/prev", "/it", "/html", "/plain", "/frame"];
     let pictures = ["/1.png", "/2.png", "/3.png", "/4.webp"];
     assert_eq!(paths(page(html)), [&pages[..], &["/ugc"]].concat());
+    assert_eq!(page(html).vouched, [true, true, true, true, true, true, false]);
+    assert_eq!(page(html).nofollow_links, ["http://example.com/no"]);
     let rules = Rules { srcset: true, ..Rules::default() };
     let found = parse_with(html.as_bytes(), URL, None, &rules);
     assert_eq!(paths(found), [&pages[..], &pictures, &["/ugc"]].concat());
+}
+
+#[test]
+fn the_strongest_of_several_links_to_a_page_counts() {
+    let html = "<a rel=nofollow href=/a>no</a><a rel='x UGC' href=/a>ugc</a><a href=/b>b</a><a rel=sponsored href=/b>\
+        <a rel='ugc nofollow' href=/c>c</a><a rel=NOFOLLOW href=/d>d</a>";
+    let found = page(html);
+    assert_eq!(found.links, ["http://example.com/a", "http://example.com/b"]);
+    assert_eq!(found.anchors, ["ugc", "b"]);
+    assert_eq!(found.vouched, [false, true]);
+    assert_eq!(found.nofollow_links, ["http://example.com/c", "http://example.com/d"]);
+    let found = page(&format!("<meta name=robots content=nofollow>{html}"));
+    assert!(found.links.is_empty() && found.anchors.is_empty());
+    assert_eq!(found.nofollow_links.len(), 4);
 }
 
 #[test]

@@ -131,8 +131,8 @@ fn write_links(py: Python<'_>, path: PathBuf, links: Vec<(u64, Vec<u64>)>) -> Py
     enter(py, |_| {
         let mut log = LogWriter::open(&path, graph::LINKS, 0)?;
         for (page, targets) in &links {
-            let targets: Vec<u8> = targets.iter().flat_map(|target| target.to_le_bytes()).collect();
-            log.append(Signature(*page), &targets)?;
+            let followed = targets.iter().copied().map(Signature).collect();
+            log.append(Signature(*page), &graph::PageLinks { followed, nofollow: Vec::new() }.encode())?;
         }
         log.sync()
     })

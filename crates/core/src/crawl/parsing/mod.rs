@@ -17,6 +17,7 @@ use crate::calendar::timestamp;
 use crate::collection::{Outcome, Row, warc_record};
 use crate::encoding::{self, Undecodable};
 use crate::fetch::Response;
+use crate::graph::PageLinks;
 use crate::media::{Format, Reading, essence, may_have_text, media_type};
 use crate::parse::{self, Page};
 use crate::url::{Scope, Url, canonical_with, clean};
@@ -81,7 +82,7 @@ impl Parser {
             record: None,
             conversion: None,
             words: None,
-            targets: Vec::new(),
+            links: PageLinks::default(),
             found: Vec::new(),
             page: None,
             failure: None,
@@ -203,15 +204,19 @@ impl Parser {
         let scope = self.scope.read().unwrap_or_else(|poisoned| poisoned.into_inner());
         let links = std::mem::take(&mut page.links);
         let anchors = std::mem::take(&mut page.anchors);
-        parsed.targets.reserve(links.len() * 8);
-        for ((url, anchor), alike) in links.into_iter().zip(anchors).zip(&page.same_shape) {
-            let mut url = url;
+        let flags = page.same_shape.iter().zip(&page.vouched);
+        for ((mut url, anchor), (alike, vouched)) in links.into_iter().zip(anchors).zip(flags) {
             clean(&mut url, &self.plan.crawl.clean_up);
-            parsed.targets.extend_from_slice(&Signature::of(url.as_bytes()).0.to_le_bytes());
+            let kept = if *vouched { &mut parsed.links.followed } else { &mut parsed.links.nofollow };
+            kept.push(Signature::of(url.as_bytes()));
             if !deep && scope.allows(&url).is_ok() {
                 let chain = if *alike { parsed.work.tag.chain + 1 } else { 0 };
                 parsed.found.push(Found { url, anchor, tag: Tag { depth, chain, ..Tag::default() } });
             }
+        }
+        for mut url in std::mem::take(&mut page.nofollow_links) {
+            clean(&mut url, &self.plan.crawl.clean_up);
+            parsed.links.nofollow.push(Signature::of(url.as_bytes()));
         }
         // The canonical URL that the page declares is worth a visit, too.
         if let Some(url) = row.canonical.clone().filter(|url| !deep && scope.allows(url).is_ok()) {
@@ -228,7 +233,7 @@ impl Parser {
             row.detail = "it leads to no page".to_owned();
             return;
         };
-        parsed.targets.extend_from_slice(&Signature::of(target.as_bytes()).0.to_le_bytes());
+        parsed.links.followed.push(Signature::of(target.as_bytes()));
         let tag =
             Tag { redirects: parsed.work.tag.redirects + 1, level: parsed.work.tag.level, ..parsed.work.tag };
         if parsed.work.tag.depth == 0 {

@@ -202,7 +202,7 @@ impl Writer {
             }
         }
         if parsed.words.is_some() || row.outcome == Outcome::Redirected {
-            self.links.append(page, &parsed.targets)?;
+            self.links.append(page, &parsed.links.encode())?;
             let links = parsed.found.iter().map(|found| (found.url.as_str(), found.anchor.as_str()));
             self.anchors.append(page, links)?;
         }
@@ -210,7 +210,7 @@ impl Writer {
             self.led_to.extend(row.redirect.clone());
         }
         self.hosts.insert(Signature::of(origin(&row.url).as_bytes()).0);
-        let links = parsed.targets.len() as u64 / 8;
+        let links = parsed.links.followed.len() as u64;
         self.shared.count(|counts| counts.links += links);
         self.judge(&mut parsed)?;
         if let Some(failure) = parsed.failure.take() {
