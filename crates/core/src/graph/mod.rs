@@ -17,9 +17,13 @@ mod compressed;
 mod edges;
 mod links;
 pub mod measures;
+mod names;
+pub mod order;
 mod pagerank;
 mod ranks;
 mod referrers;
+mod scratch;
+mod sort;
 
 use crate::{Pulse, Result};
 
@@ -29,9 +33,11 @@ pub use build::{Built, build};
 pub use compressed::Graph;
 pub use edges::EdgeList;
 pub use links::{LINKS, PageLinks, targets_of};
+pub use names::{Names, NamesWriter};
 pub use pagerank::{PageRank, Settings, pagerank};
 pub use ranks::{Ranks, write_page_ranks, write_ranks};
 pub use referrers::pages_linking_to;
+pub use sort::{ArcSorter, List, Row, SortedArcs};
 
 /// A node of a graph: its number, from 0. A graph has at most 2^32 of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
