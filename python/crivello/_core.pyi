@@ -6,7 +6,7 @@ A test compares this file with the built module: every name, method and paramete
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from os import PathLike
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,6 +139,44 @@ class Arcs:
     def successors(self, node: int) -> Array: ...
     def transpose(self, progress: Progress | None = None) -> Arcs: ...
     def degrees(self, backward: bool, progress: Progress | None = None) -> Array: ...
+
+def pagerank(
+    arcs: Arcs,
+    preferences: list[NDArray[Any]],
+    dangling: NDArray[Any] | Literal[False] | None,
+    damping: float,
+    tolerance: float,
+    iterations: int,
+    method: str,
+    weighted: bool,
+    progress: Progress | None = None,
+) -> list[tuple[Array, int, float, bool]]: ...
+def eigenvector(
+    arcs: Arcs, tolerance: float, iterations: int, weighted: bool, progress: Progress | None = None
+) -> tuple[tuple[Array, int, float, bool], float]: ...
+def seeley(
+    arcs: Arcs, tolerance: float, iterations: int, weighted: bool, progress: Progress | None = None
+) -> tuple[Array, int, float, bool]: ...
+def katz(
+    arcs: Arcs,
+    attenuation: float | None,
+    preference: NDArray[Any],
+    tolerance: float,
+    iterations: int,
+    weighted: bool,
+    progress: Progress | None = None,
+) -> tuple[Array, int, float, bool]: ...
+def hits(
+    arcs: Arcs, tolerance: float, iterations: int, weighted: bool, progress: Progress | None = None
+) -> tuple[tuple[Array, int, float, bool], tuple[Array, int, float, bool]]: ...
+def salsa(arcs: Arcs, hubs: bool, weighted: bool, progress: Progress | None = None) -> Array: ...
+def walks(
+    arcs: Arcs, length: int, start: NDArray[Any], weighted: bool, progress: Progress | None = None
+) -> Array: ...
+def walks_between(
+    arcs: Arcs, length: int, source: int, target: int, weighted: bool, progress: Progress | None = None
+) -> int: ...
+def walks_matrix(arcs: Arcs, length: int, weighted: bool) -> Array: ...
 
 class Graph:
     def __init__(self, path: str | PathLike[str], committed: int) -> None: ...

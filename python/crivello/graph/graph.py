@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Self
 
 from crivello.graph.degrees import Degrees
+from crivello.graph.spectral import Spectral
 
 
-class Graph(Degrees):
+class Graph(Degrees, Spectral):
     """A directed graph.
 
     >>> graph = Graph.from_arcs([0, 1, 2], [1, 2, 0])
