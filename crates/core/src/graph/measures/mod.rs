@@ -5,8 +5,26 @@
 //! the same graph has the same values, bit for bit, on any number of threads.
 
 mod degree;
+mod eigenvector;
+mod hits;
+mod katz;
+mod matrix;
+mod pagerank;
+mod salsa;
+mod seeley;
+mod trim;
+mod walk;
+mod walks;
 
 pub use degree::degrees;
+pub use eigenvector::eigenvector;
+pub use hits::hits;
+pub use katz::katz;
+pub use matrix::Stop;
+pub use pagerank::{Dangling, Method, Settings as PageRankSettings, pagerank};
+pub use salsa::salsa;
+pub use seeley::seeley;
+pub use walks::{walk_matrix, walks, walks_from};
 
 /// The values of an iterative measure.
 #[derive(Clone, Debug, PartialEq)]
