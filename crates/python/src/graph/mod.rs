@@ -1,6 +1,7 @@
 //! The link graph and its ranks.
 
 mod arcs;
+mod compare;
 mod spectral;
 
 use std::path::PathBuf;
@@ -142,6 +143,7 @@ fn write_links(py: Python<'_>, path: PathBuf, links: Vec<(u64, Vec<u64>)>) -> Py
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     arcs::register(module)?;
     spectral::register(module)?;
+    compare::register(module)?;
     module.add_class::<Graph>()?;
     module.add_class::<Ranks>()?;
     module.add_function(wrap_pyfunction!(write_links, module)?)?;
