@@ -187,11 +187,20 @@ fn folder(path: &str) -> &str {
     &path[..path.rfind('/').map_or(0, |slash| slash + 1)]
 }
 
+/// The host of a canonical URL, without its port.
+pub fn host_of(url: &str) -> &str {
+    without_port(split(url).0)
+}
+
+fn without_port(host_and_port: &str) -> &str {
+    let end = host_and_port.rfind(':').filter(|_| !host_and_port.ends_with(']'));
+    &host_and_port[..end.unwrap_or(host_and_port.len())]
+}
+
 /// The registrable domain of a host: its public suffix and the label before it. An IP address, or a host
 /// without such a label, is its own domain.
 pub fn domain(host_and_port: &str) -> &str {
-    let end = host_and_port.rfind(':').filter(|_| !host_and_port.ends_with(']'));
-    let host = &host_and_port[..end.unwrap_or(host_and_port.len())];
+    let host = without_port(host_and_port);
     if host.starts_with('[') || ends_in_number(host) {
         return host;
     }
@@ -242,6 +251,8 @@ mod tests {
             ],
             &["http://other.co.uk/", "http://you.github.io/", "http://badexample.co.uk/", "http://1.0.0.1/"],
         );
+        assert_eq!(host_of("https://www.example.co.uk:8080/a:b"), "www.example.co.uk");
+        assert_eq!(host_of("http://[::1]/"), "[::1]");
         assert_eq!(domain("[::1]:80"), "[::1]");
         assert_eq!(domain("localhost:80"), "localhost");
         assert_eq!(domain("co.uk"), "co.uk");

@@ -1,7 +1,9 @@
 //! The link graph and its ranks.
 
 mod arcs;
+mod collapse;
 mod compare;
+mod components;
 mod spectral;
 
 use std::path::PathBuf;
@@ -144,6 +146,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     arcs::register(module)?;
     spectral::register(module)?;
     compare::register(module)?;
+    collapse::register(module)?;
+    components::register(module)?;
     module.add_class::<Graph>()?;
     module.add_class::<Ranks>()?;
     module.add_function(wrap_pyfunction!(write_links, module)?)?;

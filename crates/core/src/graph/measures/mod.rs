@@ -4,6 +4,8 @@
 //! parameters, and of a [`Pulse`](crate::Pulse), which shows its progress and stops it. All are deterministic:
 //! the same graph has the same values, bit for bit, on any number of threads.
 
+mod bow_tie;
+mod components;
 mod degree;
 mod eigenvector;
 mod hits;
@@ -11,12 +13,17 @@ mod katz;
 mod kendall;
 mod matrix;
 mod pagerank;
+mod reach;
 mod salsa;
 mod seeley;
+#[cfg(test)]
+mod slow;
 mod trim;
 mod walk;
 mod walks;
 
+pub use bow_tie::{Place, bow_tie};
+pub use components::{Components, strong_components, weak_components};
 pub use degree::degrees;
 pub use eigenvector::eigenvector;
 pub use hits::hits;
@@ -24,6 +31,7 @@ pub use katz::katz;
 pub use kendall::{kendall, weighted_kendall};
 pub use matrix::Stop;
 pub use pagerank::{Dangling, Method, Settings as PageRankSettings, pagerank};
+pub use reach::shortest_path;
 pub use salsa::salsa;
 pub use seeley::seeley;
 pub use walks::{walk_matrix, walks, walks_from};
