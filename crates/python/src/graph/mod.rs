@@ -1,6 +1,7 @@
 //! The link graph and its ranks.
 
 mod arcs;
+mod betweenness;
 mod collapse;
 mod compare;
 mod components;
@@ -146,6 +147,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     arcs::register(module)?;
     spectral::register(module)?;
     compare::register(module)?;
+    betweenness::register(module)?;
     collapse::register(module)?;
     components::register(module)?;
     module.add_class::<Graph>()?;

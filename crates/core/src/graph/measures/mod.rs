@@ -4,6 +4,7 @@
 //! parameters, and of a [`Pulse`](crate::Pulse), which shows its progress and stops it. All are deterministic:
 //! the same graph has the same values, bit for bit, on any number of threads.
 
+mod betweenness;
 mod bow_tie;
 mod components;
 mod degree;
@@ -13,8 +14,10 @@ mod katz;
 mod kendall;
 mod matrix;
 mod pagerank;
+mod random_walk;
 mod reach;
 mod salsa;
+mod sampled_betweenness;
 mod seeley;
 #[cfg(test)]
 mod slow;
@@ -22,6 +25,7 @@ mod trim;
 mod walk;
 mod walks;
 
+pub use betweenness::betweenness;
 pub use bow_tie::{Place, bow_tie};
 pub use components::{Components, strong_components, weak_components};
 pub use degree::degrees;
@@ -31,8 +35,10 @@ pub use katz::katz;
 pub use kendall::{kendall, weighted_kendall};
 pub use matrix::Stop;
 pub use pagerank::{Dangling, Method, Settings as PageRankSettings, pagerank};
+pub use random_walk::random_walk_betweenness;
 pub use reach::shortest_path;
 pub use salsa::salsa;
+pub use sampled_betweenness::{Sampled, sampled_betweenness};
 pub use seeley::seeley;
 pub use walks::{walk_matrix, walks, walks_from};
 
