@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crivello._core import signature
+from crivello._core import signature, write_ranks
 from crivello.errors import CorruptFile, InvalidArgument, QuerySyntaxError
-from crivello.graph import Graph, build_graph, rank_graph, write_links
 from crivello.index import Document, Index
 from crivello.search import Results
 from crivello.search.searcher import Search
@@ -73,16 +72,13 @@ def test_a_snippet_marks_the_words_of_the_page(searcher: Search) -> None:
 def test_static_ranks_add_to_the_score(tmp_path: Path) -> None:
     pages = [Document(f"https://{n}.example/", "", "same words") for n in range(3)]
     segments = Index(tmp_path).add(pages)
-    favourite = signature("https://2.example/")
-    links = write_links(tmp_path / "links.log", [(signature(page.url), [favourite]) for page in pages])
-    built = build_graph(tmp_path / "links.log", links, tmp_path / "a.graph")
-    ranked = rank_graph(Graph(tmp_path / "a.graph", built.length), tmp_path / "a.ranks")
-    ranks = tmp_path / "a.ranks", ranked.length
+    strengths = [(signature(page.url), 7.0, float(page.url == "https://2.example/")) for page in pages]
+    ranks = tmp_path / "a.ranks", write_ranks(strengths, tmp_path / "a.ranks"), "indegree"
     by_text, by_both = (opened(tmp_path, segments, ranks, rank_weight=weight) for weight in (0.0, 1.0))
     assert urls(by_text.search("words"))[0] == "https://0.example/"
     assert urls(by_both.search("words"))[0] == "https://2.example/"
     parts = by_both.search("words", explain=True).hits[0].explanation
-    assert parts is not None and [part.label for part in parts.parts] == ["word", "static rank"]
+    assert parts is not None and [part.label for part in parts.parts] == ["word", "static rank by indegree"]
 
 
 def test_a_wrong_query_says_where(searcher: Search) -> None:

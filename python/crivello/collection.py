@@ -22,7 +22,7 @@ from crivello._core import Layout, Record, Row, Table
 from crivello._pages import Pages
 from crivello.errors import CollectionError, InvalidArgument, StorageError
 from crivello.extend import Converter, Extensions, Extractor, Follow, Priority, QueryRewriter, Reranker, Sieve
-from crivello.graph import ranks_in_use
+from crivello.graph.kept import Kept
 from crivello.index import Document, Segment
 from crivello.search import Explanation, Query, Results
 from crivello.search.searcher import Search
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from crivello.crawl import Report
     from crivello.crawl.status import Status
     from crivello.crawl.why import Story
+    from crivello.graph.graph import Graph
     from crivello.graph.update import Ranking
     from crivello.index.given import Given
     from crivello.index.update import Indexed, Indexer
@@ -364,19 +365,21 @@ class Collection:
     def rank(
         self,
         *,
-        damping: float = 0.85,
+        measure: str | None = None,
+        damping: float | None = None,
         by: Mapping[str, float] | Sequence[float] | None = None,
         keep_given: bool = False,
         progress: bool = True,
     ) -> Ranking:
-        """Computes the PageRank of the pages from their links; searches then include it in the score.
+        """Ranks the pages by their links; searches then include the rank in the score.
 
-        ``by`` sets ranks of your own instead: a mapping from URLs, or a number for each of ``pages()``, in
-        that order. With ``keep_given``, such ranks are not replaced by PageRank.
+        ``measure`` is any of ``crivello.graph.MEASURES`` (default: the setting ``rank.measure``). ``by`` sets ranks
+        of your own instead: a mapping from URLs, or a number for each of ``pages()``, in that order. With
+        ``keep_given``, such ranks are not replaced by a measure's.
 
         >>> ranking = collection.rank()
         >>> ranking.top(1)
-        [('https://www.example.org/', 27.3)]
+        [('https://www.example.org/', 0.183)]
         """
         from crivello.graph.update import give_ranks, update_ranks
 
@@ -385,7 +388,22 @@ class Collection:
             shown.begin("ranking")
             if by is not None:
                 return give_ranks(self, by)
-            return update_ranks(self, damping=damping, keep_given=keep_given)
+            return update_ranks(self, measure=measure, damping=damping, keep_given=keep_given)
+
+    def graph(self, *, nofollow: bool = False) -> Graph:
+        """The link graph of the pages: a node for each page, named by its URL.
+
+        Redirects, copies and canonical URLs are folded: a link to one is a link to the page that it stands for. With
+        ``nofollow`` the links that pages do not vouch for count, too.
+
+        >>> graph = collection.graph()
+        >>> graph.name(graph.indegree().argmax())
+        'https://www.example.org/'
+        """
+        from crivello.graph.update import graph_of
+
+        self.refresh()
+        return graph_of(self, nofollow=nofollow)
 
     def search(
         self,
@@ -534,9 +552,10 @@ class Collection:
                 hint="open it for writing: crivello.open(folder, write=True)",
             )
 
-    def _ranks(self) -> tuple[Path, int] | None:
-        name = ranks_in_use(self.state("graph"))
-        return (self.folder / name, self.length(name)) if name else None
+    def _ranks(self) -> tuple[Path, int, str] | None:
+        kept = Kept.of(self.state("graph"))
+        name = kept.ranks_in_use()
+        return (self.folder / name, self.length(name), kept.measure or "") if name else None
 
 
 def _make(folder: Path, settings: Settings) -> None:

@@ -61,13 +61,13 @@ impl Layout {
     }
 
     #[staticmethod]
-    fn graph(number: u64) -> String {
-        layout::graph(number)
+    fn graph_files(number: u64) -> [String; 4] {
+        layout::graph_files(number)
     }
 
     #[staticmethod]
-    fn ranks(number: u64) -> String {
-        layout::ranks(number)
+    fn ranks(measure: &str, number: u64) -> String {
+        layout::ranks(measure, number)
     }
 
     #[staticmethod]

@@ -105,7 +105,7 @@ impl Searcher {
         let files = segment_files(segments);
         let ranks = ranks.as_deref().map(|ranks| &ranks.0);
         let rank_of = |signature| match ranks {
-            Some(ranks) => ranks.get(signature).map(Option::unwrap_or_default),
+            Some(ranks) => Ok(ranks.get(signature)?.map_or(0.0, |rank| rank.strength)),
             None => Ok(0.0),
         };
         enter(py, |pulse| search::Searcher::open(&folder, &files, rank_of, pulse)).map(Searcher)

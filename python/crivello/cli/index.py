@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Adds the verb."""
-    app.command("index", cls=InGroups)(with_settings("index", "index.codes")(index))
+    app.command("index", cls=InGroups)(with_settings("index", "index.codes", "rank")(index))
 
 
 def index(

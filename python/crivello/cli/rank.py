@@ -66,7 +66,7 @@ def rank(
             ranked = rank_edge_list(graph, damping=damping)[:top]
         case Measure.PAGERANK:
             with Collection.write(folder) as collection:
-                ranked = collection.rank(damping=damping).top(top)
+                ranked = collection.rank(measure=measure, damping=damping).top(top)
     if not ranked:
         say("there is nothing to rank yet")
         raise typer.Exit(NOTHING)

@@ -83,6 +83,7 @@ def tell(story: Story) -> Iterator[Line]:
     for decision in story.decisions:
         yield _moment(decision.time), _of_decision(decision)
     yield from _relations(story)
+    yield from _ranks(story)
     if story.place is not None:
         yield "record", "{file}, offset {offset:,}, {length:,} bytes".format(**story.place)
     if story.row is not None:
@@ -146,6 +147,21 @@ def _relations(story: Story) -> Iterator[Line]:
         yield "redirected from", url
     for url in story.copies:
         yield "is copied by", url
+
+
+def _ranks(story: Story) -> Iterator[Line]:
+    for standing in story.standings:
+        yield (
+            standing.measure,
+            f"{standing.value:.4g}, {_ordinal(standing.position)} of {standing.pages:,} "
+            f"(above or with {standing.percentile:.4g} % of the pages)",
+        )
+
+
+def _ordinal(number: int) -> str:
+    teens = number % 100 in (11, 12, 13)
+    ending = "th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
 
 
 def _moment(time: float) -> str:

@@ -20,6 +20,7 @@ from crivello.store import Outcome, Row
 
 if TYPE_CHECKING:
     from crivello.collection import Collection
+    from crivello.graph.update import Standing
 
 State = Literal["done", "waits", "left out", "unknown"]
 
@@ -70,6 +71,7 @@ class Story:
     others: dict[str, str] = field(default_factory=dict)
     is_indexed: bool = False
     index_reason: str = ""
+    standings: list[Standing] = field(default_factory=list)
     settings: Crawl = field(default_factory=Crawl)
 
     def __repr__(self) -> str:
@@ -115,6 +117,7 @@ class Story:
             "record": self.place,
             "indexed": self.is_indexed,
             "index_reason": self.index_reason,
+            "ranks": [standing.to_dict() for standing in self.standings],
         }
 
 
@@ -130,6 +133,7 @@ def why(collection: Collection, url: str) -> Story:
         story.state, story.depth = "done", story.row.depth
         story.is_indexed, story.index_reason = _index(collection, story.row)
         story.others = _outcomes(collection, story.row)
+        story.standings = _standings(collection, story.row)
         return story
     story.depth = depth_in_frontier(collection, story.url)
     if story.depth is not None or story.is_seed:
@@ -226,6 +230,13 @@ def _anchor(collection: Collection, finder: Row, url: str) -> str:
         return ""
     links = clean(page.links, collection.settings.crawl)
     return next((anchor for link, anchor in zip(links, page.anchors, strict=True) if link == url), "")
+
+
+def _standings(collection: Collection, row: Row) -> list[Standing]:
+    """Where a page stands in each measure."""
+    from crivello.graph.update import standings
+
+    return standings(collection, row.url)
 
 
 def _outcomes(collection: Collection, row: Row) -> dict[str, str]:

@@ -1,32 +1,44 @@
-"""Updates the graph and the ranks of a collection from its log of links."""
+"""The graph of a collection, and the ranks of its pages."""
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from crivello import _core
-from crivello._core import Layout
+from crivello._core import Layout, Progress, Ranks
 from crivello._figures import Figures, shown
 from crivello._tables import Tabular
 from crivello.collection import Collection
 from crivello.errors import InvalidArgument
-from crivello.graph import Graph, Ranks, build_graph, given_ranks, rank_graph, ranks_in_use
+from crivello.graph.graph import Graph
+from crivello.graph.kept import Kept
+from crivello.graph.measures import Measure, named
+from crivello.graph.scores import Scores
+from crivello.store import Outcome
+
+SHARE_OF_BASE = 8
+"""A new base is written when the log of links grew by more than a SHARE_OF_BASE-th since the last."""
 
 
 @dataclass(frozen=True, repr=False)
 class Ranking(Figures, Tabular):
-    """The size of a collection's graph, and the rank of each page (the mean is 1).
+    """The size of a collection's graph, and the rank of each page by a measure.
 
     Iterating yields the URL and rank of every ranked page, in page order; ``top`` returns the best.
     """
 
-    pages: int
-    links: int
-    bits_per_link: float
-    iterations: int
+    pages: int = 0
+    links: int = 0
+    bits_per_link: float = 0.0
+    measure: str = ""
+    iterations: int = 0
+    converged: bool = True
     _collection: Collection | None = field(default=None, compare=False)
 
     def __iter__(self) -> Iterator[tuple[str, float]]:
@@ -42,7 +54,9 @@ class Ranking(Figures, Tabular):
             "ranked_pages": self.pages,
             "links": self.links,
             "bits_per_link": self.bits_per_link,
+            "measure": self.measure,
             "iterations": self.iterations,
+            "converged": self.converged,
         }
 
     def _headline(self) -> str:
@@ -59,39 +73,130 @@ class Ranking(Figures, Tabular):
         return self
 
 
-def update_ranks(collection: Collection, *, damping: float = 0.85, keep_given: bool = False) -> Ranking:
-    """Builds the graph from the committed links, computes PageRank, and commits both.
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a page stands in a measure: its value, its position from 1 on, and the number of pages."""
 
-    The files get new names each time: after a crash, and for readers of the last commit, its files still exist.
+    measure: str
+    value: float
+    position: int
+    pages: int
+
+    @property
+    def percentile(self) -> float:
+        """The share of pages, in percent, that do not stand above it."""
+        return 100 * (self.pages - self.position + 1) / self.pages
+
+    def to_dict(self) -> dict[str, Any]:
+        """The form of ``crivello why --json``."""
+        return {
+            "measure": self.measure,
+            "value": self.value,
+            "position": self.position,
+            "pages": self.pages,
+            "percentile": self.percentile,
+        }
+
+
+def graph_of(collection: Collection, *, nofollow: bool = False, progress: Progress | None = None) -> Graph:
+    """The graph of the pages of a collection as of its last commit; its names are their URLs."""
+    base = Kept.of(collection.state("graph")).base
+    return Graph(
+        *_core.page_graph(collection.folder, base, dict(collection.files), nofollow, progress)
+    ).showing(progress)
+
+
+def update_ranks(
+    collection: Collection,
+    *,
+    measure: str | None = None,
+    damping: float | None = None,
+    keep_given: bool = False,
+) -> Ranking:
+    """Computes the ranks of the pages by ``measure`` and by the other measures that are kept, and commits them.
+
+    Files get new names each time: after a crash, and for readers of the last commit, its files still exist.
     With ``keep_given`` nothing is done if the ranks were set by ``give_ranks``.
     """
-    committed = collection.length(Layout.LINKS)
-    old = collection.state("graph")
-    if not committed or (keep_given and old.get("given")):
-        return Ranking(0, 0, 0.0, 0)
-    number = old.get("number", 0) + 1
-    graph_file, ranks_file = Layout.graph(number), Layout.ranks(number)
-    built = build_graph(collection.folder / Layout.LINKS, committed, collection.folder / graph_file)
-    graph = Graph(collection.folder / graph_file, built.length)
-    ranked = rank_graph(graph, collection.folder / ranks_file, damping=damping)
-    files: dict[str, int | None] = {graph_file: built.length, ranks_file: ranked.length}
-    if "number" in old:
-        files |= {Layout.graph(old["number"]): None, Layout.ranks(old["number"]): None}
-    if given := given_ranks(old):
-        files[given] = None
-    collection.commit(files, graph={"number": number, "damping": damping, "gifts": old.get("gifts", 0)})
-    return Ranking(graph.nodes, graph.arcs, graph.bits_per_link, ranked.iterations, collection)
+    old = Kept.of(collection.state("graph"))
+    if not collection.length(Layout.LINKS) or (keep_given and old.is_given):
+        return Ranking()
+    settings = collection.settings.rank
+    names = dict.fromkeys([measure or settings.measure, *settings.measures.split()])
+    measures = [named(name) for name in names]
+    new = replace(old, number=old.number + 1, measures=tuple(names), is_given=False)
+    files: dict[str, int | None] = {}
+    if _has_outgrown(collection, old):
+        new, written = _with_new_base(collection, old, new)
+        files |= written
+    committed = {name: length for name, length in {**collection.files, **files}.items() if length is not None}
+    graph = Graph(*_core.page_graph(collection.folder, new.base, committed, False))
+    results = []
+    for each, (_, file) in zip(measures, new.ranks(), strict=True):
+        scores = each(graph, **_options(each, settings.damping if damping is None else damping))
+        values = np.asarray(scores)
+        files[file] = graph.names.write_ranks(values, strengths(values), collection.folder / file)  # type: ignore[union-attr]
+        results.append(scores)
+    files |= dict.fromkeys(_replaced(collection, old, new))
+    collection.commit(files, graph=new.state())
+    return _ranking(graph, results[0], new, collection)
+
+
+def _ranking(graph: Graph, scores: Scores, kept: Kept, collection: Collection) -> Ranking:
+    links = Layout.graph_files(kept.base[0])[2] if kept.base else ""
+    bits = 8 * collection.length(links) / max(graph.arcs, 1)
+    ended = (scores.measure, scores.iterations or 0, scores.converged)
+    return Ranking(graph.nodes, graph.arcs, bits, *ended, collection)
+
+
+def _options(measure: Measure, damping: float) -> dict[str, Any]:
+    return {"damping": damping} if "damping" in measure.options() else {}
+
+
+def strengths(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What a search adds ln(1 + r) for: r = n / p − 1 for the page in position p of n.
+
+    So the score depends on the order of the pages alone, whatever the scale and the distribution of the
+    measure. Values of a measure like PageRank follow a power law of the position, so their logarithm is linear
+    in ln p, too. Of equal values the last position counts: pages that nobody links to add nothing.
+    """
+    order = np.sort(values)
+    positions = len(values) - np.searchsorted(order, values, side="left")
+    return np.asarray(len(values) / np.maximum(positions, 1) - 1.0, dtype=np.float64)
+
+
+def _has_outgrown(collection: Collection, kept: Kept) -> bool:
+    """Whether the log of links has grown enough for a new base."""
+    links = kept.base[2] if kept.base else 0
+    return (collection.length(Layout.LINKS) - links) * SHARE_OF_BASE > links
+
+
+def _with_new_base(collection: Collection, old: Kept, new: Kept) -> tuple[Kept, dict[str, int]]:
+    covered = (new.number, collection.length(Layout.ROWS), collection.length(Layout.LINKS))
+    written = _core.write_page_graph(collection.folder, old.base, dict(collection.files), new.number)
+    return replace(new, base=covered), written
+
+
+def _replaced(collection: Collection, old: Kept, new: Kept) -> Iterator[str]:
+    """The committed files of the last update that are needed no more."""
+    for _, file in old.ranks():
+        yield file
+    if old.base == new.base:
+        return
+    for file in Layout.graph_files(old.base[0] if old.base else old.number):
+        if file in collection.files:
+            yield file
 
 
 def give_ranks(collection: Collection, ranks: Mapping[str, float] | Sequence[float]) -> Ranking:
-    """Replaces PageRank by your own static ranks of the pages of a collection, and commits them.
+    """Replaces the measure's ranks by your own static ranks of the pages of a collection, and commits them.
 
-    ``ranks`` has a nonnegative number for each URL, or one for each row of ``collection.pages()``, in that order. They are
-    scaled so that their mean is 1, as PageRank's is, and ``search.rank_weight`` says how much they add to a
-    score. A page without one has 0. They remain in effect until ``update_ranks`` computes PageRank.
+    ``ranks`` has a nonnegative number for each URL, or one for each row of ``collection.pages()``, in that
+    order. They are scaled so that their mean is 1; a page with r has ``rank_weight`` · ln(1 + r) more. A page without
+    one has 0. They remain in effect until ``update_ranks`` computes a measure.
     """
     if isinstance(ranks, Mapping):
-        pages = [(_core.signature(url), float(rank)) for url, rank in ranks.items()]
+        pages = {_core.signature(url): float(rank) for url, rank in ranks.items()}
     else:
         urls = [row.url for row in collection.pages()]
         if len(urls) != len(ranks):
@@ -99,24 +204,40 @@ def give_ranks(collection: Collection, ranks: Mapping[str, float] | Sequence[flo
                 f"there are {len(ranks):,} ranks for {len(urls):,} pages",
                 hint="give one for each of collection.pages(), or a mapping from URLs to ranks",
             )
-        pages = [(_core.signature(url), float(rank)) for url, rank in zip(urls, ranks, strict=True)]
-    old = collection.state("graph")
-    gifts = old.get("gifts", 0) + 1
-    new = {**old, "gifts": gifts, "given": True}
-    name = given_ranks(new) or ""
-    files: dict[str, int | None] = {name: _core.write_ranks(pages, collection.folder / name)}
-    if given := given_ranks(old):
-        files[given] = None
-    collection.commit(files, graph=new)
-    return Ranking(len(pages), 0, 0.0, 0, collection)
+        pages = {_core.signature(url): float(rank) for url, rank in zip(urls, ranks, strict=True)}
+    wrong = [rank for rank in pages.values() if not (np.isfinite(rank) and rank >= 0)]
+    if wrong:
+        raise InvalidArgument(f"{wrong[0]} is not a rank: it must be a finite number from 0 on")
+    total = sum(pages.values())
+    scale = len(pages) / total if total else 0.0
+    scaled = [(page, rank * scale, rank * scale) for page, rank in pages.items()]
+    old = Kept.of(collection.state("graph"))
+    new = replace(old, gifts=old.gifts + 1, is_given=True)
+    name = new.ranks_in_use() or ""
+    files: dict[str, int | None] = {name: _core.write_ranks(scaled, collection.folder / name)}
+    if old.is_given and (last := old.ranks_in_use()):
+        files[last] = None
+    collection.commit(files, graph=new.state())
+    return Ranking(len(pages), measure=new.measure or "", _collection=collection)
 
 
 def ranked_pages(collection: Collection) -> Iterator[tuple[str, float]]:
-    """The URL of each ranked page with its rank (the mean is 1)."""
-    name = ranks_in_use(collection.state("graph"))
+    """The URL of each ranked page with its rank."""
+    name = Kept.of(collection.state("graph")).ranks_in_use()
     if name is None:
         return
     ranks = Ranks(collection.folder / name, collection.length(name))
     for rows, _ in collection.table.batches():
-        values = ranks.get([_core.signature(row.url) for row in rows])
-        yield from ((row.url, value) for row, value in zip(rows, values, strict=True) if value is not None)
+        pages = [row for row in rows if row.outcome is Outcome.FETCHED and row.duplicate_of is None]
+        values = ranks.get([_core.signature(row.url) for row in pages])
+        yield from ((row.url, value) for row, value in zip(pages, values, strict=True) if value is not None)
+
+
+def standings(collection: Collection, url: str) -> list[Standing]:
+    """Where a page stands in each measure that is kept, the one that searches use first."""
+    found = []
+    for measure, name in Kept.of(collection.state("graph")).ranks():
+        standing = Ranks(collection.folder / name, collection.length(name)).standing(_core.signature(url))
+        if standing is not None:
+            found.append(Standing(measure, *standing))
+    return found

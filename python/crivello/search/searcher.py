@@ -19,6 +19,7 @@ from msgspec import structs
 from crivello._core import QueryText, Ranking, Ranks, Searcher, SearchOptions
 from crivello.errors import ExtensionError, InvalidArgument
 from crivello.extend import Extension, Extensions
+from crivello.graph.kept import GIVEN
 from crivello.index import Segment
 from crivello.search.operators import Operator, Query
 from crivello.search.operators.text import sound
@@ -26,6 +27,7 @@ from crivello.search.results import Explanation, FacetValue, Hit, Results, Snipp
 from crivello.settings import Search as SearchSettings
 from crivello.settings import for_core
 
+_STATIC_RANK = "static rank"
 _FACET_VALUES = 10
 _KEPT = 64
 _LEAST_DEPTH = 100
@@ -82,13 +84,14 @@ class Search:
         self,
         folder: Path,
         segments: list[Segment],
-        ranks: tuple[Path, int] | None,
+        ranks: tuple[Path, int, str] | None,
         settings: SearchSettings,
         extensions: Extensions | None = None,
     ) -> None:
-        self.snapshot: tuple[list[Segment], tuple[Path, int] | None] = (segments, ranks)
+        self.snapshot: tuple[list[Segment], tuple[Path, int, str] | None] = (segments, ranks)
         self._settings = settings
-        self._searcher = Searcher(folder, segments, Ranks(*ranks) if ranks else None)
+        self._searcher = Searcher(folder, segments, Ranks(*ranks[:2]) if ranks else None)
+        self._measure = ranks[2] if ranks else ""
         self._extensions = extensions or Extensions()
         self._options: _Recent[SearchSettings, SearchOptions] = _Recent()
         self._rankings: _Recent[tuple[str, SearchSettings, bool], tuple[int, Ranking]] = _Recent()
@@ -263,7 +266,7 @@ class Search:
         return [(place, _hit(place + 1, values)) for place, values in enumerate(shown, start)]
 
     def _explanation(self, text: str, options: SearchOptions, ranking: Ranking, place: int) -> Explanation:
-        return _explanation(self._searcher.explain(text, options, ranking, place))
+        return _explanation(self._searcher.explain(text, options, ranking, place), self._measure)
 
     def _options_of(self, settings: SearchSettings) -> SearchOptions:
         return self._options.known(settings) or self._options.keep(settings, options_of(settings))
@@ -341,9 +344,11 @@ def _counted(ranking: Ranking, limit: int) -> int:
 _Explained = tuple[str, float, str, "list[_Explained]"]
 
 
-def _explanation(explained: _Explained) -> Explanation:
+def _explanation(explained: _Explained, measure: str) -> Explanation:
     label, value, detail, parts = explained
-    return Explanation(label, value, detail, tuple(map(_explanation, parts)))
+    if label == _STATIC_RANK:
+        label = f"{label} by {measure}" if measure != GIVEN else f"{label}, given"
+    return Explanation(label, value, detail, tuple(_explanation(part, measure) for part in parts))
 
 
 def _hit(

@@ -556,7 +556,7 @@ class Search(msgspec.Struct, kw_only=True, frozen=True):
     ] = 100
     rank_weight: Annotated[
         float,
-        _is(_SCORING, "weight of the page's PageRank; 0: rank by text alone", ge=0, le=100),
+        _is(_SCORING, "weight of the page's static rank; 0: rank by text alone", ge=0, le=100),
     ] = 0.5
     slope: Annotated[
         float, _is(_SCORING, "TF-IDF: slope of the pivoted length normalisation; 0: none", ge=0, le=1)
@@ -606,6 +606,26 @@ class Search(msgspec.Struct, kw_only=True, frozen=True):
     ] = "greedy"
 
 
+_RANKING = "Static ranks"
+
+
+class Rank(msgspec.Struct, kw_only=True, frozen=True):
+    """How pages are ranked by their links."""
+
+    measure: Annotated[
+        str,
+        _text(_RANKING, "measure by which searches rank pages: see docs/graph.md", python=True),
+    ] = "pagerank"
+    measures: Annotated[
+        str,
+        _text(_RANKING, "other measures kept with each index, separated by spaces", python=True),
+    ] = "indegree"
+    damping: Annotated[
+        float,
+        _is(_RANKING, "damping factor of the measures that have one", ge=0, lt=1, python=True),
+    ] = 0.85
+
+
 _ADDRESS = "Where it listens"
 
 
@@ -628,5 +648,6 @@ class Settings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=
     crawl: Crawl = Crawl()
     index: Index = Index()
     index_codes: IndexCodes = IndexCodes()
+    rank: Rank = Rank()
     search: Search = Search()
     serve: Serve = Serve()

@@ -57,14 +57,34 @@ pub fn sieve(what: &str, number: u64) -> String {
     format!("{SIEVE}{what}-{number:06}")
 }
 
-/// The compressed graph with a build number.
+/// The links of the graph with a number.
 pub fn graph(number: u64) -> String {
     format!("graph/links-{number}.graph")
 }
 
-/// The PageRank of that graph.
-pub fn ranks(number: u64) -> String {
-    format!("graph/pagerank-{number}.ranks")
+/// The links of that graph that their pages do not vouch for.
+pub fn graph_nofollow(number: u64) -> String {
+    format!("graph/nofollow-{number}.graph")
+}
+
+/// The URLs of its nodes.
+pub fn graph_urls(number: u64) -> String {
+    format!("graph/urls-{number}.list")
+}
+
+/// Its nodes by signature.
+pub fn graph_nodes(number: u64) -> String {
+    format!("graph/pages-{number}.nodes")
+}
+
+/// All files of the graph with a number.
+pub fn graph_files(number: u64) -> [String; 4] {
+    [graph_urls(number), graph_nodes(number), graph(number), graph_nofollow(number)]
+}
+
+/// The ranks of the pages by a measure.
+pub fn ranks(measure: &str, number: u64) -> String {
+    format!("graph/{measure}-{number}.ranks")
 }
 
 /// User-supplied ranks that replace those.

@@ -41,16 +41,18 @@ pub struct FrontCoded {
 
 impl FrontCoded {
     /// The bytes of the list of `keys`, which must be in increasing order, in blocks of `block`.
-    pub fn build<'a>(keys: impl Iterator<Item = &'a [u8]>, block: u32) -> Result<Vec<u8>> {
+    pub fn build<K: AsRef<[u8]>>(keys: impl Iterator<Item = K>, block: u32) -> Result<Vec<u8>> {
         if !(1..=MOST_IN_BLOCK).contains(&block) {
             let reason = format!("a block has from 1 to {MOST_IN_BLOCK} keys, not {block}");
             return Err(Error::Invalid(reason));
         }
         let (mut blocks, mut offsets) = (Vec::new(), Vec::new());
-        let mut previous: Option<&[u8]> = None;
+        let mut previous: Option<K> = None;
         let mut count = 0u64;
-        for key in keys {
-            if previous.is_some_and(|previous| previous >= key) {
+        for owner in keys {
+            let key = owner.as_ref();
+            let before = previous.as_ref().map(AsRef::as_ref);
+            if before.is_some_and(|before| before >= key) {
                 let reason = format!("key {count} does not come after the one before: sort them, each once");
                 return Err(Error::Invalid(reason));
             }
@@ -58,11 +60,11 @@ impl FrontCoded {
             if count.is_multiple_of(u64::from(block)) {
                 offsets.push(blocks.len() as u64);
             } else {
-                shared = common_prefix(previous.unwrap_or_default(), key);
+                shared = common_prefix(before.unwrap_or_default(), key);
                 variable_byte::write(shared as u64, &mut blocks);
             }
             variable_byte::write_bytes(&key[shared..], &mut blocks);
-            previous = Some(key);
+            previous = Some(owner);
             count += 1;
         }
         let offset_bits = blocks.len().checked_ilog2().map_or(0, |log| log + 1);
@@ -276,6 +278,6 @@ mod tests {
             let outcome = FrontCoded::build(keys.iter().map(|key| key.as_bytes()), 4);
             assert!(matches!(outcome, Err(Error::Invalid(reason)) if reason.starts_with("key 1 ")));
         }
-        assert!(FrontCoded::build(std::iter::empty(), 0).is_err());
+        assert!(FrontCoded::build(std::iter::empty::<&[u8]>(), 0).is_err());
     }
 }

@@ -12,7 +12,6 @@
 mod adjacency;
 mod anchors;
 mod blocks;
-mod build;
 mod collapse;
 mod compressed;
 mod edges;
@@ -21,6 +20,7 @@ pub mod measures;
 mod names;
 pub mod order;
 mod pagerank;
+pub mod pages;
 mod ranks;
 mod referrers;
 mod scratch;
@@ -30,14 +30,13 @@ use crate::{Pulse, Result};
 
 pub use adjacency::{Adjacency, Lists, Numbers, View};
 pub use anchors::{AnchorLog, anchor_bytes, anchors_of};
-pub use build::{Built, build};
 pub use collapse::{collapse, subgraph};
 pub use compressed::Graph;
 pub use edges::EdgeList;
 pub use links::{LINKS, PageLinks, targets_of};
 pub use names::{Names, NamesWriter};
 pub use pagerank::{PageRank, Settings, pagerank};
-pub use ranks::{Ranks, write_page_ranks, write_ranks};
+pub use ranks::{Rank, Ranks, Standing, write_ranks};
 pub use referrers::pages_linking_to;
 pub use sort::{ArcSorter, List, Row, SortedArcs};
 

@@ -1,61 +1,61 @@
-//! The ranks of the pages, by signature: what the search reads.
+//! The ranks of the pages by a measure, by signature: what the search reads.
 //!
-//! The file consists of blocks of 64 nodes (see [`super::blocks`]); after its signatures a block has their
-//! ranks, as f32, little-endian: 12 bytes per page and a third of a byte of directory. A value is the rank
-//! times the number of pages, so the mean is 1 whatever the size of the collection, and the 24-bit precision
-//! of an f32 is relative to the value. A lookup costs a few cache misses, plus one checksum per block on
-//! first use.
+//! The file consists of blocks of 64 pages (see [`super::blocks`]); after its signatures a block has, for each
+//! page, its value by the measure and its *strength*, both f32, little-endian: 16 bytes per page and a third
+//! of a byte of directory. The strength r is what the search adds to a score, as ln(1 + r); it is chosen by
+//! whoever writes the file, so that measures of any scale can be used. Version 1 had the value alone, which
+//! was the strength, too. A lookup costs a few cache misses, plus one checksum per block on first use.
 
 use std::path::Path;
 
 use super::blocks::{BLOCK, BlockWriter, Blocks};
-use super::{Graph, Node, Successors};
 use crate::disk::format::Format;
 use crate::{Error, Pulse, Result, Signature};
 
-const RANKS: Format = Format { kind: *b"RANK", version: 1 };
-const VALUE: usize = 4;
+const RANKS: Format = Format { kind: *b"RANK", version: 2 };
+const NUMBER: usize = 4;
 const BLOCKS_PER_BEAT: usize = 1 << 12;
 
-/// Writes the ranks of the nodes of `graph`, which sum to 1, to `target`; returns the length of the file.
-pub fn write_ranks(graph: &Graph, ranks: &[f64], target: &Path, pulse: &Pulse) -> Result<u64> {
-    if ranks.len() != graph.nodes() {
-        return Err(Error::Invalid(format!("{} ranks for {} nodes", ranks.len(), graph.nodes())));
-    }
-    let signature_of = |node: usize| graph.signature(Node(node as u32));
-    write(ranks.len(), signature_of, |node| ranks[node] * ranks.len() as f64, target, pulse)
+/// The rank of a page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rank {
+    /// Its value by the measure.
+    pub value: f32,
+    /// What ln(1 + r) is added for.
+    pub strength: f32,
 }
 
-/// Writes the ranks of some pages, which may be any nonnegative numbers, to `target`, scaled so that their
-/// mean is 1; returns the length of the file. If a page is listed twice, its last rank counts.
-pub fn write_page_ranks(mut pages: Vec<(Signature, f64)>, target: &Path, pulse: &Pulse) -> Result<u64> {
-    if let Some((_, rank)) = pages.iter().find(|(_, rank)| !rank.is_finite() || *rank < 0.0) {
-        return Err(Error::Invalid(format!("{rank} is not a rank: it must be a finite number from 0 on")));
+/// The place of a page among all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Standing {
+    /// Its value.
+    pub value: f32,
+    /// One more than the number of pages with a higher value.
+    pub position: usize,
+    /// The number of pages.
+    pub pages: usize,
+}
+
+/// Writes the ranks of some pages to `target`; returns the length of the file. If a page is listed twice, its
+/// last rank counts.
+pub fn write_ranks(mut pages: Vec<(Signature, Rank)>, target: &Path, pulse: &Pulse) -> Result<u64> {
+    for (_, Rank { value, strength }) in &pages {
+        if !value.is_finite() || !strength.is_finite() || *strength < 0.0 {
+            let reason = format!("{value} is not a rank: it must be a finite number");
+            return Err(Error::Invalid(reason));
+        }
     }
     pages.reverse();
     pages.sort_by_key(|(signature, _)| *signature);
     pages.dedup_by_key(|(signature, _)| *signature);
-    let sum: f64 = pages.iter().map(|(_, rank)| rank).sum();
-    let scale = if sum > 0.0 { pages.len() as f64 / sum } else { 0.0 };
-    write(pages.len(), |page| Ok(pages[page].0), |page| pages[page].1 * scale, target, pulse)
-}
-
-fn write(
-    pages: usize,
-    signature_of: impl Fn(usize) -> Result<Signature>,
-    rank_of: impl Fn(usize) -> f64,
-    target: &Path,
-    pulse: &Pulse,
-) -> Result<u64> {
     let mut writer = BlockWriter::create(target, RANKS)?;
-    for start in (0..pages).step_by(BLOCK) {
-        if (start / BLOCK).is_multiple_of(BLOCKS_PER_BEAT) {
+    for (index, block) in pages.chunks(BLOCK).enumerate() {
+        if index.is_multiple_of(BLOCKS_PER_BEAT) {
             pulse.beat()?;
         }
-        let block = start..pages.min(start + BLOCK);
-        let signatures: Vec<Signature> = block.clone().map(&signature_of).collect::<Result<_>>()?;
-        let content: Vec<u8> = block.flat_map(|page| (rank_of(page) as f32).to_le_bytes()).collect();
-        writer.push(&signatures, &content)?;
+        let signatures: Vec<Signature> = block.iter().map(|(signature, _)| *signature).collect();
+        let numbers = block.iter().flat_map(|(_, rank)| [rank.value, rank.strength]);
+        writer.push(&signatures, &numbers.flat_map(f32::to_le_bytes).collect::<Vec<u8>>())?;
     }
     writer.finish(0)
 }
@@ -79,79 +79,117 @@ impl Ranks {
         self.len() == 0
     }
 
-    /// The rank of a page; the mean is 1.
-    pub fn get(&self, signature: Signature) -> Result<Option<f32>> {
+    /// The rank of a page.
+    pub fn get(&self, signature: Signature) -> Result<Option<Rank>> {
         let Some(node) = self.0.find(signature)? else { return Ok(None) };
         let (block, slot) = self.0.locate(node)?;
-        let values = block.content.as_chunks::<VALUE>().0;
-        let value = values.get(slot).ok_or_else(|| self.0.damage(block.offset, "a rank is missing"))?;
-        Ok(Some(f32::from_le_bytes(*value)))
+        let rank = rank(block.content, block.len(), slot);
+        rank.map(Some).ok_or_else(|| self.0.damage(block.offset, "a rank is missing"))
     }
+
+    /// The place of a page among all, by one pass over the file.
+    pub fn standing(&self, signature: Signature, pulse: &Pulse) -> Result<Option<Standing>> {
+        let Some(Rank { value, .. }) = self.get(signature)? else { return Ok(None) };
+        let mut higher = 0;
+        for index in 0..self.0.count() {
+            if index.is_multiple_of(BLOCKS_PER_BEAT) {
+                pulse.beat()?;
+            }
+            let block = self.0.block(index)?;
+            let ranks = (0..block.len()).filter_map(|slot| rank(block.content, block.len(), slot));
+            higher += ranks.filter(|other| other.value > value).count();
+        }
+        Ok(Some(Standing { value, position: higher + 1, pages: self.len() }))
+    }
+}
+
+fn rank(content: &[u8], pages: usize, slot: usize) -> Option<Rank> {
+    let numbers = content.as_chunks::<NUMBER>().0;
+    let number = |at: usize| numbers.get(at).copied().map(f32::from_le_bytes);
+    if numbers.len() == pages {
+        return number(slot).map(|value| Rank { value, strength: value });
+    }
+    Some(Rank { value: number(2 * slot)?, strength: number(2 * slot + 1)? })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::compressed::GraphWriter;
     use proptest::prelude::*;
-    use std::path::PathBuf;
 
-    fn write(folder: &Path, model: &[(u64, f64)]) -> (PathBuf, u64) {
-        let (links, path) = (folder.join("links.graph"), folder.join("pagerank.ranks"));
-        let mut writer = GraphWriter::create(&links, model.len()).unwrap();
-        for (signature, _) in model {
-            writer.push(Signature(*signature), &[]).unwrap();
-        }
-        let graph = Graph::open(&links, writer.finish().unwrap().1).unwrap();
-        let ranks: Vec<f64> = model.iter().map(|(_, rank)| *rank).collect();
-        let length = write_ranks(&graph, &ranks, &path, &Pulse::STEADY).unwrap();
-        assert!(write_ranks(&graph, &[ranks, vec![0.5]].concat(), &path, &Pulse::STEADY).is_err());
-        (path, length)
+    fn rank(value: f32) -> Rank {
+        Rank { value, strength: value.abs() * 2.0 }
     }
 
     #[test]
-    fn ranks_of_pages_have_the_mean_1_and_the_last_one_of_a_page_counts() {
+    fn the_last_rank_of_a_page_counts_and_numbers_are_finite() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("given.ranks");
-        let write = |pages: &[(u64, f64)]| {
-            let pages = pages.iter().map(|(page, rank)| (Signature(*page), *rank)).collect();
-            write_page_ranks(pages, &path, &Pulse::STEADY)
+        let write = |pages: &[(u64, f32)]| {
+            let pages = pages.iter().map(|(page, value)| (Signature(*page), rank(*value))).collect();
+            write_ranks(pages, &path, &Pulse::STEADY)
         };
-        let length = write(&[(9, 5.0), (3, 1.0), (9, 3.0), (1, 2.0)]).unwrap();
+        let length = write(&[(9, 5.0), (3, -1.0), (9, 3.0), (1, 2.0)]).unwrap();
         let ranks = Ranks::open(&path, length).unwrap();
-        let found: Vec<_> = [1, 3, 9, 4].map(|page| ranks.get(Signature(page)).unwrap()).into();
-        assert_eq!((ranks.len(), found), (3, vec![Some(1.0), Some(0.5), Some(1.5), None]));
-        let length = write(&[(2, 0.0)]).unwrap();
-        assert_eq!(Ranks::open(&path, length).unwrap().get(Signature(2)).unwrap(), Some(0.0));
-        for wrong in [-1.0, f64::NAN, f64::INFINITY] {
-            assert!(write(&[(1, wrong)]).is_err());
+        assert_eq!(ranks.len(), 3);
+        let found = [1, 3, 9].map(|page| ranks.get(Signature(page)).unwrap());
+        assert_eq!(found, [Some(rank(2.0)), Some(rank(-1.0)), Some(rank(3.0))]);
+        assert_eq!(ranks.get(Signature(2)).unwrap(), None);
+        for wrong in [f32::NAN, f32::INFINITY] {
+            assert!(write(&[(1, 1.0), (2, wrong)]).is_err());
         }
+        assert_eq!(Ranks::open(&path, write(&[]).unwrap()).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn version_1_had_the_value_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pagerank.ranks");
+        let mut writer = BlockWriter::create(&path, Format { version: 1, ..RANKS }).unwrap();
+        let values: Vec<u8> = [0.5f32, 1.5].iter().flat_map(|value| value.to_le_bytes()).collect();
+        writer.push(&[Signature(1), Signature(2)], &values).unwrap();
+        let ranks = Ranks::open(&path, writer.finish(0).unwrap()).unwrap();
+        assert_eq!(ranks.get(Signature(2)).unwrap(), Some(Rank { value: 1.5, strength: 1.5 }));
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(ProptestConfig::with_cases(32))]
 
         #[test]
-        fn gives_the_rank_or_says_that_it_cannot(model in prop::collection::btree_map(any::<u64>(), 0.0..1.0f64, 1..200), stranger in any::<u64>(), at in any::<prop::sample::Index>(), bit in 0u8..8) {
+        fn gives_back_ranks_and_standings(model in prop::collection::btree_map(any::<u64>(), 0f32..4.0, 0..200), stranger in any::<u64>()) {
             let dir = tempfile::tempdir().unwrap();
-            let pages: Vec<(u64, f64)> = model.iter().map(|(signature, rank)| (*signature, *rank)).collect();
-            let (path, length) = write(dir.path(), &pages);
-            let expected = |rank: &f64| Some((rank * pages.len() as f64) as f32);
+            let path = dir.path().join("a.ranks");
+            let pages = model.iter().map(|(page, value)| (Signature(*page), rank(value.round()))).collect();
+            let length = write_ranks(pages, &path, &Pulse::STEADY).unwrap();
             let ranks = Ranks::open(&path, length).unwrap();
-            prop_assert_eq!(ranks.len(), pages.len());
-            for (signature, rank) in &pages {
-                prop_assert_eq!(ranks.get(Signature(*signature)).unwrap(), expected(rank));
+            for (page, value) in &model {
+                let value = value.round();
+                prop_assert_eq!(ranks.get(Signature(*page)).unwrap(), Some(rank(value)));
+                let position = 1 + model.values().filter(|other| other.round() > value).count();
+                let standing = ranks.standing(Signature(*page), &Pulse::STEADY).unwrap();
+                prop_assert_eq!(standing, Some(Standing { value, position, pages: model.len() }));
             }
-            prop_assert_eq!(ranks.get(Signature(stranger)).unwrap(), model.get(&stranger).and_then(expected));
+            prop_assert_eq!(ranks.get(Signature(stranger)).unwrap().is_some(), model.contains_key(&stranger));
+        }
 
+        #[test]
+        fn damage_is_never_served(model in prop::collection::btree_map(any::<u64>(), 0f32..9.0, 1..100), at in any::<prop::sample::Index>(), bit in 0u8..8) {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("a.ranks");
+            let pages = model.iter().map(|(page, value)| (Signature(*page), rank(*value))).collect();
+            let length = write_ranks(pages, &path, &Pulse::STEADY).unwrap();
             let mut bytes = std::fs::read(&path).unwrap();
             let at = at.index(bytes.len());
             bytes[at] ^= 1 << bit;
-            std::fs::write(&path, bytes).unwrap();
+            std::fs::write(&path, &bytes).unwrap();
             if let Ok(ranks) = Ranks::open(&path, length) {
-                let looks: Vec<_> = pages.iter().map(|(s, rank)| (ranks.get(Signature(*s)), expected(rank))).collect();
-                prop_assert!(looks.iter().any(|(found, _)| found.is_err()));
-                prop_assert!(looks.iter().all(|(found, rank)| found.as_ref().map_or(true, |found| found == rank)));
+                for (page, value) in &model {
+                    if let Ok(found) = ranks.get(Signature(*page)) {
+                        prop_assert_eq!(found, Some(rank(*value)));
+                    }
+                }
+                let damaged = model.keys().any(|page| ranks.get(Signature(*page)).is_err());
+                prop_assert!(damaged || bytes[8] != 2);
             }
         }
     }

@@ -1,0 +1,1 @@
+"""The parts of ``bench.graph``, each a module with a function ``measure()``."""

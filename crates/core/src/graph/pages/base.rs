@@ -1,0 +1,223 @@
+//! The base: the graph of a prefix of the logs, not folded, in four files.
+//!
+//! | file | what it has |
+//! | --- | --- |
+//! | urls | the keys of the URLs, front-coded (see [`crate::dictionaries`]) |
+//! | nodes | by signature (see [`super::super::blocks`]): the number of the node, u32; the signature of the URL that it stands for, u64, 0 if none; 1 if it is a page, u8 |
+//! | links | the links that pages vouch for |
+//! | nofollow | the others, which are few |
+
+use std::path::{Path, PathBuf};
+
+use crate::dictionaries::{FrontCoded, Kept};
+use crate::disk::format::Format;
+use crate::graph::blocks::{BLOCK, BlockWriter, Blocks};
+use crate::graph::compressed::GraphWriter;
+use crate::graph::{Graph, Node, Successors};
+use crate::{Error, Pulse, Result, Signature};
+
+const NODES: Format = Format { kind: *b"PAGE", version: 1 };
+const CONTENT: usize = 13;
+/// URLs in a block of the front-coded list.
+const IN_BLOCK: u32 = 16;
+const URLS_AT_ONCE: u64 = 1 << 12;
+
+/// Where the files of a base are.
+#[derive(Clone, Debug)]
+pub struct BaseFiles {
+    /// The keys of the URLs.
+    pub urls: PathBuf,
+    /// The nodes.
+    pub nodes: PathBuf,
+    /// The links.
+    pub links: PathBuf,
+    /// The links that are not vouched for.
+    pub nofollow: PathBuf,
+}
+
+/// A base, memory-mapped.
+pub struct Base {
+    urls: Kept<FrontCoded>,
+    nodes: Blocks,
+    links: Graph,
+    nofollow: Graph,
+    /// How much of the log of links it covers.
+    logged: u64,
+}
+
+/// A node of a base.
+#[derive(Clone, Copy, Debug)]
+pub struct BaseNode {
+    pub signature: Signature,
+    pub node: u32,
+    pub is_page: bool,
+    pub alias: Option<Signature>,
+}
+
+impl Base {
+    /// Opens a base, whose files have these committed lengths (nodes, links, nofollow), and which covers the first
+    /// `logged` bytes of the log of links.
+    pub fn open(files: &BaseFiles, committed: [u64; 3], logged: u64) -> Result<Base> {
+        let base = Base {
+            urls: Kept::load(&files.urls)?,
+            nodes: Blocks::open(&files.nodes, NODES, committed[0])?,
+            links: Graph::open(&files.links, committed[1])?,
+            nofollow: Graph::open(&files.nofollow, committed[2])?,
+            logged,
+        };
+        let nodes = base.len();
+        if base.urls.len() != nodes as u64 || base.links.nodes() != nodes || base.nofollow.nodes() != nodes {
+            return Err(Error::corrupt(&files.nodes, 0, "the files of the graph differ in their nodes"));
+        }
+        Ok(base)
+    }
+
+    /// The number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.nodes()
+    }
+
+    /// How much of the log of links it covers.
+    pub fn logged(&self) -> u64 {
+        self.logged
+    }
+
+    /// The node of a key, or, as an error, the number of nodes before it.
+    pub fn rank(&self, key: &[u8]) -> Result<std::result::Result<u32, u32>> {
+        let rank = self.urls.rank(self.urls.bytes(), key).ok_or_else(|| self.urls.damage())?;
+        Ok(rank.map(|rank| rank as u32).map_err(|rank| rank as u32))
+    }
+
+    /// The key of a node.
+    pub fn key(&self, node: u32) -> Result<Vec<u8>> {
+        self.urls.get(self.urls.bytes(), u64::from(node)).ok_or_else(|| self.urls.damage())
+    }
+
+    /// The keys of all nodes, in node order; an error ends them.
+    pub fn keys(&self) -> impl Iterator<Item = Result<Vec<u8>>> + '_ {
+        let count = self.urls.len();
+        (0..count).step_by(URLS_AT_ONCE as usize).flat_map(move |start| {
+            let keys = self.urls.keys(self.urls.bytes(), start..count.min(start + URLS_AT_ONCE));
+            match keys {
+                Some(keys) => keys.into_iter().map(Ok).collect(),
+                None => vec![Err(self.urls.damage())],
+            }
+        })
+    }
+
+    /// The node with a signature.
+    pub fn find(&self, signature: Signature) -> Result<Option<u32>> {
+        let Some(place) = self.nodes.find(signature)? else { return Ok(None) };
+        let (block, slot) = self.nodes.locate(place)?;
+        self.node(block.signature(slot), block.content, slot, block.offset).map(|node| Some(node.node))
+    }
+
+    /// Every node, by increasing signature.
+    pub fn each(&self, pulse: &Pulse, mut visit: impl FnMut(BaseNode)) -> Result<()> {
+        for index in 0..self.nodes.count() {
+            if index.is_multiple_of(256) {
+                pulse.beat()?;
+            }
+            let block = self.nodes.block(index)?;
+            for slot in 0..block.len() {
+                visit(self.node(block.signature(slot), block.content, slot, block.offset)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn node(&self, signature: Signature, content: &[u8], slot: usize, offset: u64) -> Result<BaseNode> {
+        let damage = || self.nodes.damage(offset, "a block does not hold its nodes");
+        let entry = content.as_chunks::<CONTENT>().0.get(slot).ok_or_else(damage)?;
+        let [a, b, c, d, alias @ .., is_page] = *entry;
+        let (node, alias) = (u32::from_le_bytes([a, b, c, d]), u64::from_le_bytes(alias));
+        if node as usize >= self.len() {
+            return Err(damage());
+        }
+        Ok(BaseNode {
+            signature,
+            node,
+            is_page: is_page != 0,
+            alias: (alias != 0).then_some(Signature(alias)),
+        })
+    }
+
+    /// Calls `visit` with every node and its successors: by links that are vouched for, and by the others.
+    pub fn scan(&self, pulse: &Pulse, mut visit: impl FnMut(u32, &[Node], &[Node])) -> Result<()> {
+        let mut others: Vec<(u32, Vec<Node>)> = Vec::new();
+        self.nofollow.scan(pulse, |node, list| {
+            if !list.is_empty() {
+                others.push((node.0, list.to_vec()));
+            }
+        })?;
+        let mut others = others.into_iter().peekable();
+        self.links.scan(pulse, |node, list| match others.next_if(|(other, _)| *other == node.0) {
+            Some((_, other)) => visit(node.0, list, &other),
+            None => visit(node.0, list, &[]),
+        })
+    }
+}
+
+/// Writes a base.
+pub struct BaseWriter<'a> {
+    files: &'a BaseFiles,
+    links: GraphWriter,
+    nofollow: GraphWriter,
+    node: u64,
+}
+
+impl<'a> BaseWriter<'a> {
+    pub fn create(files: &'a BaseFiles, nodes: usize) -> Result<BaseWriter<'a>> {
+        Ok(BaseWriter {
+            files,
+            links: GraphWriter::create(&files.links, nodes)?,
+            nofollow: GraphWriter::create(&files.nofollow, nodes)?,
+            node: 0,
+        })
+    }
+
+    /// Appends the successors of the next node.
+    pub fn push(&mut self, links: &[Node], nofollow: &[Node]) -> Result<()> {
+        self.links.push(Signature(self.node), links)?;
+        self.nofollow.push(Signature(self.node), nofollow)?;
+        self.node += 1;
+        Ok(())
+    }
+
+    /// Writes the nodes, in any order, and their keys, in node order; returns the lengths of the files, in the
+    /// order of [`BaseFiles`].
+    pub fn finish(
+        self,
+        mut nodes: Vec<BaseNode>,
+        keys: impl Iterator<Item = Vec<u8>>,
+        pulse: &Pulse,
+    ) -> Result<[u64; 4]> {
+        let links = self.links.finish()?.1;
+        let nofollow = self.nofollow.finish()?.1;
+        pulse.beat()?;
+        Kept::<FrontCoded>::built(FrontCoded::build(keys, IN_BLOCK)?)?.save(&self.files.urls)?;
+        pulse.beat()?;
+        nodes.sort_unstable_by_key(|node| node.signature);
+        let mut writer = BlockWriter::create(&self.files.nodes, NODES)?;
+        for block in nodes.chunks(BLOCK) {
+            let signatures: Vec<Signature> = block.iter().map(|node| node.signature).collect();
+            let content: Vec<u8> = block.iter().flat_map(entry).collect();
+            writer.push(&signatures, &content)?;
+        }
+        let written = writer.finish(0)?;
+        let urls = length(&self.files.urls)?;
+        Ok([urls, written, links, nofollow])
+    }
+}
+
+fn entry(node: &BaseNode) -> [u8; CONTENT] {
+    let mut entry = [0; CONTENT];
+    entry[..4].copy_from_slice(&node.node.to_le_bytes());
+    entry[4..12].copy_from_slice(&node.alias.map_or(0, |alias| alias.0).to_le_bytes());
+    entry[12] = u8::from(node.is_page);
+    entry
+}
+
+fn length(path: &Path) -> Result<u64> {
+    Ok(std::fs::metadata(path).map_err(Error::io(path))?.len())
+}
