@@ -4,11 +4,13 @@
     python -m docs.generate --check     writes nothing; exits 1 when a text is not up to date
 
 A generated text stands between ``<!-- generated: KIND NAME -->`` and ``<!-- end -->``. The kinds are in
-``KINDS``: ``settings crawl`` is the table of a section, ``help lab web`` what ``--help`` says.
+``KINDS``: ``settings crawl`` is the table of a section, ``help lab web`` what ``--help`` says, ``measures`` the table
+of all measures of a graph, and ``measures distance`` what the docstrings of a family say.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import subprocess
@@ -23,6 +25,8 @@ from typer.main import get_command
 
 from crivello import settings
 from crivello.cli.app import app
+from crivello.cli.graphs import registry
+from crivello.graph.measures import Measure
 
 ROOT = Path(__file__).parent.parent
 SCREENSHOT = ROOT / "docs" / "images" / "search.png"
@@ -78,7 +82,41 @@ def shown(setting: settings.Setting) -> str:
     return "unset" if setting.default is None else setting.in_toml(setting.default)
 
 
-KINDS: dict[str, Callable[[str], str]] = {"settings": table_of, "help": help_of}
+def measures_of(family: str) -> str:
+    """All measures as a table, or those of a family with their docstrings."""
+    if not family:
+        lines = ["| measure | family | what it is | options |", "| --- | --- | --- | --- |"]
+        for measure in registry().values():
+            options = ", ".join(f"`{option}`" for option in measure.options())
+            small = " (small graphs)" if measure.small else ""
+            lines.append(f"| `{measure.name}` | {measure.family} | {measure.about}{small} | {options} |")
+        return "\n".join(lines) + "\n"
+    by_method: dict[Callable[..., Any], list[Measure]] = {}
+    for measure in registry().values():
+        if measure.family == family:
+            by_method.setdefault(measure.method, []).append(measure)
+    return "\n".join(_described(method, measures) for method, measures in by_method.items())
+
+
+def _described(method: Callable[..., Any], measures: list[Measure]) -> str:
+    """A method of ``Graph`` as a section: its signature, the measures that it is, and its docstring."""
+    names = ", ".join(f"`{measure.name}`" for measure in measures)
+    parameters = [
+        str(parameter.replace(annotation=inspect.Parameter.empty))
+        for name, parameter in inspect.signature(method).parameters.items()
+        if name != "self"
+    ]
+    doc = re.sub(r"``(.+?)``", r"`\1`", inspect.getdoc(method) or "")
+    # Indented examples become blocks of code.
+    doc = re.sub(r"((?:^ *(?:>>>|\.\.\.) .*\n?(?:^(?! *>>>) *\S.*\n?)*)+)", _as_code, doc, flags=re.MULTILINE)
+    return f"### {names}\n\n`graph.{method.__name__}({', '.join(parameters)})`\n\n{doc.rstrip()}\n"
+
+
+def _as_code(example: re.Match[str]) -> str:
+    return f"```pycon\n{inspect.cleandoc(example[1]).rstrip()}\n```\n"
+
+
+KINDS: dict[str, Callable[[str], str]] = {"settings": table_of, "help": help_of, "measures": measures_of}
 
 
 def renewed(text: str) -> str:

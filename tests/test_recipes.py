@@ -75,3 +75,23 @@ def test_a_verb_is_a_module_and_its_line(package: Path) -> None:
     app.write_text(re.sub(r"(for _verb in \(.*?)\bindex\b", r"\1greet, index", app.read_text()))
     assert run(package, "greet") == "hello\n"
     assert "crivello greet" in run(package, "--help")
+
+
+def test_a_measure_is_a_method_with_a_decorator(package: Path) -> None:
+    degrees = package / "graph" / "degrees.py"
+    degrees.write_text(
+        degrees.read_text() + "\n"
+        '    @measure("links to and from a page", family="degree")\n'
+        "    def degree(self) -> Scores:\n"
+        '        """d(x) = d⁻(x) + d⁺(x). Cost: O(n + m)."""\n'
+        '        return Scores(self.indegree() + self.outdegree(), "degree")\n'
+    )
+    assert "links to and from a page" in run(package, "rank", "--list")
+    edges = package.parent / "edges.txt"
+    edges.write_text("a b\nb c\n")
+    assert run(package, "rank", "--graph", str(edges), "--measure", "degree", "--top", "1").split() == [
+        "1",
+        "2",
+        "b",
+    ]
+    assert "degree" in run(package, "lab", "graph", "--measure", "degree")

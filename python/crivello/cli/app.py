@@ -38,9 +38,11 @@ TASKS: dict[str, dict[str, str]] = {
     },
     "Find them": {
         "index": "crivello index example",
-        "rank": "crivello rank example --top 20",
         "search": "crivello search example 'solar AND \"stellar wind\"'",
         "serve": "crivello serve example --port 8080",
+    },
+    "See who links to whom": {
+        "rank": "crivello rank example --top 20",
     },
     "Measure how good answers are": {
         "evaluate": "crivello evaluate qrels.txt example.run",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,27 @@ def emit(line: str) -> None:
 def print_json(value: Any) -> None:
     """Writes a value as one line of JSON to standard output."""
     emit(msgspec.json.encode(value).decode())
+
+
+def print_columns(rows: Sequence[Sequence[str]], *, left: Sequence[int] = (0,)) -> None:
+    """Writes rows in columns to standard output; those in ``left`` are aligned to the left, others to the right.
+
+    Rows may have fewer cells than others.
+    """
+    from rich.cells import cell_len, set_cell_size
+
+    if not rows:
+        return
+    count = max(map(len, rows))
+    widths = [max(cell_len(row[place]) for row in rows if place < len(row)) for place in range(count)]
+    for row in rows:
+        cells = [
+            set_cell_size(cell, widths[place])
+            if place in left
+            else " " * (widths[place] - cell_len(cell)) + cell
+            for place, cell in enumerate(row)
+        ]
+        emit("  ".join(cells).rstrip())
 
 
 def say(text: str = "") -> None:

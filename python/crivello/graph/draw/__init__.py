@@ -82,7 +82,7 @@ def _draw(
     colours = {group: PALETTE[place] if place < len(PALETTE) else OTHERS for place, group in enumerate(kinds)}
     values = np.asarray(scores)[part.nodes]
     share = np.sqrt(np.maximum(values, 0) / max(float(np.nanmax(values, initial=0)), 1e-300))
-    radii = _RADII[0] + (_RADII[1] - _RADII[0]) * share
+    radii = np.maximum(_RADII[0], _RADII[1] * share)
     sizes = _SIZES[0] + (_SIZES[1] - _SIZES[0]) * share
     if centred:
         radii[0], sizes[0] = max(radii[0], 9.0), max(sizes[0], 13.0)
@@ -173,7 +173,7 @@ def _relations(part: Part) -> list[str]:
 
 
 def _components(part: Part) -> list[str]:
-    """The weak components of the drawn nodes, the largest first."""
+    """The weak components of the drawn nodes, the largest first; nodes alone are one group."""
     label = np.arange(len(part.nodes))
     while True:
         least = label.copy()
@@ -182,11 +182,14 @@ def _components(part: Part) -> list[str]:
         if (least == label).all():
             break
         label = least
-    order = {found: place for place, (found, _) in enumerate(Counter(label.tolist()).most_common(), 1)}
-    return [f"component {order[found]}" for found in label.tolist()]
+    sizes = Counter(label.tolist())
+    order = {found: place for place, (found, _) in enumerate(sizes.most_common(), 1)}
+    return [f"component {order[found]}" if sizes[found] > 1 else "alone" for found in label.tolist()]
 
 
 def _legend(kinds: list[str], groups: list[str], colours: dict[str, str]) -> list[tuple[str, str]]:
+    if len(kinds) < 2:
+        return []
     counts = Counter(groups)
     shown = [
         (f"{shortened(printable(kind), 34)} ({counts[kind]:,})", colours[kind])
