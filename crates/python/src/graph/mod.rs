@@ -5,6 +5,7 @@ mod betweenness;
 mod collapse;
 mod compare;
 mod components;
+mod distances;
 mod pages;
 mod spectral;
 
@@ -42,6 +43,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     betweenness::register(module)?;
     collapse::register(module)?;
     components::register(module)?;
+    distances::register(module)?;
     pages::register(module)?;
     module.add_function(wrap_pyfunction!(rank_edges, module)?)
 }
