@@ -112,6 +112,7 @@ def test_equals_the_formulas(arcs: Pairs, weights: list[float], direction: str) 
         assert distribution.mean == pytest.approx(finite.mean())
         assert distribution.spid == pytest.approx(finite.var() / finite.mean())
         assert graph.effective_diameter(1) == finite.max()
+    assert graph.diameter() == (finite.max() if len(finite) else 0)
 
 
 @pytest.mark.parametrize(("nodes", "arcs"), [(300, 700), (1300, 5000)])
@@ -161,9 +162,27 @@ def test_a_long_path_takes_several_batches_and_short_levels() -> None:
     assert sums.distribution.pairs.tolist() == [0, *(nodes - order[1:]).tolist()]
 
 
+@settings(deadline=None, max_examples=60)
+@given(st.integers(2, 80), st.integers(0, 200), st.integers(0, 2**32 - 1), st.booleans())
+def test_the_diameter_is_the_largest_distance(nodes: int, arcs: int, seed: int, ring: bool) -> None:
+    """Rings have one eccentricity, which no bound tells from a larger one: all nodes are searched."""
+    pairs = random_arcs(nodes, arcs, seed)
+    if ring:
+        pairs = [(node, (node + 1) % nodes) for node in range(nodes)] + pairs[:3]
+    graph = graph_of(pairs, nodes)
+    assert graph.diameter() == max(len(graph.distance_distribution(method="exact").pairs) - 1, 0)
+    assert graph.transpose().diameter() == graph.diameter()
+
+
+def test_the_diameter_of_a_real_graph() -> None:
+    graph = wiki_vote()
+    assert graph.diameter() == len(graph.distance_distribution(method="exact").pairs) - 1 == 10
+
+
 @pytest.mark.parametrize("nodes", [0, 1, 3])
 def test_graphs_without_arcs(nodes: int) -> None:
     graph = Graph.from_arcs([], [], nodes=nodes)
+    assert graph.diameter() == 0
     for method in ("exact", "hyperball"):
         sums = graph.distance_sums(method=method)
         assert sums.reachable.tolist() == sums.harmonic.tolist() == sums.closeness().tolist() == [0] * nodes

@@ -272,6 +272,15 @@ class Distances(Base):
         """
         return self.distance_distribution(method=method, log2m=log2m, seed=seed).effective_diameter(share)
 
+    def diameter(self) -> int:
+        """The largest finite distance between two nodes, exactly; 0 if there is none.
+
+        Cost: searches of O(n + m) from the nodes with the largest bounds, tens of them for most real graphs; at
+        worst as much as the exact ``distance_sums``, or a few times that. Source: Borassi et al., "Fast
+        diameter and radius BFS-based computation in (weakly connected) real-world graphs", 2015.
+        """
+        return _core.diameter(self._arcs, self._progress)
+
     def _sums(
         self,
         direction: Direction,

@@ -99,9 +99,20 @@ fn distances_from(
     })
 }
 
+/// The largest finite distance.
+#[pyfunction]
+#[pyo3(signature = (arcs, progress = None))]
+fn diameter(arcs: &Bound<'_, Arcs>, progress: Option<&Bound<'_, Progress>>) -> PyResult<u32> {
+    let (py, arcs) = (arcs.py(), arcs.get());
+    enter_showing(py, progress, |pulse| {
+        measures::diameter(arcs.forward(pulse)?, arcs.backward(pulse)?, pulse)
+    })
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(distance_sums, module)?)?;
     module.add_function(wrap_pyfunction!(distance_sums_of, module)?)?;
     module.add_function(wrap_pyfunction!(hyperball, module)?)?;
+    module.add_function(wrap_pyfunction!(diameter, module)?)?;
     module.add_function(wrap_pyfunction!(distances_from, module)?)
 }
