@@ -6,11 +6,12 @@
 //! ends, level by level, the side whose frontier has fewer arcs first.
 //!
 //! The number of samples is as small as the counts allow. After τ of them, a node on the fraction p of the
-//! paths has a true probability outside p ± λ with probability at most 2 exp(-τ min(kl(p, p + λ),
-//! kl(p, p - λ))), by Chernoff's bound, where kl is the relative entropy of two coins. The samples are
-//! checked at sizes that grow by a quarter; the i-th check may fail with probability δ / (i (i + 1)), divided
-//! by the number of nodes that can be between others. So all estimates are within the error together with
-//! probability 1 - δ. For a largest probability b, τ ≈ 2 (b + λ) ln(2 n / δ) / λ².
+//! paths has a true probability outside p ± λ with probability at most 2 exp(-τ c(p)), by Chernoff's bound,
+//! where c(p) = min(kl(p, p + λ), kl(p, p - λ)) and kl is the relative entropy of two coins. The probability
+//! of failure δ is divided among the nodes: a node on many paths, which needs more samples, gets more of it, as
+//! preliminary samples suggest, which are not used again; half of it is divided equally. The samples are
+//! checked at sizes that are fixed then, the i-th check with δ / (i (i + 1)). So all estimates are within the
+//! error together with probability 1 - δ. For a largest probability b, τ ≈ 2 (b + λ) ln(8 / δ) / λ².
 //!
 //! Each sample has a random sequence of its own: the result has the same bits on any number of threads.
 //! Memory: 32 n bytes per thread, and 8 n.
@@ -19,6 +20,7 @@
 //! sampling", 2014; Michele Borassi and Emanuele Natale, "KADABRA is an adaptive algorithm for betweenness via
 //! random approximation", 2016.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use rayon::prelude::*;
@@ -30,6 +32,10 @@ use crate::{Error, Pulse, Result};
 
 /// How many samples are drawn in one go.
 const SAMPLES_PER_CHUNK: u64 = 64;
+/// The first check is a little later than the preliminary samples suggest.
+const SAFETY: f64 = 1.05;
+/// The growth from one check to the next.
+const GROWTH: f64 = 1.25;
 /// Path counts of a level are scaled down when they exceed this: only their ratios matter.
 const LARGE: f64 = 1e100;
 
@@ -78,27 +84,65 @@ pub fn sampled_betweenness(
     let pairs = sources.len() as f64 * targets.len() as f64;
     let error = error * (nodes as f64 - 1.0) * (nodes as f64 - 2.0) / pairs;
     let mut counts = vec![0u64; nodes];
-    let (mut samples, mut check) = (0u64, 0u32);
-    loop {
-        check += 1;
-        let failure = (1.0 - confidence) / (f64::from(check) * f64::from(check + 1));
-        let needed = (2.0 * between.len() as f64 / failure).ln();
-        // A node on no path needs the fewest samples: no earlier check can succeed.
-        let size = match samples {
-            0 => (needed / entropy(0.0, error.min(0.5))).ceil() as u64,
-            _ => samples + (samples / 4).max(1),
-        };
-        sampler.draw(samples..size, &mut counts, pulse)?;
+    let preliminary =
+        ((2.0 * between.len() as f64 / (1.0 - confidence)).ln() / entropy(0.0, error.min(0.5))).ceil();
+    sampler.draw(0..preliminary as u64, &mut counts, pulse)?;
+    let fractions = between.iter().map(|node| counts[*node as usize] as f64 / preliminary);
+    let Plan { first, certainties } = Plan::new(fractions.collect(), error, 1.0 - confidence);
+    counts.fill(0);
+    let mut samples = 0;
+    for check in 1u32.. {
+        let size = (first * GROWTH.powi(check as i32 - 1)).ceil() as u64;
+        pulse.set(samples, size);
+        sampler.draw(preliminary as u64 + samples..preliminary as u64 + size, &mut counts, pulse)?;
         samples = size;
-        let worst = |node: &u32| certainty(counts[*node as usize] as f64 / samples as f64, error);
-        let certainty = between.par_iter().map(worst).reduce(|| f64::INFINITY, f64::min);
-        pulse.set(samples, (needed / certainty) as u64);
-        if samples as f64 * certainty >= needed {
+        let more = (f64::from(check) * f64::from(check + 1)).ln();
+        let known = |(node, needed): (&u32, &f64)| {
+            size as f64 * certainty(counts[*node as usize] as f64 / size as f64, error) >= needed + more
+        };
+        if between.par_iter().zip(&certainties).all(known) {
             break;
         }
     }
     let values = counts.into_iter().map(|count| count as f64 / samples as f64 * pairs).collect();
     Ok(Sampled { values, samples })
+}
+
+/// How the probability of failure is divided among the nodes, and the size of the first check.
+struct Plan {
+    first: f64,
+    /// ln(2 / δ) of each node's share δ: the certainty that it needs.
+    certainties: Vec<f64>,
+}
+
+impl Plan {
+    /// A plan for nodes that are on these fractions of the paths, about.
+    fn new(fractions: Vec<f64>, error: f64, failure: f64) -> Plan {
+        // The number of nodes with each fraction.
+        let mut numbers: BTreeMap<u64, f64> = BTreeMap::new();
+        fractions.iter().for_each(|fraction| *numbers.entry(fraction.to_bits()).or_default() += 1.0);
+        let kinds: Vec<(f64, f64)> = numbers
+            .into_iter()
+            .map(|(fraction, number)| (certainty(f64::from_bits(fraction), error), number))
+            .collect();
+        let failing = |samples: f64| -> f64 {
+            kinds.iter().map(|(certainty, number)| number * (-samples * certainty).exp()).sum()
+        };
+        // The smallest sample for which all nodes together fail with a quarter of the probability: half of
+        // it is divided equally, and the first check has half of what remains.
+        let (mut low, mut high) = (0.0, 1.0);
+        while failing(high) > failure / 8.0 {
+            (low, high) = (high, 2.0 * high);
+        }
+        for _ in 0..40 {
+            let middle = (low + high) / 2.0;
+            if failing(middle) > failure / 8.0 { low = middle } else { high = middle }
+        }
+        let (sum, equal) = (failing(high).max(f64::MIN_POSITIVE), 0.5 / fractions.len() as f64);
+        let share = |fraction: f64| equal + 0.5 * (-high * certainty(fraction, error)).exp() / sum;
+        let certainties = fractions.into_iter().map(|fraction| (2.0 / (failure * share(fraction))).ln());
+        Plan { first: SAFETY * high, certainties: certainties.collect() }
+    }
 }
 
 /// How much each sample adds to the certainty that the truth is within `error` of `fraction`.
