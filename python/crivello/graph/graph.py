@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Self
 
 from crivello.graph.betweenness import Betweenness
-from crivello.graph.collapse import Collapse
 from crivello.graph.degrees import Degrees
 from crivello.graph.distances import Distances
 from crivello.graph.spectral import Spectral
+from crivello.graph.trust import Trust
 
 
-class Graph(Degrees, Distances, Spectral, Collapse, Betweenness):
+class Graph(Degrees, Distances, Spectral, Betweenness, Trust):
     """A directed graph.
 
     >>> graph = Graph.from_arcs([0, 1, 2], [1, 2, 0])
