@@ -175,7 +175,7 @@ def test_what_cannot_be_done_is_said() -> None:
         graph.betweenness(method="fast")  # type: ignore[arg-type]
     for wrong in ({"error": 0}, {"error": float("nan")}, {"confidence": 1}, {"seed": -1}):
         with pytest.raises(InvalidArgument):
-            graph.betweenness(method="sampled", **wrong)  # type: ignore[arg-type]
+            graph.betweenness(method="sampled", **wrong)
     path = Graph.from_arcs(np.arange(20_000), np.arange(20_000) + 1)
     with pytest.raises(InvalidArgument, match=r"20001 nodes would take 6\.0 GiB"):
         path.random_walk_betweenness()

@@ -27,7 +27,7 @@ LINKS = [(0, 2), (1, 2), (1, 3), (0, 1), (2, 4), (5, 4), (4, 6), (6, 6)]
 
 def weights(graph: Graph) -> dict[tuple[str, str], int]:
     offsets, targets, counts = map(np.asarray, graph._arcs.csr())
-    sources = np.repeat(np.arange(graph.nodes), np.diff(offsets.astype(np.int64)))
+    sources = np.repeat(np.arange(graph.nodes), (offsets[1:] - offsets[:-1]).astype(np.int64))
     return {
         (graph.name(int(s)), graph.name(int(t))): int(w)
         for s, t, w in zip(sources, targets, counts, strict=True)

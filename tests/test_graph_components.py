@@ -122,7 +122,9 @@ def test_groups_know_their_groups() -> None:
     graph = graph_of([(0, 1), (1, 0)], nodes=3)
     groups = graph.strong_components()
     assert (groups.sizes.tolist(), groups.counts(), groups.names) == ([2, 1], {"0": 2, "1": 1}, None)
-    assert len(groups[:1].sizes) == 0
+    part = groups[:1]
+    assert isinstance(part, Groups)
+    assert len(part.sizes) == 0
     empty = graph_of([], nodes=0)
     assert (len(empty.strong_components()), len(empty.weak_components().sizes)) == (0, 0)
     assert sum(empty.bow_tie().counts().values()) == 0
