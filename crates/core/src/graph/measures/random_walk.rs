@@ -114,7 +114,6 @@ fn laplacian(nodes: usize, edges: &[(u32, u32)]) -> Vec<f64> {
 fn inverse(mut factor: Vec<f64>, size: usize, pulse: &Pulse) -> Result<Vec<f64>> {
     // Cholesky's factor L with L Lᵀ = A, in place, a block of columns at a time.
     for start in (0..size).step_by(BLOCK) {
-        pulse.beat()?;
         let end = (start + BLOCK).min(size);
         let (above, below) = factor.split_at_mut(end * size);
         for row in start..end {
@@ -124,17 +123,21 @@ fn inverse(mut factor: Vec<f64>, size: usize, pulse: &Pulse) -> Result<Vec<f64>>
             own[row] = pivot.max(f64::MIN_POSITIVE).sqrt();
         }
         let above = &*above;
-        below.par_chunks_mut(size).for_each(|own| eliminate(own, above, start..end, size));
+        below.par_chunks_mut(size).try_for_each(|own| {
+            pulse.beat()?;
+            eliminate(own, above, start..end, size);
+            Ok(())
+        })?;
         pulse.add((end - start) as u64);
     }
     // Columns of the inverse: L y = e, then Lᵀ x = y; what is above the diagonal follows from symmetry.
     let mut inverse = vec![0.0; size * size];
     inverse.par_chunks_mut(BLOCK * size).enumerate().try_for_each(|(block, rows)| -> Result<()> {
-        pulse.beat()?;
         let start = block * BLOCK;
         let mut columns = vec![[0.0f64; BLOCK]; size - start];
         (0..rows.len() / size).for_each(|column| columns[column][column] = 1.0);
         for row in start..size {
+            pulse.beat()?;
             let own = &factor[row * size..row * size + row + 1];
             let (before, rest) = columns.split_at_mut(row - start);
             for (value, known) in own[start..row].iter().zip(before.iter()) {
@@ -143,6 +146,7 @@ fn inverse(mut factor: Vec<f64>, size: usize, pulse: &Pulse) -> Result<Vec<f64>>
             rest[0].iter_mut().for_each(|sum| *sum /= own[row]);
         }
         for row in (start..size).rev() {
+            pulse.beat()?;
             let own = &factor[row * size..row * size + row + 1];
             let (before, rest) = columns.split_at_mut(row - start);
             rest[0].iter_mut().for_each(|value| *value /= own[row]);
