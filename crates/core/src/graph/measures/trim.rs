@@ -4,7 +4,7 @@
 //! removed, again and again (Kahn's topological sort), and their values follow from each other in the order
 //! of removal; then nodes without successors, whose values follow, in the reverse order, from those of the
 //! rest. In a crawl those are the pages seen and not fetched, and their links. Self-loops do not count as
-//! arcs. O(n + m) time, at most 9 bytes per node.
+//! arcs. O(n + m) time, 9 bytes per node.
 //!
 //! Source: Arthur B. Kahn, "Topological sorting of large networks", 1962.
 
@@ -50,15 +50,17 @@ pub(super) struct Trim {
     pub before: Rounds,
     /// The nodes after all cycles: each has successors of earlier rounds alone.
     pub after: Rounds,
+    /// The number of arcs of each node to others in the core, without its self-loop.
+    pub kept: Vec<u32>,
 }
 
 impl Trim {
     /// Trims a graph, given its lists and those of its transpose.
     pub fn of(forward: View, backward: View, pulse: &Pulse) -> Result<Trim> {
         let mut places = vec![Place::Core; forward.nodes()];
-        let before = remove(backward, forward, &mut places, Place::Before, pulse)?;
-        let after = remove(forward, backward, &mut places, Place::After, pulse)?;
-        Ok(Trim { places, before, after })
+        let (before, _) = remove(backward, forward, &mut places, Place::Before, pulse)?;
+        let (after, kept) = remove(forward, backward, &mut places, Place::After, pulse)?;
+        Ok(Trim { places, before, after, kept })
     }
 
     /// Whether the graph has no cycle, except for self-loops.
@@ -73,7 +75,14 @@ pub(super) fn has_loop(lists: View, node: usize) -> bool {
 }
 
 /// Removes from the core the nodes whose lists in `lists` are empty, and again; `others` has the arcs reversed.
-fn remove(lists: View, others: View, places: &mut [Place], place: Place, pulse: &Pulse) -> Result<Rounds> {
+/// Returns them, and the number of arcs that each node has left.
+fn remove(
+    lists: View,
+    others: View,
+    places: &mut [Place],
+    place: Place,
+    pulse: &Pulse,
+) -> Result<(Rounds, Vec<u32>)> {
     let mut rounds = Rounds::default();
     // Nodes that were removed before have no arcs from the core in `lists`: nothing to subtract.
     let mut left = Vec::with_capacity(lists.nodes());
@@ -97,19 +106,18 @@ fn remove(lists: View, others: View, places: &mut [Place], place: Place, pulse: 
                 pulse.beat()?;
             }
             for next in others.successors(rounds.nodes[at] as usize) {
+                // A node that is not in the core may count below 0: its place is looked at last, and rarely.
                 let index = *next as usize;
-                if places[index] == Place::Core {
-                    left[index] -= 1;
-                    if left[index] == 0 {
-                        places[index] = place;
-                        rounds.nodes.push(*next);
-                    }
+                left[index] = left[index].wrapping_sub(1);
+                if left[index] == 0 && places[index] == Place::Core {
+                    places[index] = place;
+                    rounds.nodes.push(*next);
                 }
             }
         }
         start = end;
     }
-    Ok(rounds)
+    Ok((rounds, left))
 }
 
 #[cfg(test)]
@@ -145,6 +153,11 @@ mod tests {
                     (false, _) => Place::Before,
                 };
                 prop_assert_eq!(trim.places[node], place);
+            }
+            for node in (0..12).filter(|node| trim.places[*node] == Place::Core) {
+                let to_core = graph.view().successors(node).iter().map(|target| *target as usize);
+                let kept = to_core.filter(|target| *target != node && trim.places[*target] == Place::Core).count();
+                prop_assert_eq!(trim.kept[node] as usize, kept);
             }
             prop_assert_eq!(trim.acyclic(), (0..12).all(|node| !cyclic(node)));
             let order: Vec<u32> = trim.before.iter().flatten().copied().collect();

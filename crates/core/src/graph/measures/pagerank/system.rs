@@ -57,6 +57,9 @@ const FARTHEST: f64 = 20.0;
 /// The number of nodes of a round from which on it is computed in parallel.
 const ROUND: usize = 1 << 12;
 
+/// The number of a node outside the core.
+const NONE: u32 = u32::MAX;
+
 /// The equations of a graph.
 pub(super) struct System<'a> {
     forward: View<'a>,
@@ -66,9 +69,9 @@ pub(super) struct System<'a> {
     trim: Trim,
     /// Consecutive nodes that make a block.
     ranges: Vec<Range<usize>>,
-    /// The number of core nodes before each block.
-    starts: Vec<usize>,
-    /// The number of each core node among them.
+    /// The number of core nodes before each block, and of all.
+    starts: Vec<u32>,
+    /// The number of each core node among them; [`NONE`] for others.
     numbers: Vec<u32>,
 }
 
@@ -87,18 +90,18 @@ impl<'a> System<'a> {
         };
         let total: u64 = (0..forward.nodes()).map(work).sum();
         let size = (total / MOST).max(SMALLEST);
-        let (mut ranges, mut starts, mut numbers) = (Vec::new(), Vec::new(), vec![0; forward.nodes()]);
-        let (mut first, mut start, mut cores, mut load) = (0, 0, 0, 0);
+        let (mut ranges, mut starts, mut numbers) = (Vec::new(), vec![0], vec![NONE; forward.nodes()]);
+        let (mut first, mut cores, mut load) = (0, 0, 0);
         for node in 0..forward.nodes() {
             if trim.places[node] == Place::Core {
-                numbers[node] = cores as u32;
+                numbers[node] = cores;
                 cores += 1;
                 load += work(node);
             }
             if load >= size || (node + 1 == forward.nodes() && load > 0) {
                 ranges.push(first..node + 1);
-                starts.push(start);
-                (first, start, load) = (node + 1, cores, 0);
+                starts.push(cores);
+                (first, load) = (node + 1, 0);
             }
         }
         let stay = settings.dangling == Dangling::Stay;
@@ -126,11 +129,12 @@ impl<'a> System<'a> {
 
     /// The weight of the arcs of a core node to others in the core.
     fn kept(&self, node: usize) -> f64 {
+        let Some(weights) = self.forward.weights else { return f64::from(self.trim.kept[node]) };
         let arcs = self.forward.range(node).filter(|at| {
             let target = self.forward.targets[*at] as usize;
-            target != node && self.trim.places[target] == Place::Core
+            target != node && self.numbers[target] != NONE
         });
-        arcs.map(|at| self.forward.weights.map_or(1.0, |weights| f64::from(weights[at]))).sum()
+        arcs.map(|at| f64::from(weights[at])).sum()
     }
 
     /// The sum of the values of the dangling nodes.
@@ -181,45 +185,50 @@ impl<'a> System<'a> {
         Ok(())
     }
 
-    /// The block with this number.
+    /// The block with this number; the shares of nodes in the core are still 0.
     fn block<const L: usize>(
         &self,
         number: usize,
         base: &(impl Fn(usize) -> Lanes<L> + Sync),
         shares: &[Lanes<L>],
     ) -> Block<L> {
-        let range = self.ranges[number].clone();
-        let start = self.starts[number];
-        let end = self.starts.get(number + 1).copied().unwrap_or(usize::MAX);
-        let core = |node: usize| self.trim.places[node] == Place::Core;
-        let mut block = Block::<L> { start, ..Block::default() };
-        let mut inside = Vec::new();
-        for node in range.filter(|node| core(*node)) {
-            let mut received = base(node);
-            for at in self.backward.range(node) {
+        let (range, start) = (self.ranges[number].clone(), self.starts[number]);
+        let fed = self.trim.before.iter().next().is_some();
+        let length = self.starts[number + 1] - start;
+        let longest = range.clone().map(|node| self.backward.outdegree(node)).max().unwrap_or(0);
+        let arcs = self.backward.offsets[range.end] - self.backward.offsets[range.start];
+        let mut block = Block::<L> {
+            start: start as usize,
+            sources: Vec::with_capacity(arcs as usize),
+            ..Block::default()
+        };
+        // Predecessors in other blocks, and in this one, with where they are in the list of the node. Whether
+        // one is in the core, and in which block, is unpredictable: it is written, and then counted or not.
+        let (mut outside, mut inside) = (vec![(0, 0); longest + 1], vec![(0, 0); longest + 1]);
+        for node in range.filter(|node| self.numbers[*node] != NONE) {
+            let (mut others, mut own, mut received) = (0, 0, base(node));
+            let arcs = self.backward.range(node);
+            for (place, at) in (0u32..).zip(arcs.clone()) {
                 let source = self.backward.targets[at] as usize;
-                let weight = self.backward.weights.map(|weights| weights[at]);
-                if source == node {
-                    continue;
-                }
-                if !core(source) {
-                    add(&mut received, weight.map_or(1.0, f64::from), &shares[source]);
-                    continue;
-                }
                 let number = self.numbers[source];
-                if (start..end).contains(&(number as usize)) {
-                    inside.push((number - start as u32, weight));
-                } else {
-                    block.sources.push(number);
-                    block.weights.extend(weight);
+                let counts = number != NONE && source != node;
+                let here = number.wrapping_sub(start) < length;
+                (outside[others], inside[own]) = ((number, place), (number.wrapping_sub(start), place));
+                others += usize::from(counts && !here);
+                own += usize::from(counts && here);
+                if fed {
+                    let weight = self.backward.weights.map_or(1.0, |weights| f64::from(weights[at]));
+                    add(&mut received, weight, &shares[source]);
                 }
             }
-            let outside = block.sources.len() as u32;
-            for (number, weight) in inside.drain(..) {
-                block.sources.push(number);
-                block.weights.extend(weight);
+            let chosen = outside[..others].iter().chain(&inside[..own]);
+            block.sources.extend(chosen.clone().map(|(number, _)| *number));
+            if let Some(weights) = self.backward.weights {
+                let weights = &weights[arcs];
+                block.weights.extend(chosen.map(|(_, place)| weights[*place as usize]));
             }
-            block.ends.push((outside, block.sources.len() as u32));
+            let end = block.sources.len();
+            block.ends.push(((end - own) as u32, end as u32));
             block.base.push(received);
             let divisor = self.divisor(node);
             block.divisors.push(divisor);
@@ -295,7 +304,7 @@ impl<'a> System<'a> {
             }
         }
         for (range, block) in self.ranges.iter().zip(in_order(&waves)) {
-            let nodes = range.clone().filter(|node| self.trim.places[*node] == Place::Core);
+            let nodes = range.clone().filter(|node| self.numbers[*node] != NONE);
             for (node, share) in nodes.zip(&block.shares) {
                 shares[node] = std::array::from_fn(|lane| share[lane] / scale[lane]);
             }
