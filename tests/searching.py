@@ -20,7 +20,7 @@ def indexing(**options: Any) -> Settings:
 
 
 def opened(
-    folder: Path, segments: list[Segment], ranks: tuple[Path, int] | None = None, **settings: Any
+    folder: Path, segments: list[Segment], ranks: tuple[Path, int, str] | None = None, **settings: Any
 ) -> Search:
     """An index open for searching by score alone, unless settings say otherwise: nothing is folded or mixed."""
     plain = {"collapse": -1, "per_site": 0, "suggest": False, "time_limit": 0.0, **settings}

@@ -94,8 +94,9 @@ def _induced(graph: Graph, rows: list[Row]) -> Graph:
     nodes = sorted({node for row in rows if (node := graph.names.find(row.url)) is not None})  # type: ignore[union-attr]
     numbers = np.full(graph.nodes, -1, dtype=np.int64)
     numbers[nodes] = np.arange(len(nodes))
-    offsets, targets, _ = graph._arcs.csr()
-    sources = np.repeat(np.arange(graph.nodes), np.diff(np.asarray(offsets).astype(np.int64)))
+    _, targets, _ = graph._arcs.csr()
+    degrees = np.asarray(graph.outdegree()).astype(np.int64)
+    sources = np.repeat(np.arange(graph.nodes), degrees)
     ends = numbers[sources], numbers[np.asarray(targets)]
     kept = (ends[0] >= 0) & (ends[1] >= 0)
     names = [graph.name(node) for node in nodes]

@@ -118,19 +118,20 @@ def update_ranks(
     Files get new names each time: after a crash, and for readers of the last commit, its files still exist.
     With ``keep_given`` nothing is done if the ranks were set by ``give_ranks``.
     """
-    old = Kept.of(collection.state("graph"))
-    if not collection.length(Layout.LINKS) or (keep_given and old.is_given):
+    old, committed = Kept.of(collection.state("graph")), dict(collection.files)
+    if not committed.get(Layout.LINKS) or (keep_given and old.is_given):
         return Ranking()
     settings = collection.settings.rank
     names = dict.fromkeys([measure or settings.measure, *settings.measures.split()])
     measures = [named(name) for name in names]
     new = replace(old, number=old.number + 1, measures=tuple(names), is_given=False)
     files: dict[str, int | None] = {}
-    if _has_outgrown(collection, old):
-        new, written = _with_new_base(collection, old, new)
+    if _has_outgrown(old, committed):
+        written = _core.write_page_graph(collection.folder, old.base, committed, new.number)
+        new = replace(new, base=(new.number, committed[Layout.ROWS], committed[Layout.LINKS]))
         files |= written
-    committed = {name: length for name, length in {**collection.files, **files}.items() if length is not None}
-    graph = Graph(*_core.page_graph(collection.folder, new.base, committed, False))
+        committed |= written
+    graph = Graph(*_core.page_graph(collection.folder, new.base, committed))
     results = []
     for each, (_, file) in zip(measures, new.ranks(), strict=True):
         scores = each(graph, **_options(each, settings.damping if damping is None else damping))
@@ -165,16 +166,10 @@ def strengths(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(len(values) / np.maximum(positions, 1) - 1.0, dtype=np.float64)
 
 
-def _has_outgrown(collection: Collection, kept: Kept) -> bool:
+def _has_outgrown(kept: Kept, committed: Mapping[str, int]) -> bool:
     """Whether the log of links has grown enough for a new base."""
     links = kept.base[2] if kept.base else 0
-    return (collection.length(Layout.LINKS) - links) * SHARE_OF_BASE > links
-
-
-def _with_new_base(collection: Collection, old: Kept, new: Kept) -> tuple[Kept, dict[str, int]]:
-    covered = (new.number, collection.length(Layout.ROWS), collection.length(Layout.LINKS))
-    written = _core.write_page_graph(collection.folder, old.base, dict(collection.files), new.number)
-    return replace(new, base=covered), written
+    return (committed[Layout.LINKS] - links) * SHARE_OF_BASE > links
 
 
 def _replaced(collection: Collection, old: Kept, new: Kept) -> Iterator[str]:

@@ -1,13 +1,8 @@
 //! The link graph: which page links to which, compressed, and link analysis on it.
 //!
 //! The crawl appends the links of each page to a log ([`LINKS`]), and their anchor texts to another
-//! ([`AnchorLog`]). [`build()`] turns the log into a compressed [`Graph`]; [`pagerank()`] streams over it and
-//! [`Ranks`] stores the result by signature, for the search to read. Any other graph can be read as text,
-//! through [`EdgeList`].
-//!
-//! WebGraph (the crate of that name) was considered for the compressed graph and not used: it lists 35 direct
-//! dependencies, and its gain comes from a node order that keeps similar pages together, which an order by
-//! signature does not have.
+//! ([`AnchorLog`]). The graph of its [`pages`] is made from the log; the [`measures`] read it, and [`Ranks`] store
+//! their values by signature, for the search to read. Any other graph can be read as text, through [`EdgeList`].
 
 mod adjacency;
 mod anchors;
