@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crivello_core::codes::Code;
 use crivello_core::crawl::Manner;
 use crivello_core::dictionaries::Construction;
+use crivello_core::graph::forms::Form;
 use crivello_core::index::{Order, Preference};
 use crivello_core::search::matching::Intersection;
 use crivello_core::search::rank::Method;
@@ -20,6 +21,7 @@ fn choices() -> HashMap<&'static str, Choices> {
     HashMap::from([
         ("code", Code::choices()),
         ("construction", Construction::choices()),
+        ("graph-form", Form::choices()),
         ("intersection", Intersection::choices()),
         ("method", Method::choices()),
         ("order", Order::choices()),

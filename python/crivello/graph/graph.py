@@ -7,11 +7,12 @@ from typing import Self
 from crivello.graph.betweenness import Betweenness
 from crivello.graph.degrees import Degrees
 from crivello.graph.distances import Distances
+from crivello.graph.files import Files
 from crivello.graph.spectral import Spectral
 from crivello.graph.trust import Trust
 
 
-class Graph(Degrees, Distances, Spectral, Betweenness, Trust):
+class Graph(Files, Degrees, Distances, Spectral, Betweenness, Trust):
     """A directed graph.
 
     >>> graph = Graph.from_arcs([0, 1, 2], [1, 2, 0])

@@ -34,6 +34,12 @@ impl KeyHash {
         KeyHash { high: (hash >> 64) as u64, low: hash as u64 }
     }
 
+    /// The key's slot in a table of `slots`.
+    #[inline]
+    pub(crate) fn slot(self, slots: usize) -> usize {
+        reduce(self.low, slots as u64) as usize
+    }
+
     /// The key's shard among `shards`.
     #[inline]
     pub(super) fn shard(self, shards: u32) -> u32 {

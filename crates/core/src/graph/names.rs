@@ -30,6 +30,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tempfile::TempDir;
+
 use super::order;
 use crate::codes::variable_byte;
 use crate::dictionaries::{Construction, KeyHash, Ranks};
@@ -166,9 +168,28 @@ pub struct Names {
     sorted: bool,
     ranks: OnceLock<Ranks>,
     checked: Vec<AtomicBool>,
+    /// The folder of a temporary file, removed with this.
+    _folder: Option<TempDir>,
 }
 
 impl Names {
+    /// The names in a list, in a temporary file.
+    pub fn temporary<'n>(names: impl Iterator<Item = &'n str>, pulse: &Pulse) -> Result<Names> {
+        let folder = temporary_folder(None)?;
+        let mut writer = NamesWriter::create(&folder.path().join(TEMPORARY))?;
+        for name in names {
+            writer.push(name)?;
+        }
+        writer.finish(pulse)?;
+        Names::within(folder)
+    }
+
+    /// The names in a temporary folder, which are removed with them.
+    pub(super) fn within(folder: TempDir) -> Result<Names> {
+        let names = Names::open(&folder.path().join(TEMPORARY), None)?;
+        Ok(Names { _folder: Some(folder), ..names })
+    }
+
     /// Maps the committed bytes of a file (all of them, if `None`) and checks its directory.
     pub fn open(path: &Path, committed: Option<u64>) -> Result<Names> {
         let file = File::open(path).map_err(Error::io(path))?;
@@ -216,6 +237,7 @@ impl Names {
             ranks: OnceLock::new(),
             checked: (0..blocks).map(|_| AtomicBool::new(false)).collect(),
             map,
+            _folder: None,
         })
     }
 
@@ -237,6 +259,13 @@ impl Names {
     /// The length of the file in bytes.
     pub fn bytes(&self) -> usize {
         self.map.len()
+    }
+
+    /// Writes a copy; returns its length.
+    pub fn copy(&self, path: &Path) -> Result<u64> {
+        let mut file = NewFile::create(path)?;
+        file.append(&self.map)?;
+        file.finish()
     }
 
     /// The name of a node.
@@ -415,6 +444,15 @@ impl Names {
     fn damage(&self, block: usize, reason: &str) -> Error {
         Error::corrupt(&self.path, self.start(block) as u64, reason)
     }
+}
+
+/// The name of a temporary file.
+pub(super) const TEMPORARY: &str = "graph.names";
+
+/// A temporary folder in the given one, or where the system has them.
+pub(super) fn temporary_folder(parent: Option<&Path>) -> Result<TempDir> {
+    let parent = parent.map_or_else(std::env::temp_dir, Path::to_path_buf);
+    tempfile::Builder::new().prefix("crivello-").tempdir_in(&parent).map_err(Error::io(parent))
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {

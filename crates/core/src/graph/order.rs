@@ -51,6 +51,13 @@ pub fn push_key(name: &str, key: &mut Vec<u8>) {
     }
 }
 
+/// The order of names: the places of the least, the next, …
+pub fn sorted(names: &[String]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..names.len() as u32).collect();
+    order.sort_by_cached_key(|place| key(&names[*place as usize]));
+    order
+}
+
 /// The name with a key; `None` if it is the key of none.
 pub fn name(key: &[u8]) -> Option<String> {
     let (kind, rest) = key.split_first()?;

@@ -84,6 +84,11 @@ pub struct Source<'a> {
 }
 
 impl Source<'_> {
+    /// The number of bytes of the file that were read, before decompression.
+    pub fn position(&self) -> u64 {
+        self.state.bytes.get()
+    }
+
     /// Classifies an error while reading: the system's, Ctrl-C, or corrupt data.
     pub fn explain(&self, error: io::Error) -> Error {
         match self.state.failure.take() {

@@ -24,7 +24,7 @@ use std::path::Path;
 use crate::{Pulse, Result, Signature};
 
 pub use exact::Exact;
-pub use input::Input;
+pub use input::{Input, Source};
 pub use judge::Judge;
 pub use key::KeyOf;
 pub use lines::LONGEST;

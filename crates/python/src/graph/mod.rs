@@ -8,6 +8,7 @@ mod components;
 mod distances;
 mod pages;
 mod spectral;
+mod forms;
 
 use std::path::PathBuf;
 
@@ -45,5 +46,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     components::register(module)?;
     distances::register(module)?;
     pages::register(module)?;
+    forms::register(module)?;
     module.add_function(wrap_pyfunction!(rank_edges, module)?)
 }
