@@ -26,6 +26,7 @@ from typer.main import get_command
 from crivello import settings
 from crivello.cli.app import app
 from crivello.cli.graphs import registry
+from crivello.graph.graph import Graph
 from crivello.graph.measures import Measure
 
 ROOT = Path(__file__).parent.parent
@@ -98,6 +99,15 @@ def measures_of(family: str) -> str:
     return "\n".join(_described(method, measures) for method, measures in by_method.items())
 
 
+def docstring(method: Callable[..., Any]) -> str:
+    """The docstring of a method; if it does not state the cost, followed by that of the method that it refers to."""
+    doc = inspect.getdoc(method) or ""
+    referred = re.search(r"``(\w+)``", doc)
+    if "Cost:" in doc or referred is None:
+        return doc
+    return f"{doc}\n\n{inspect.getdoc(getattr(Graph, referred[1], None)) or ''}"
+
+
 def _described(method: Callable[..., Any], measures: list[Measure]) -> str:
     """A method of ``Graph`` as a section: its signature, the measures that it is, and its docstring."""
     names = ", ".join(f"`{measure.name}`" for measure in measures)
@@ -106,7 +116,7 @@ def _described(method: Callable[..., Any], measures: list[Measure]) -> str:
         for name, parameter in inspect.signature(method).parameters.items()
         if name != "self"
     ]
-    doc = re.sub(r"``(.+?)``", r"`\1`", inspect.getdoc(method) or "")
+    doc = re.sub(r"``(.+?)``", r"`\1`", docstring(method))
     # Indented examples become blocks of code.
     doc = re.sub(r"((?:^ *(?:>>>|\.\.\.) .*\n?(?:^(?! *>>>) *\S.*\n?)*)+)", _as_code, doc, flags=re.MULTILINE)
     return f"### {names}\n\n`graph.{method.__name__}({', '.join(parameters)})`\n\n{doc.rstrip()}\n"

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from docs.generate import ROOT, documents, help_of, main, renewed, shown, verbs
+from docs.generate import ROOT, docstring, documents, help_of, main, renewed, shown, verbs
 from typer.main import get_command
 
 from crivello import settings
 from crivello.cli.app import app
+from crivello.cli.graphs import registry
+from crivello.graph.measures import Measure
 
 DOCS = ROOT / "docs"
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -63,6 +65,15 @@ def test_every_setting_is_in_the_page_of_settings(setting: settings.Setting) -> 
     ]
     assert len(rows) == 1
     assert f"| `{setting.name}` | `{shown(setting)}` | {setting.help} |" in rows[0]
+
+
+@pytest.mark.parametrize("measure", list(registry().values()), ids=lambda measure: measure.name)
+def test_every_measure_is_in_the_page_of_centrality_with_its_cost(measure: Measure) -> None:
+    page = (DOCS / "centrality.md").read_text()
+    assert f"<!-- generated: measures {measure.family} -->" in page
+    assert re.search(rf"^### .*`{measure.name}`", page, re.MULTILINE)
+    assert f"| `{measure.name}` | {measure.family} |" in page
+    assert "Cost:" in docstring(measure.method)
 
 
 def test_the_tour_names_every_folder_of_code() -> None:

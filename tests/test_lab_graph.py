@@ -18,6 +18,16 @@ from crivello.lab.graph.plot import draw
 # Size for growing cliques, size for growing cycles, density, score monotonicity: table 2 of "Axioms for centrality" (2014).
 PROVED = {
     "indegree": (True, False, True, True),
+    "harmonic": (True, True, True, True),
+    "closeness": (False, False, False, False),
+    "lin": (True, False, False, False),
+    "betweenness": (False, True, False, False),
+    "eigenvector": (True, False, True, False),
+    "seeley": (False, False, True, False),
+    "katz": (True, False, True, True),
+    "pagerank": (False, False, True, True),
+    "authorities": (True, False, True, False),
+    "salsa": (False, False, True, False),
 }
 
 
@@ -28,7 +38,7 @@ def crivello(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return done
 
 
-@pytest.mark.parametrize("measure", sorted(PROVED))
+@pytest.mark.parametrize("measure", sorted(set(PROVED) & set(MEASURES)))
 def test_the_axioms_are_those_that_were_proved(measure: str) -> None:
     found = axioms_of(MEASURES[measure])
     assert not found.unknown

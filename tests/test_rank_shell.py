@@ -11,7 +11,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from crivello.cli.graphs import registry, tell
+from crivello.cli.graphs import measures_of, options_of, registry, tell
+from crivello.errors import InvalidArgument
 from crivello.graph.graph import Graph
 from crivello.graph.scores import Scores
 from crivello.graph.table import write_table
@@ -152,3 +153,33 @@ def test_on_a_terminal_the_bar_disappears_and_the_answer_stays(edges: Path) -> N
     terminal = Terminal([*COMMAND, "rank", "--graph", edges, "--measure", "indegree", "--top", "1"])
     code, screen = terminal.end()
     assert code == 0 and [line.split() for line in screen if line] == [["1", "2", "alice"]]
+
+
+def test_ctrl_c_ends_a_long_measure_and_leaves_nothing(edges: Path, tmp_path: Path) -> None:
+    endless = ["--measure", "walks", "--option", "length=4000000000", "--out", tmp_path / "walks.tsv"]
+    terminal = Terminal([*COMMAND, "rank", "--graph", edges, *endless])
+    terminal.wait_for("walks")
+    terminal.type("\x03")
+    code, screen = terminal.end()
+    assert code == 130
+    assert not any("Traceback" in line or "walks" in line for line in screen), screen
+    assert [path.name for path in tmp_path.iterdir()] == ["edges.txt"]
+
+
+def test_options_are_what_their_annotations_say() -> None:
+    measures = measures_of("pagerank,katz")
+    given = ["damping=0.5", "weighted=False", "method=power", "preference=alice, bob", "attenuation=none"]
+    assert options_of(given, measures) == {
+        "damping": 0.5,
+        "weighted": False,
+        "method": "power",
+        "preference": ["alice", "bob"],
+        "attenuation": None,
+    }
+    assert options_of(["preference=[0.5, 0.5]", "dangling=uniform"], measures) == {
+        "preference": [0.5, 0.5],
+        "dangling": "uniform",
+    }
+    for wrong in ("damping=high", "iterations=1.5", "weighted=2"):
+        with pytest.raises(InvalidArgument, match="is not"):
+            options_of([wrong], measures)

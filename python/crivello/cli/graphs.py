@@ -29,15 +29,17 @@ def _of_collection(folder: str) -> Graph:
     from crivello import _core
     from crivello._core import Layout
     from crivello.collection import Collection
-    from crivello.graph import Graph as Stored
     from crivello.graph.graph import Graph
 
-    collection = Collection(folder)
+    collection: Any = Collection(folder)
+    if hasattr(collection, "graph"):
+        found: Graph = collection.graph()
+        return found
     number = collection.state("graph").get("number")
     if number is None:
         return Graph.from_arcs([], [])
     file = Layout.graph(number)
-    stored = Stored(collection.folder / file, collection.length(file))
+    stored: Any = _core.Graph(collection.folder / file, collection.length(file))
     urls = {_core.signature(row.url): row.url for row in collection.pages()}
     lists = {page: successors for page in urls if (successors := stored.successors(page)) is not None}
     nodes = {page: node for node, page in enumerate(lists)}
