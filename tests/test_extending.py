@@ -564,7 +564,7 @@ def test_ranks_of_the_pages_of_a_crawl(tmp_path: Path) -> None:
         collection.rank(by=[float(url.endswith("/2019/a")) for url in pages])
         best = [row.url for row in collection.pages() if row.url.endswith("/2019/a")]
         assert urls(collection.search("*", top=1)) == best
-        # An update of the index keeps them, and whoever asks for PageRank gets it.
+        # An update of the index keeps them, and whoever asks for a measure gets it.
         collection.rank(keep_given=True)
         [given] = collection.search("*", top=1)
         assert [given.url] == best

@@ -92,15 +92,7 @@ def _half(rows: list[Row]) -> list[Row]:
 def _induced(graph: Graph, rows: list[Row]) -> Graph:
     """The graph of these pages alone."""
     nodes = sorted({node for row in rows if (node := graph.names.find(row.url)) is not None})  # type: ignore[union-attr]
-    numbers = np.full(graph.nodes, -1, dtype=np.int64)
-    numbers[nodes] = np.arange(len(nodes))
-    _, targets, _ = graph._arcs.csr()
-    degrees = np.asarray(graph.outdegree()).astype(np.int64)
-    sources = np.repeat(np.arange(graph.nodes), degrees)
-    ends = numbers[sources], numbers[np.asarray(targets)]
-    kept = (ends[0] >= 0) & (ends[1] >= 0)
-    names = [graph.name(node) for node in nodes]
-    return Graph.from_arcs(ends[0][kept], ends[1][kept], names=names)
+    return graph.subgraph(nodes)
 
 
 def _ranks(graph: Graph, folder: Path, strength: Strength) -> dict[str, tuple[Path, int, str] | None]:

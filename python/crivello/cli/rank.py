@@ -178,13 +178,14 @@ def _update(folder: str, damping: float | None, top: int, json: bool) -> None:
     from crivello.collection import Collection
 
     with Collection.write(folder) as collection:
-        ranked = collection.rank(damping=0.85 if damping is None else damping).top(top)
+        ranking = collection.rank(damping=damping)
+        ranked = ranking.top(top)
     if not ranked:
         say("there is nothing to rank yet")
         raise typer.Exit(NOTHING)
     for position, (name, value) in enumerate(ranked, 1):
         if json:
-            print_json({"rank": position, "name": name, _DEFAULT: value})
+            print_json({"rank": position, "name": name, ranking.measure: value})
         else:
             emit(f"{position:>4}  {value:.6f}  {name}")
 
