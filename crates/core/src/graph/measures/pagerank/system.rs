@@ -50,6 +50,8 @@ const WAVES: usize = 8;
 const SMALLEST: u64 = if cfg!(test) { 8 } else { 1 << 14 };
 /// The maximum number of blocks: more of them would make the waves wider than the machines.
 const MOST: u64 = 256;
+/// The number of nodes whose shares are in a core's cache.
+const SMALL: usize = 1 << 16;
 /// The number of sweeps between two extrapolations.
 const PERIOD: u32 = 5;
 /// The maximum factor of an extrapolation.
@@ -193,7 +195,6 @@ impl<'a> System<'a> {
         shares: &[Lanes<L>],
     ) -> Block<L> {
         let (range, start) = (self.ranges[number].clone(), self.starts[number]);
-        let fed = self.trim.before.iter().next().is_some();
         let length = self.starts[number + 1] - start;
         let longest = range.clone().map(|node| self.backward.outdegree(node)).max().unwrap_or(0);
         let arcs = self.backward.offsets[range.end] - self.backward.offsets[range.start];
@@ -202,6 +203,8 @@ impl<'a> System<'a> {
             sources: Vec::with_capacity(arcs as usize),
             ..Block::default()
         };
+        // As the shares of the core are 0, they are not asked for, or added anyway where that costs less.
+        let small = self.numbers.len() < SMALL;
         // Predecessors in other blocks, and in this one, with where they are in the list of the node. Whether
         // one is in the core, and in which block, is unpredictable: it is written, and then counted or not.
         let (mut outside, mut inside) = (vec![(0, 0); longest + 1], vec![(0, 0); longest + 1]);
@@ -216,7 +219,7 @@ impl<'a> System<'a> {
                 (outside[others], inside[own]) = ((number, place), (number.wrapping_sub(start), place));
                 others += usize::from(counts && !here);
                 own += usize::from(counts && here);
-                if fed {
+                if small || number == NONE {
                     let weight = self.backward.weights.map_or(1.0, |weights| f64::from(weights[at]));
                     add(&mut received, weight, &shares[source]);
                 }
