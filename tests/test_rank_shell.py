@@ -156,7 +156,14 @@ def test_on_a_terminal_the_bar_disappears_and_the_answer_stays(edges: Path) -> N
 
 
 def test_ctrl_c_ends_a_long_measure_and_leaves_nothing(edges: Path, tmp_path: Path) -> None:
-    endless = ["--measure", "walks", "--option", "length=4000000000", "--out", tmp_path / "walks.tsv"]
+    endless: list[str | Path] = [
+        "--measure",
+        "walks",
+        "--option",
+        "length=4000000000",
+        "--out",
+        tmp_path / "walks.tsv",
+    ]
     terminal = Terminal([*COMMAND, "rank", "--graph", edges, *endless])
     terminal.wait_for("walks")
     terminal.type("\x03")

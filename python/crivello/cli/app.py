@@ -13,6 +13,7 @@ from crivello.cli import (
     demo,
     doctor,
     evaluate,
+    graph,
     index,
     lab,
     pages,
@@ -43,6 +44,7 @@ TASKS: dict[str, dict[str, str]] = {
     },
     "See who links to whom": {
         "rank": "crivello rank example --top 20",
+        "graph": "crivello graph draw example --out hosts.svg",
     },
     "Measure how good answers are": {
         "evaluate": "crivello evaluate qrels.txt example.run",
@@ -103,4 +105,5 @@ def options(
 
 for _verb in (demo, up, crawl, status, why, pages, index, rank, search, serve, evaluate, stream, doctor):
     _verb.register(app)
+app.add_typer(graph.app, name="graph")
 app.add_typer(lab.app, name="lab")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from crivello.cli.graphs import registry
 from crivello.cli.live import CrawlProgress
 from crivello.cli.options import InGroups, with_settings
 from crivello.cli.output import print_report, say, stderr_console
@@ -17,8 +19,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from crivello.collection import Collection
+    from crivello.graph.graph import Graph
 
 DELAY = 0.02
+_OPINIONS = ("pagerank", "harmonic", "indegree", "betweenness")
 _MORE_QUERIES = ('title:bee AND (swarm OR "queen honey"~20) -wax', "lighthuose lens")
 
 
@@ -81,14 +85,16 @@ def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
             say(f"  {verdict(collection.why(url))}")
         say()
         done = collection.index()
-        graph = collection.rank()
+        ranking = collection.rank()
         say(
             f"3. indexed {done.documents:,} pages: {done.terms:,} terms, {done.postings:,} postings, {done.bytes:,} bytes"
         )
         say(f"   {_costs(stats(collection))}")
         say(
-            f"4. ranked {graph.pages:,} pages by {graph.links:,} links, {graph.bits_per_link:.1f} bits a link"
+            f"4. ranked {ranking.pages:,} pages by {ranking.links:,} links, {ranking.bits_per_link:.1f} bits a link"
         )
+        for line in _opinions(collection.graph(), ranking.measure):
+            say(f"   {line}")
         for query in (*sample.queries[:2], *_MORE_QUERIES):
             _show_search(console, collection, query, into)
     say()
@@ -101,6 +107,22 @@ def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
         port if flags["serve"]["port"] else web.free_port(host, port),
         on_ready=lambda url: say(f"5. the search page is at {url} (Ctrl-C ends it)"),
     )
+
+
+def _opinions(graph: Graph, first: str) -> Iterator[str]:
+    """The best page by the measure that ranks answers, and those that other measures prefer."""
+    from crivello.graph.compare import kendall, rounded
+
+    measures = registry()
+    scores = {name: measures[name](graph) for name in dict.fromkeys((first, *_OPINIONS)) if name in measures}
+    best: dict[str, list[str]] = {}
+    for name, values in scores.items():
+        best.setdefault(graph.name(values.top(1)[0][0]), []).append(name)
+    for page, names in best.items():
+        yield f"the best page by {', '.join(names)}: {page}"
+    mine = rounded(scores.pop(first))
+    agreements = [f"{kendall(mine, rounded(values)):.2f} with {name}" for name, values in scores.items()]
+    yield f"how far {first} agrees, Kendall's τ: {', '.join(agreements)}"
 
 
 def _costs(found: dict[str, Any]) -> str:

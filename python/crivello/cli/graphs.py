@@ -22,30 +22,9 @@ if TYPE_CHECKING:
 
 def graph_at(path: str) -> Graph:
     """The graph of a collection's folder, or of an edge list."""
-    return _of_collection(path) if Path(path).is_dir() else _of_edge_list(path)
-
-
-def _of_collection(folder: str) -> Graph:
-    from crivello import _core
-    from crivello._core import Layout
     from crivello.collection import Collection
-    from crivello.graph.graph import Graph
 
-    collection: Any = Collection(folder)
-    if hasattr(collection, "graph"):
-        found: Graph = collection.graph()
-        return found
-    number = collection.state("graph").get("number")
-    if number is None:
-        return Graph.from_arcs([], [])
-    file = Layout.graph(number)
-    stored: Any = _core.Graph(collection.folder / file, collection.length(file))
-    urls = {_core.signature(row.url): row.url for row in collection.pages()}
-    lists = {page: successors for page in urls if (successors := stored.successors(page)) is not None}
-    nodes = {page: node for node, page in enumerate(lists)}
-    arcs = [(nodes[page], nodes[target]) for page, targets in lists.items() for target in targets]
-    names = [urls[page] for page in lists]
-    return Graph.from_arcs([source for source, _ in arcs], [target for _, target in arcs], names=names)
+    return Collection(path).graph() if Path(path).is_dir() else _of_edge_list(path)
 
 
 def _of_edge_list(path: str) -> Graph:

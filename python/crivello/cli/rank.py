@@ -144,7 +144,7 @@ def rank(
     if folder and not (measure or compare or out or plot or option):
         _update(folder, damping, 10 if top is None else top, json)
         return
-    measures = measures_of(compare or measure or _default())
+    measures = measures_of(compare or measure or _DEFAULT)
     if compare and len(measures) < 2:
         raise InvalidArgument("--compare needs two measures or more", hint="as in pagerank,indegree")
     options = options_of(given, measures)
@@ -169,10 +169,6 @@ def rank(
     _show(opened, scores, 10 if top is None else top, json)
 
 
-def _default() -> str:
-    return _DEFAULT if _DEFAULT in registry() else "indegree"
-
-
 def _update(folder: str, damping: float | None, top: int, json: bool) -> None:
     """Updates the static rank of a collection, and shows its best pages."""
     from crivello.collection import Collection
@@ -187,7 +183,7 @@ def _update(folder: str, damping: float | None, top: int, json: bool) -> None:
         if json:
             print_json({"rank": position, "name": name, ranking.measure: value})
         else:
-            emit(f"{position:>4}  {value:.6f}  {name}")
+            emit(f"{position:>4}  {value:.6g}  {name}")
 
 
 def _show(graph: Graph, scores: dict[str, Scores], top: int, json: bool) -> None:

@@ -83,8 +83,8 @@ def _bridge() -> Example:
 def _bypassed_bridge() -> Example:
     return Example(
         "bypassed bridge",
-        "The same with one link between the groups: the betweenness of the bridge falls to 0, the random-walk "
-        "form hardly changes.",
+        "The same with one link between the groups: the betweenness of the bridge falls to 0; its random-walk "
+        "form keeps a third.",
         ("bridge", "end", *["group"] * 3, "end", *["group"] * 3),
         (*clique(range(1, 5)), *clique(range(5, 9)), *both([(0, 1), (0, 5), (1, 5)])),
     )
