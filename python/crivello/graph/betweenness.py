@@ -37,11 +37,11 @@ class Betweenness(Base):
         it is divided by the number of these pairs, (n - 1)(n - 2). Parallel arcs are one, unless
         ``multiplicity``: then weights multiply the number of paths. Self-loops are on no shortest path.
 
-        ``exact`` takes O(n m) time and about 84 n bytes per thread (Brandes 2001). ``sampled`` draws random
-        shortest paths until all normalised values are within ``error`` of the exact ones with probability
-        ``confidence`` (Riondato and Kornaropoulos 2014, Borassi and Natale 2016; the bound is Chernoff's);
-        ``seed`` chooses the sample, and the ``iterations`` of the result are the number of paths drawn.
-        ``auto`` is exact up to n m = 2·10¹⁰.
+        Cost: ``exact`` takes O(n m) time and about 84 n bytes per thread (Brandes 2001). ``sampled`` draws
+        random shortest paths until all normalised values are within ``error`` of the exact ones with
+        probability ``confidence``: about 2 (b + ε) ln(8 / δ) / ε² of them for a largest value b (Riondato and
+        Kornaropoulos 2014, Borassi and Natale 2016; the bound is Chernoff's). ``seed`` chooses the sample, and
+        the ``iterations`` of the result are the number of paths drawn. ``auto`` is exact up to n m = 2·10¹⁰.
         """
         if method not in ("auto", "exact", "sampled"):
             raise InvalidArgument(f"there is no method {method!r}", hint="auto, exact or sampled")
@@ -74,7 +74,7 @@ class Betweenness(Base):
         these pairs, (n - 1)(n - 2) / 2. Self-loops and parallel arcs do not count. It is the remedy for the
         bridge between two communities, whose betweenness one more arc would take away.
 
-        For a component of k nodes and e edges: O(k³ + e k log k) time and 16 k² bytes; k is at most 4,000.
+        Cost: O(k³ + e k log k) time and 16 k² bytes for a component of k nodes and e edges; k is at most 4,000.
         Source: Newman 2005.
         """
         values = np.asarray(graph_random_walk_betweenness(self._arcs, self._progress))
