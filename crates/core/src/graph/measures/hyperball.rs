@@ -49,7 +49,7 @@ pub struct BallSums {
 /// The sums of the distances of every node to all others along the lists, estimated with 2^`log2m` registers
 /// a node, in `memory` bytes besides the lists.
 pub fn hyperball(
-    lists: &impl Lists,
+    lists: &(impl Lists + ?Sized),
     log2m: u32,
     seed: u64,
     memory: usize,
@@ -177,7 +177,7 @@ impl<'a> Balls<'a> {
     }
 
     /// Grows the balls until they stop; returns the number of pairs at each distance from 1, by counter.
-    fn grow(&mut self, lists: &impl Lists, pulse: &Pulse) -> Result<Vec<Vec<f64>>> {
+    fn grow(&mut self, lists: &(impl Lists + ?Sized), pulse: &Pulse) -> Result<Vec<Vec<f64>>> {
         let mut pairs = vec![Vec::new(); self.counters];
         for radius in 1.. {
             let grown = self.pass(lists, radius as f32, pulse)?;
@@ -190,7 +190,7 @@ impl<'a> Balls<'a> {
     }
 
     /// One pass over the arcs; returns by how much all balls have grown, by counter.
-    fn pass(&mut self, lists: &impl Lists, radius: f32, pulse: &Pulse) -> Result<Vec<f64>> {
+    fn pass(&mut self, lists: &(impl Lists + ?Sized), radius: f32, pulse: &Pulse) -> Result<Vec<f64>> {
         let (counters, estimator, balls, changed) =
             (self.counters, self.estimator, &self.balls, &self.changed);
         let mut changing = vec![0u64; changed.len()];
