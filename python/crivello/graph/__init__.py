@@ -1,6 +1,6 @@
 """The link graph and its measures, of a crawl or of any other graph.
 
-    >>> graph = crivello.open("example").graph()
+    >>> graph = crivello.graph.load("example")
     >>> graph.nodes, graph.arcs
     (149, 1063)
     >>> graph.name(graph.indegree().argmax())
@@ -12,19 +12,26 @@ for each node. The formats and the costs are described in ``crates/core/src/grap
 
 from __future__ import annotations
 
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from crivello._core import rank_edges
-
 if TYPE_CHECKING:
+    from crivello.graph.files import convert as convert
+    from crivello.graph.files import generate as generate
+    from crivello.graph.files import load as load
     from crivello.graph.graph import Graph as Graph
     from crivello.graph.measures import MEASURES as MEASURES
     from crivello.graph.scores import Scores as Scores
 
-__all__ = ["MEASURES", "Graph", "Scores", "rank_edge_list"]
+__all__ = ["MEASURES", "Graph", "Scores", "convert", "generate", "load"]
 
-_HOMES = {"Graph": "graph", "MEASURES": "measures", "Scores": "scores"}
+_HOMES = {
+    "Graph": "graph",
+    "MEASURES": "measures",
+    "Scores": "scores",
+    "convert": "files",
+    "generate": "files",
+    "load": "files",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -35,14 +42,3 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     importlib.import_module("crivello.graph.graph")
     return getattr(importlib.import_module(f"crivello.graph.{_HOMES[name]}"), name)
-
-
-def rank_edge_list(
-    path: str | PathLike[str],
-    *,
-    damping: float = 0.85,
-    threshold: float = 1e-9,
-    iterations: int = 200,
-) -> list[tuple[str, float]]:
-    """The names in a text of ``source target`` lines with their PageRank (the sum is 1), best first."""
-    return rank_edges(path, damping, threshold, iterations)

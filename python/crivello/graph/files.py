@@ -83,9 +83,12 @@ def load(
     in a text becomes its weight. A text is sorted within ``memory`` (bytes, or a text such as ``"512M"``);
     what does not fit goes to files without names in the folder ``scratch``.
     """
+    from crivello.collection import Collection
     from crivello.graph.graph import Graph
 
     path = Path(path)
+    if path.is_dir():
+        return Collection(path).graph()
     form = form_of(path) if form is None else _known(form)
     arcs, names = read_graph(path, form, memory_of(memory), count, scratch, progress)
     return Graph(arcs, names)

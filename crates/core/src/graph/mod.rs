@@ -2,21 +2,19 @@
 //!
 //! The crawl appends the links of each page to a log ([`LINKS`]), and their anchor texts to another
 //! ([`AnchorLog`]). The graph of its [`pages`] is made from the log; the [`measures`] read it, and [`Ranks`] store
-//! their values by signature, for the search to read. Any other graph can be read as text, through [`EdgeList`].
+//! their values by signature, for the search to read. Any other graph can be read as text ([`forms`]).
 
 mod adjacency;
 mod anchors;
 mod blocks;
 mod collapse;
 mod compressed;
-mod edges;
-mod links;
 pub mod forms;
 mod generate;
+mod links;
 pub mod measures;
 mod names;
 pub mod order;
-mod pagerank;
 pub mod pages;
 mod ranks;
 mod referrers;
@@ -29,11 +27,9 @@ pub use adjacency::{Adjacency, Lists, Numbers, View};
 pub use anchors::{AnchorLog, anchor_bytes, anchors_of};
 pub use collapse::{collapse, subgraph};
 pub use compressed::Graph;
-pub use edges::EdgeList;
-pub use links::{LINKS, PageLinks, targets_of};
 pub use generate::{Recipe, generate};
+pub use links::{LINKS, PageLinks, targets_of};
 pub use names::{Names, NamesWriter};
-pub use pagerank::{PageRank, Settings, pagerank};
 pub use ranks::{Rank, Ranks, Standing, write_ranks};
 pub use referrers::pages_linking_to;
 pub use sort::{ArcSorter, List, Row, SortedArcs};
