@@ -86,14 +86,14 @@ fn remove(
     let mut rounds = Rounds::default();
     // Nodes that were removed before have no arcs from the core in `lists`: nothing to subtract.
     let mut left = Vec::with_capacity(lists.nodes());
-    for node in 0..lists.nodes() {
+    for (node, current) in places.iter_mut().enumerate() {
         if node.is_multiple_of(NODES_PER_BEAT) {
             pulse.beat()?;
         }
         let arcs = (lists.outdegree(node) - usize::from(has_loop(lists, node))) as u32;
         left.push(arcs);
-        if arcs == 0 && places[node] == Place::Core {
-            places[node] = place;
+        if arcs == 0 && *current == Place::Core {
+            *current = place;
             rounds.nodes.push(node as u32);
         }
     }
@@ -136,10 +136,9 @@ mod tests {
             let mut reached = [[false; 12]; 12];
             arcs.iter().filter(|arc| arc.0 != arc.1).for_each(|arc| reached[arc.0 as usize][arc.1 as usize] = true);
             for middle in 0..12 {
-                for from in 0..12 {
-                    for to in 0..12 {
-                        reached[from][to] |= reached[from][middle] && reached[middle][to];
-                    }
+                let onward = reached[middle];
+                for row in reached.iter_mut().filter(|row| row[middle]) {
+                    row.iter_mut().zip(onward).for_each(|(reached, onward)| *reached |= onward);
                 }
             }
             let cyclic = |node: usize| reached[node][node];

@@ -38,17 +38,17 @@ pub fn walks_from(forward: View, length: u32, source: usize, pulse: &Pulse) -> R
     for step in 0..length {
         pulse.set(u64::from(step), u64::from(length));
         next.fill(0);
-        for node in 0..nodes {
+        for (node, count) in counts.iter().enumerate() {
             if node.is_multiple_of(NODES_PER_BEAT) {
                 pulse.beat()?;
             }
-            if counts[node] == 0 {
+            if *count == 0 {
                 continue;
             }
             for at in forward.range(node) {
                 let weight = forward.weights.map_or(1, |weights| u128::from(weights[at]));
                 let place = &mut next[forward.targets[at] as usize];
-                let sum = counts[node].checked_mul(weight).and_then(|walks| place.checked_add(walks));
+                let sum = count.checked_mul(weight).and_then(|walks| place.checked_add(walks));
                 *place = sum.ok_or_else(|| {
                     Error::Invalid(format!("there are 2^128 or more walks of length {}", step + 1))
                 })?;

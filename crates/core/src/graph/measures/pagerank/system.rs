@@ -51,7 +51,7 @@ const SMALLEST: u64 = if cfg!(test) { 8 } else { 1 << 14 };
 /// The maximum number of blocks: more of them would make the waves wider than the machines.
 const MOST: u64 = 256;
 /// The number of nodes whose shares are in a core's cache.
-const SMALL: usize = 1 << 16;
+const SMALL: usize = if cfg!(test) { 32 } else { 1 << 16 };
 /// The number of sweeps between two extrapolations.
 const PERIOD: u32 = 5;
 /// The maximum factor of an extrapolation.
@@ -94,9 +94,9 @@ impl<'a> System<'a> {
         let size = (total / MOST).max(SMALLEST);
         let (mut ranges, mut starts, mut numbers) = (Vec::new(), vec![0], vec![NONE; forward.nodes()]);
         let (mut first, mut cores, mut load) = (0, 0, 0);
-        for node in 0..forward.nodes() {
+        for (node, number) in numbers.iter_mut().enumerate() {
             if trim.places[node] == Place::Core {
-                numbers[node] = cores;
+                *number = cores;
                 cores += 1;
                 load += work(node);
             }
