@@ -65,6 +65,8 @@ def test_pages_have_the_values_of_their_hosts() -> None:
     found = MEASURES["host-pagerank"](graph)
     assert (found.measure, found.converged) == ("host-pagerank", True)
     np.testing.assert_allclose(found, [pagerank[page // 3] for page in range(9)], atol=1e-8)
+    harmonic = networkx.harmonic_centrality(hosts)
+    np.testing.assert_allclose(graph.host_harmonic(), [harmonic[page // 3] for page in range(9)], rtol=1e-9)
     assert len(set(graph.host_pagerank(by="domain").tolist())) == 3
     with pytest.raises(InvalidArgument, match="no names"):
         Graph.from_arcs([0], [1]).host_pagerank()

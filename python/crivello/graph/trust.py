@@ -30,6 +30,15 @@ class Trust(Collapse):
         """
         return self._of_groups("pagerank", "host-pagerank", by, damping=damping, tolerance=tolerance)
 
+    @measure("harmonic centrality of a page's host in the graph of hosts", family="spam-resistant")
+    def host_harmonic(self, *, by: Literal["host", "domain"] = "host") -> Scores:
+        """The harmonic centrality of each node's host, in the graph of hosts: Σ 1 / d(y, x) over hosts y.
+
+        Cost: O(n + m), and harmonic centrality of the hosts. The names of the nodes must be URLs. ``by`` may
+        be ``"domain"``.
+        """
+        return self._of_groups("harmonic", "host-harmonic", by)
+
     @measure("PageRank that flows from trusted pages only", family="spam-resistant")
     def trustrank(
         self,
@@ -71,10 +80,13 @@ class Trust(Collapse):
         """A measure of the hosts or domains, for each node."""
         groups = self.collapse(by)
         scores = named(of)(cast("Graph", groups), **options)
+        of_node = np.asarray(groups.groups)
         return Scores(
-            np.asarray(scores)[np.asarray(groups.groups)],
+            np.asarray(scores)[of_node],
             name,
             iterations=scores.iterations,
             residual=scores.residual,
             converged=scores.converged,
+            error=scores.error[of_node] if isinstance(scores.error, np.ndarray) else scores.error,
+            confidence=scores.confidence,
         )
