@@ -5,7 +5,8 @@
 
 A generated text stands between ``<!-- generated: KIND NAME -->`` and ``<!-- end -->``. The kinds are in
 ``KINDS``: ``settings crawl`` is the table of a section, ``help lab web`` what ``--help`` says, ``measures`` the table
-of all measures of a graph, and ``measures distance`` what the docstrings of a family say.
+of all measures of a graph, ``measures distance`` what the docstrings of a family say, and ``methods path reaches``
+those of other methods of ``Graph``.
 """
 
 from __future__ import annotations
@@ -99,24 +100,20 @@ def measures_of(family: str) -> str:
     return "\n".join(_described(method, measures) for method, measures in by_method.items())
 
 
-def docstring(method: Callable[..., Any]) -> str:
-    """The docstring of a method; if it does not state the cost, followed by that of the method that it refers to."""
-    doc = inspect.getdoc(method) or ""
-    referred = re.search(r"``(\w+)``", doc)
-    if "Cost:" in doc or referred is None:
-        return doc
-    return f"{doc}\n\n{inspect.getdoc(getattr(Graph, referred[1], None)) or ''}"
+def methods_of(names: str) -> str:
+    """Methods of ``Graph`` that are not measures, with their docstrings."""
+    return "\n".join(_described(getattr(Graph, name), []) for name in names.split())
 
 
 def _described(method: Callable[..., Any], measures: list[Measure]) -> str:
-    """A method of ``Graph`` as a section: its signature, the measures that it is, and its docstring."""
-    names = ", ".join(f"`{measure.name}`" for measure in measures)
+    """A method of ``Graph`` as a section: the measures that it is, its signature and its docstring."""
+    names = ", ".join(f"`{measure.name}`" for measure in measures) or f"`graph.{method.__name__}`"
     parameters = [
         str(parameter.replace(annotation=inspect.Parameter.empty))
         for name, parameter in inspect.signature(method).parameters.items()
         if name != "self"
     ]
-    doc = re.sub(r"``(.+?)``", r"`\1`", docstring(method))
+    doc = re.sub(r"``(.+?)``", r"`\1`", inspect.getdoc(method) or "")
     # Indented examples become blocks of code.
     doc = re.sub(r"((?:^ *(?:>>>|\.\.\.) .*\n?(?:^(?! *>>>) *\S.*\n?)*)+)", _as_code, doc, flags=re.MULTILINE)
     return f"### {names}\n\n`graph.{method.__name__}({', '.join(parameters)})`\n\n{doc.rstrip()}\n"
@@ -126,7 +123,12 @@ def _as_code(example: re.Match[str]) -> str:
     return f"```pycon\n{inspect.cleandoc(example[1]).rstrip()}\n```\n"
 
 
-KINDS: dict[str, Callable[[str], str]] = {"settings": table_of, "help": help_of, "measures": measures_of}
+KINDS: dict[str, Callable[[str], str]] = {
+    "settings": table_of,
+    "help": help_of,
+    "measures": measures_of,
+    "methods": methods_of,
+}
 
 
 def renewed(text: str) -> str:

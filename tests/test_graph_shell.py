@@ -114,3 +114,25 @@ def test_what_cannot_be_drawn_is_one_sentence(pages: Path, tmp_path: Path) -> No
     assert "is not" in crivello("graph", "draw", pages, "--nodes", "2000", code=2).stderr
     out = tmp_path / "no" / "x.svg"
     assert "x.svg" in crivello("graph", "draw", pages, "--measure", "indegree", "--out", out, code=3).stderr
+
+
+def test_other_forms_are_written(pages: Path, tmp_path: Path) -> None:
+    target = tmp_path / "pages.csv.gz"
+    said = crivello("graph", "convert", pages, target, "--memory", "64M")
+    assert said.stdout == "" and "4 nodes and 5 arcs" in said.stderr
+    one, other = (json.loads(crivello("graph", "info", path, "--json").stdout) for path in (pages, target))
+    assert one["form"] == other["form"] == "edge-list"
+    same = set(one) - {"source", "bytes"}
+    assert {name: one[name] for name in same} == {name: other[name] for name in same}
+    told = json.loads(crivello("graph", "convert", pages, tmp_path / "again.txt", "--json").stdout)
+    assert (told["nodes"], told["arcs"]) == (4, 5)
+
+
+def test_what_cannot_be_converted_is_one_sentence(pages: Path, tmp_path: Path) -> None:
+    assert "form of a graph" in crivello("graph", "convert", pages, tmp_path / "x.what", code=2).stderr
+    assert (
+        "not a size"
+        in crivello("graph", "convert", pages, tmp_path / "x.csv", "--memory", "lots", code=2).stderr
+    )
+    assert "no form" in crivello("graph", "convert", pages, tmp_path / "x", "--form", "what", code=2).stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["pages.txt"]

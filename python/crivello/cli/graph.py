@@ -11,9 +11,9 @@ import typer
 
 from crivello.cli import NOTHING
 from crivello.cli.graphs import computed, graph_at, measures_of, watching
-from crivello.cli.options import Json
+from crivello.cli.options import Json, size
 from crivello.cli.output import emit, print_columns, print_json, say
-from crivello.cli.units import counted, volume
+from crivello.cli.units import counted, duration, volume
 
 if TYPE_CHECKING:
     from crivello.graph.draw import Drawing
@@ -52,16 +52,18 @@ def info(
       crivello graph info example
       crivello graph info edges.txt.gz --json
     """
+    from crivello.graph.files import form_of
     from crivello.graph.info import describe
 
+    form = "collection" if Path(source).is_dir() else form_of(source)
     graph = graph_at(source)
     with watching("describing") as progress:
         found = describe(graph.showing(progress), largest=top)
     bytes_of_file = _length(Path(source))
     if json:
-        print_json({"source": source, "bytes": bytes_of_file, **found.to_dict()})
+        print_json({"source": source, "form": form, "bytes": bytes_of_file, **found.to_dict()})
     else:
-        print_columns(list(_rows(found, bytes_of_file)))
+        print_columns([("form", form), *_rows(found, bytes_of_file)])
         for table in _lists(found):
             emit("")
             print_columns(table)
@@ -112,6 +114,57 @@ def _lists(found: Info) -> Iterator[list[tuple[str, ...]]]:
             (f"of {found.all_hosts:,} hosts", "pages", "links within", "from others", "to others"),
             *counts,
         ]
+
+
+@app.command("convert")
+def convert(
+    source: Annotated[str, typer.Argument(metavar="IN", help="a graph in any form", show_default=False)],
+    target: Annotated[str, typer.Argument(metavar="OUT", help="the new file", show_default=False)],
+    form: Annotated[
+        str,
+        typer.Option(
+            "--form", metavar="FORM", help="the form of OUT; default: by its extension", show_default=False
+        ),
+    ] = "",
+    count: Annotated[
+        bool, typer.Option("--count", help="keep the number of parallel arcs as their weight")
+    ] = False,
+    memory: Annotated[
+        str, typer.Option("--memory", metavar="SIZE", help="memory for sorting the arcs of a text")
+    ] = "1G",
+    json: Json = False,
+) -> None:
+    """Convert a graph from one form to another, by the extension of the new file or by --form.
+
+    Arcs are sorted within the given memory, and never all in memory, except for METIS.
+
+    \b
+    Examples:
+      crivello graph convert edges.txt.gz edges.csv --memory 512M
+      crivello graph convert edges.txt edges.metis.gz --json
+    """
+    from crivello.graph.files import convert as converted
+
+    allowed = size(memory, "--memory")
+    with watching("converting") as progress:
+        made = converted(
+            source, target, target_form=form or None, count=count, memory=allowed, progress=progress
+        )
+    if json:
+        print_json(
+            {
+                "nodes": made.nodes,
+                "arcs": made.arcs,
+                "bytes": made.bytes,
+                "bits_per_link": made.bits_per_link,
+                "seconds": made.seconds,
+            }
+        )
+        return
+    say(
+        f"wrote {counted(made.nodes, 'node')} and {counted(made.arcs, 'arc')} to {target}: {volume(made.bytes)}, "
+        f"{made.bits_per_link:.2f} bits a link, in {duration(made.seconds)}"
+    )
 
 
 @app.command("draw")

@@ -21,31 +21,14 @@ if TYPE_CHECKING:
 
 
 def graph_at(path: str) -> Graph:
-    """The graph of a collection's folder, or of an edge list."""
+    """The graph of a collection's folder, or of a file in any form, with progress on a terminal."""
     from crivello.collection import Collection
+    from crivello.graph.files import load
 
-    return Collection(path).graph() if Path(path).is_dir() else _of_edge_list(path)
-
-
-def _of_edge_list(path: str) -> Graph:
-    from crivello.graph.graph import Graph
-
-    try:
-        lines = Path(path).read_text().splitlines()
-    except UnicodeDecodeError:
-        raise InvalidArgument(f"{path} is not a text in UTF-8") from None
-    except OSError as error:
-        raise StorageError.of(error, path) from None
-    arcs = []
-    for number, line in enumerate(lines, 1):
-        if line.strip() and not line.startswith("#"):
-            ends = line.replace(",", " ").split()
-            if len(ends) != 2:
-                raise InvalidArgument(f"{path}:{number}: this is not an arc: {line[:60]!r}")
-            arcs.append(ends)
-    nodes = {name: node for node, name in enumerate(sorted({name for ends in arcs for name in ends}))}
-    sources, targets = ([nodes[arc[side]] for arc in arcs] for side in (0, 1))
-    return Graph.from_arcs(sources, targets, names=list(nodes))
+    if Path(path).is_dir():
+        return Collection(path).graph()
+    with watching("reading") as progress:
+        return load(path, progress=progress)
 
 
 def either(folder: str, file: str, verb: str) -> str:

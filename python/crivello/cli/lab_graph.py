@@ -75,30 +75,35 @@ def _print(outcome: Outcome) -> None:
         emit("")
     emit("the axioms, on everything that was tried:")
     console.print(_axioms(outcome.axioms))
+    for measure, found in outcome.axioms.items():
+        if found.unknown:
+            say(f"{measure} is not defined here: {found.unknown}")
 
 
 def _example(table: Table) -> Printed:
     roles = [f"{role} ×{count}" if count > 1 else role for role, count in table.roles]
     printed = _table("measure", *roles)
     for row in table.rows:
+        if row.unknown:
+            printed.add_row(row.measure, *["-"] * len(roles))
+            continue
         cells = [
             f"{value:.4g} ({rank:g}){'*' if role in row.best else ' '}"
             for (role, _), value, rank in zip(table.roles, row.values, row.ranks, strict=True)
         ]
-        printed.add_row(row.measure, *(cells or [row.unknown]))
+        printed.add_row(row.measure, *cells)
     return printed
 
 
 def _axioms(axioms: dict[str, Axioms]) -> Printed:
     printed = _table("measure", *_AXIOMS.values())
     for measure, found in axioms.items():
-        cells = [_said(getattr(found, name)) for name in _AXIOMS]
-        printed.add_row(measure, *([found.unknown] if found.unknown else cells))
+        printed.add_row(measure, *(_said(getattr(found, name)) for name in _AXIOMS))
     return printed
 
 
 def _said(verdict: Verdict | None) -> str:
-    return "" if verdict is None else "yes" if verdict.holds else "no"
+    return "-" if verdict is None else "yes" if verdict.holds else "no"
 
 
 def _table(*columns: str) -> Printed:
