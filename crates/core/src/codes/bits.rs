@@ -27,6 +27,15 @@ pub trait Bits {
     }
 }
 
+/// A source of bits, in the fields that a [`Bits`] wrote.
+pub trait BitSource {
+    /// Reads `width` bits, at most 64; `None` past the end.
+    fn read(&mut self, width: u32) -> Option<u64>;
+
+    /// Reads a unary code: the number of zeros before the next one.
+    fn read_unary(&mut self) -> Option<u64>;
+}
+
 /// Appends bits to bytes.
 pub struct BitWriter<'a> {
     bytes: &'a mut Vec<u8>,
@@ -95,6 +104,12 @@ impl<'a> BitReader<'a> {
         self.at += bits;
     }
 
+    /// Goes on at bit `at`, possibly past the end: see [`Self::end`].
+    #[inline(always)]
+    pub fn seek(&mut self, at: usize) {
+        self.at = at;
+    }
+
     /// How many bits are left.
     pub fn left(&self) -> usize {
         (self.bytes.len() * 8).saturating_sub(self.at)
@@ -138,6 +153,18 @@ impl<'a> BitReader<'a> {
     #[inline(always)]
     fn within(&self) -> bool {
         self.at <= self.bytes.len() * 8
+    }
+}
+
+impl BitSource for BitReader<'_> {
+    #[inline]
+    fn read(&mut self, width: u32) -> Option<u64> {
+        BitReader::read(self, width)
+    }
+
+    #[inline]
+    fn read_unary(&mut self) -> Option<u64> {
+        BitReader::read_unary(self)
     }
 }
 

@@ -25,7 +25,7 @@ pub mod measure;
 mod name;
 mod pfor;
 mod short;
-mod streamed;
+pub(crate) mod streamed;
 pub mod streams;
 mod table;
 pub(crate) mod variable_byte;

@@ -1,6 +1,6 @@
 //! The codes whose lists are a single bit stream, for numbers of 32 or 64 bits.
 
-use super::bits::{BitReader, BitWriter, Bits};
+use super::bits::{BitReader, BitSource, BitWriter, Bits};
 use super::elias_fano;
 use super::fitted::Fitted;
 use super::lists::{self, Natural};
@@ -107,6 +107,16 @@ impl Single {
     /// Appends the codeword of `number`, which must have one.
     pub fn write(self, number: u64, bits: &mut impl Bits) {
         each!(self, words => words.write(number, bits));
+    }
+
+    /// Reads a codeword.
+    pub fn read(self, bits: &mut impl BitSource) -> Option<u64> {
+        each!(self, words => words.read(bits))
+    }
+
+    /// Decodes as many codewords as there are `places`.
+    pub fn fill(self, bits: &mut BitReader, places: &mut [u32]) -> Option<()> {
+        each!(self, words => lists::fill(words, bits, places))
     }
 }
 

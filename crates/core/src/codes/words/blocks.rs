@@ -2,7 +2,7 @@
 //! number of blocks before them, as in UTF-8.
 
 use super::{TOO_LONG, Words, width};
-use crate::codes::bits::{BitReader, Bits, WINDOW, lowest};
+use crate::codes::bits::{BitSource, Bits, WINDOW, lowest};
 
 /// Blocks of 4 or 8 bits, the lowest bits of the number first; the last bit of each says whether another
 /// follows.
@@ -57,7 +57,7 @@ impl Words for Blocks {
     }
 
     #[inline]
-    fn read(self, bits: &mut BitReader) -> Option<u64> {
+    fn read(self, bits: &mut impl BitSource) -> Option<u64> {
         let payload = self.0 - 1;
         let (mut number, mut shift) = (0, 0);
         loop {
@@ -107,9 +107,11 @@ impl Words for Prefixed {
     }
 
     #[inline]
-    fn read(self, bits: &mut BitReader) -> Option<u64> {
-        let blocks = bits.window().trailing_ones() + 1;
-        bits.skip(blocks as usize);
+    fn read(self, bits: &mut impl BitSource) -> Option<u64> {
+        let mut blocks = 1;
+        while blocks < 64 && bits.read(1)? == 1 {
+            blocks += 1;
+        }
         let payload = blocks * (self.0 - 1);
         let padding = payload.saturating_sub(64);
         if padding >= self.0 - 1 {

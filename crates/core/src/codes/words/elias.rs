@@ -2,7 +2,7 @@
 
 use super::LONGEST;
 use super::{TOO_LONG, Words, zeros};
-use crate::codes::bits::{BitReader, Bits, WINDOW, lowest};
+use crate::codes::bits::{BitSource, Bits, WINDOW, lowest};
 
 /// n zeros and a one.
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ impl Words for Unary {
     }
 
     #[inline]
-    fn read(self, bits: &mut BitReader) -> Option<u64> {
+    fn read(self, bits: &mut impl BitSource) -> Option<u64> {
         bits.read_unary()
     }
 }
@@ -55,7 +55,7 @@ impl Words for Gamma {
     }
 
     #[inline]
-    fn read(self, bits: &mut BitReader) -> Option<u64> {
+    fn read(self, bits: &mut impl BitSource) -> Option<u64> {
         let log = bits.read_unary()?;
         reduced(log, bits)
     }
@@ -63,7 +63,7 @@ impl Words for Gamma {
 
 /// Decodes a number n given λ(n + 1) = `log`.
 #[inline]
-fn reduced(log: u64, bits: &mut BitReader) -> Option<u64> {
+fn reduced(log: u64, bits: &mut impl BitSource) -> Option<u64> {
     if log > 63 {
         return None;
     }
@@ -98,7 +98,7 @@ impl Words for Delta {
     }
 
     #[inline]
-    fn read(self, bits: &mut BitReader) -> Option<u64> {
+    fn read(self, bits: &mut impl BitSource) -> Option<u64> {
         let log = Gamma.read(bits)?;
         reduced(log, bits)
     }
@@ -173,7 +173,7 @@ impl Words for Omega {
         (block - 1, length)
     }
 
-    fn read(self, bits: &mut BitReader) -> Option<u64> {
+    fn read(self, bits: &mut impl BitSource) -> Option<u64> {
         let mut block: u64 = 1;
         while bits.read(1)? == 1 {
             if block > 63 {

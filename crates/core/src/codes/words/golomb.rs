@@ -1,7 +1,7 @@
 //! Minimal binary code, and the Golomb and Rice codes, with unary quotients and minimal binary remainders.
 
 use super::{LONGEST, TOO_LONG, Words, zeros};
-use crate::codes::bits::{BitReader, Bits, WINDOW, lowest};
+use crate::codes::bits::{BitSource, Bits, WINDOW, lowest};
 
 /// Minimal binary code of the numbers below a bound.
 #[derive(Clone, Copy)]
@@ -51,7 +51,7 @@ impl Words for Minimal {
     }
 
     #[inline]
-    fn read(self, bits: &mut BitReader) -> Option<u64> {
+    fn read(self, bits: &mut impl BitSource) -> Option<u64> {
         let short = bits.read(self.shorter)?;
         if short < self.limit {
             return Some(short);
@@ -97,7 +97,7 @@ impl Words for Golomb {
     }
 
     #[inline]
-    fn read(self, bits: &mut BitReader) -> Option<u64> {
+    fn read(self, bits: &mut impl BitSource) -> Option<u64> {
         let quotient = bits.read_unary()?;
         quotient.checked_mul(self.modulus)?.checked_add(self.remainder.read(bits)?)
     }
@@ -128,7 +128,7 @@ impl Words for Rice {
     }
 
     #[inline]
-    fn read(self, bits: &mut BitReader) -> Option<u64> {
+    fn read(self, bits: &mut impl BitSource) -> Option<u64> {
         let quotient = bits.read_unary()?;
         let low = bits.read(self.0)?;
         (quotient <= u64::MAX >> self.0).then_some(quotient << self.0 | low)

@@ -34,7 +34,7 @@ pub use elias::{Delta, Gamma, Omega, Unary};
 pub use golomb::{Golomb, Minimal, Rice};
 pub use zeta::{FixedZeta, Zeta};
 
-use super::bits::{BitReader, Bits};
+use super::bits::{BitSource, Bits};
 
 /// The longest codeword that is written: beyond this the code was chosen by mistake.
 pub const LONGEST: u64 = 1 << 16;
@@ -55,7 +55,7 @@ pub trait Words: Copy {
     fn peek(self, window: u64) -> (u64, u32);
 
     /// Reads a codeword of any length.
-    fn read(self, bits: &mut BitReader) -> Option<u64>;
+    fn read(self, bits: &mut impl BitSource) -> Option<u64>;
 }
 
 /// The number of zeros before the first one, at most 63.

@@ -1,7 +1,7 @@
 //! The codewords are those of dsi-bitstream, and those printed in the notes.
 
 use super::*;
-use crate::codes::bits::BitWriter;
+use crate::codes::bits::{BitReader, BitWriter};
 use dsi_bitstream::prelude::{
     BitWrite, BufBitWriter, DeltaWrite, GammaWrite, GolombWrite, LE, MemWordWriterVec, MinimalBinaryWrite,
     OmegaWrite, RiceWrite, ZetaWrite,

@@ -1,7 +1,7 @@
 //! The ζ codes, for numbers with a power-law distribution: ≈ 1/x^(1+1/k).
 
 use super::{Minimal, TOO_LONG, Words, zeros};
-use crate::codes::bits::{BitReader, Bits, WINDOW, lowest};
+use crate::codes::bits::{BitSource, Bits, WINDOW, lowest};
 
 /// Boldi and Vigna's ζ with parameter k, from 1 to 63.
 #[derive(Clone, Copy)]
@@ -55,7 +55,7 @@ impl Words for Zeta {
     }
 
     #[inline]
-    fn read(self, bits: &mut BitReader) -> Option<u64> {
+    fn read(self, bits: &mut impl BitSource) -> Option<u64> {
         let h = bits.read_unary()?;
         if h * u64::from(self.0) > 63 {
             return None;
@@ -87,7 +87,7 @@ impl<const K: u32> Words for FixedZeta<K> {
     }
 
     #[inline]
-    fn read(self, bits: &mut BitReader) -> Option<u64> {
+    fn read(self, bits: &mut impl BitSource) -> Option<u64> {
         Zeta(K).read(bits)
     }
 }
