@@ -6,7 +6,7 @@ use super::fitted::Fitted;
 use super::lists::{self, Natural};
 use super::name::Code;
 use super::words::{
-    Blocks, Delta, FixedZeta, Gamma, Golomb, Minimal, Omega, Prefixed, Rice, Unary, Words, Zeta,
+    Blocks, Delta, FixedZeta, Gamma, Golomb, Minimal, Omega, Pi, Prefixed, Rice, Unary, Words, Zeta,
 };
 use crate::Result;
 
@@ -36,6 +36,8 @@ pub enum Single {
     Delta,
     /// ζ of some parameter.
     Zeta(Zeta),
+    /// π of some parameter: a code of WebGraph's files only.
+    Pi(Pi),
     /// Elias's ω.
     Omega,
     /// Golomb's code of some modulus.
@@ -63,6 +65,7 @@ macro_rules! each {
             Single::Delta => each!(@ $words, Delta, $work),
             Single::Zeta(Zeta(3)) => each!(@ $words, FixedZeta::<3>, $work),
             Single::Zeta(zeta) => each!(@ $words, zeta, $work),
+            Single::Pi(pi) => each!(@ $words, pi, $work),
             Single::Omega => each!(@ $words, Omega, $work),
             Single::Golomb(golomb) => each!(@ $words, golomb, $work),
             Single::Rice(rice) => each!(@ $words, rice, $work),

@@ -96,5 +96,6 @@ impl<const K: u32> Tabled for FixedZeta<K> {
 impl Tabled for super::words::Minimal {}
 impl Tabled for super::words::Golomb {}
 impl Tabled for super::words::Rice {}
+impl Tabled for super::words::Pi {}
 impl Tabled for super::words::Blocks {}
 impl Tabled for super::words::Prefixed {}

@@ -10,6 +10,7 @@
 //! ω             n+1, before it its λ, before that its λ …, then a zero          λ(n+1) + λλ(n+1) + … + 1
 //! Golomb, m     n / m in unary, then n mod m in minimal binary                  ⌊n/m⌋ + 1 + ⌊or⌈log₂ m
 //! Rice, k       Golomb with m = 2^k                                             ⌊n/2^k⌋ + 1 + k
+//! π_k           λ(n+1) in Rice with k, then n+1 without its highest bit            ⌊λ(n+1)/2^k⌋ + 1 + k + λ(n+1)
 //! minimal, u    n < 2^s−u in s−1 bits, else n−u+2^s in s, s = ⌈log₂ u⌉          s − 1 or s
 //! blocks of b   b−1 bits of n in each, and a bit that says whether more come   b ⌈bits of n / (b−1)⌉
 //! prefix of b   how many blocks more in ones and a zero, then all bits of n     the same
@@ -22,16 +23,19 @@
 //! bits; a longer one by [`Words::read`], field by field.
 //!
 //! Sources: Peter Elias, "Universal codeword sets and representations of the integers", 1975; Solomon Golomb,
-//! "Run-length encodings", 1966; Paolo Boldi and Sebastiano Vigna, "Codes for the World-Wide Web", 2005.
+//! "Run-length encodings", 1966; Paolo Boldi and Sebastiano Vigna, "Codes for the World-Wide Web", 2005;
+//! Alberto Apostolico and Guido Drovandi, "Graph compression by BFS", 2009.
 
 mod blocks;
 mod elias;
 mod golomb;
+mod pi;
 mod zeta;
 
 pub use blocks::{Blocks, Prefixed, blocks};
 pub use elias::{Delta, Gamma, Omega, Unary};
 pub use golomb::{Golomb, Minimal, Rice};
+pub use pi::Pi;
 pub use zeta::{FixedZeta, Zeta};
 
 use super::bits::{BitSource, Bits};

@@ -4,7 +4,7 @@ use super::*;
 use crate::codes::bits::{BitReader, BitWriter};
 use dsi_bitstream::prelude::{
     BitWrite, BufBitWriter, DeltaWrite, GammaWrite, GolombWrite, LE, MemWordWriterVec, MinimalBinaryWrite,
-    OmegaWrite, RiceWrite, ZetaWrite,
+    OmegaWrite, PiWrite, RiceWrite, ZetaWrite,
 };
 use proptest::prelude::*;
 
@@ -69,6 +69,7 @@ proptest! {
         check(Omega, &numbers, Some(&|peer, number| { peer.write_omega(number).unwrap(); }));
         check(Zeta(k), &numbers, Some(&|peer, number| { peer.write_zeta(number, k as usize).unwrap(); }));
         check(Zeta(63), &numbers, Some(&|peer, number| { peer.write_zeta(number, 63).unwrap(); }));
+        check(Pi(k % 5), &numbers, Some(&|peer, number| { peer.write_pi(number, (k % 5) as usize).unwrap(); }));
         check(Rice(parameter), &numbers, Some(&|peer, number| { peer.write_rice(number, parameter as usize).unwrap(); }));
         check(Golomb::new(modulus), &numbers, Some(&|peer, number| { peer.write_golomb(number, modulus).unwrap(); }));
         let rests: Vec<u64> = numbers.iter().map(|number| number % modulus).collect();
