@@ -7,8 +7,11 @@
 mod adjacency;
 mod anchors;
 mod blocks;
+mod bvgraph;
+mod coding;
 mod collapse;
 mod compressed;
+mod file;
 pub mod forms;
 mod generate;
 mod links;
@@ -25,8 +28,11 @@ use crate::{Pulse, Result};
 
 pub use adjacency::{Adjacency, Lists, Numbers, View};
 pub use anchors::{AnchorLog, anchor_bytes, anchors_of};
+pub use bvgraph::{BvGraph, BvGraphWriter};
+pub use coding::{Options, Part};
 pub use collapse::{collapse, subgraph};
 pub use compressed::Graph;
+pub use file::{GraphFile, GraphWriter, Written, bits_of};
 pub use generate::{Recipe, generate};
 pub use links::{LINKS, PageLinks, targets_of};
 pub use names::{Names, NamesWriter};
