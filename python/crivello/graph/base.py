@@ -90,6 +90,14 @@ class Base:
         return self._arcs.weighted
 
     @property
+    def bits_per_link(self) -> float:
+        """Bits per link in the lists of the compressed file, or of the one that would be written.
+
+        Offsets, weights and names are not counted. A graph in memory is compressed to know it, once.
+        """
+        return self._arcs.bits_per_link
+
+    @property
     def names(self) -> Names | None:
         """The names of the nodes; None if they are numbers."""
         return self._names
