@@ -119,6 +119,35 @@ def test_common_crawl_round_trips_hosts(folder: Path, arcs: list[tuple[int, int]
         assert arcs_of(again) == arcs_of(graph)
 
 
+@settings(deadline=None, max_examples=30)
+@given(ARCS, NAMES, st.booleans(), st.booleans(), st.sampled_from(["crivello", "bvgraph"]))
+def test_compressed_graphs_keep_their_names_beside_them(
+    folder: Path, arcs: list[tuple[int, int]], names: list[str], named: bool, count: bool, form: str
+) -> None:
+    graph = made(arcs, count=count, **({"names": names} if named else {}))
+    path = folder / ("ours.graph" if form == "crivello" else "theirs")
+    graph.save(path, form)
+    again = load(path)
+    assert [again.name(node) for node in range(10)] == [graph.name(node) for node in range(10)]
+    assert set(arcs_of(again)) == set(arcs_of(graph))
+    assert again.weighted == (count and form == "crivello")
+    convert(path, folder / "text.txt")
+    assert set(arcs_of(load(folder / "text.txt"))) == set(arcs_of(graph))
+
+
+def test_texts_become_compressed_graphs_within_memory(tmp_path: Path) -> None:
+    graph = generate(3000)
+    graph.save(tmp_path / "a.txt.gz")
+    for target in ("b.graph", "c.properties"):
+        done = convert(tmp_path / "a.txt.gz", tmp_path / target, memory="64K")
+        assert (done.nodes, done.arcs) == (graph.nodes, graph.arcs)
+        assert 1 < done.bits_per_link < 12
+        assert (load(tmp_path / target).csr()[1] == graph.csr()[1]).all()
+    (tmp_path / "d.txt").write_text("http://b.org/ http://a.org/\n")
+    convert(tmp_path / "d.txt", tmp_path / "d.graph")
+    assert set(arcs_of(load(tmp_path / "d.graph"))) == {("http://b.org/", "http://a.org/")}
+
+
 @settings(deadline=None, max_examples=20)
 @given(st.lists(st.tuples(st.integers(0, 2**32 + 5), st.integers(0, 99)), max_size=30), st.booleans())
 def test_numbers_are_nodes_in_order_of_value(folder: Path, arcs: list[tuple[int, int]], count: bool) -> None:

@@ -12,8 +12,10 @@ The form of a file is found by its content when it is read, and by its extension
 | `edge-list` | `.txt`, `.tsv`, `.csv`, `.edges` | a line for each arc: source, target and perhaps a weight |
 | `metis` | `.metis` | undirected graphs: a line with the neighbours of each node |
 | `common-crawl` | `form="common-crawl"` | a file of vertices and one of edges |
+| `crivello` | `.graph` | our own compressed file, mapped when it is read |
+| `bvgraph` | `.properties`, or `form="bvgraph"` | the files of the WebGraph framework |
 
-Text may be compressed (`.gz`, `.zst`).
+Text may be compressed (`.gz`, `.zst`). The names of a compressed graph are in a file beside it (`.names`).
 """
 
 from __future__ import annotations
@@ -33,10 +35,12 @@ from crivello._core import (
     Arcs,
     NodeNames,
     Progress,
+    bvgraph_basename,
     choices,
     convert_graph,
     generate_graph,
     graph_form,
+    graph_names_path,
     name_order,
     read_graph,
     write_graph,
@@ -64,7 +68,10 @@ _EXTENSIONS = {
     ".csv": "edge-list",
     ".edges": "edge-list",
     ".metis": "metis",
+    ".graph": "crivello",
+    ".properties": "bvgraph",
 }
+_COMPRESSED_FORMS = ("crivello", "bvgraph")
 _COMPRESSED = (".gz", ".zst")
 
 
@@ -90,8 +97,13 @@ def load(
     if path.is_dir():
         return Collection(path).graph()
     form = form_of(path) if form is None else _known(form)
-    arcs, names = read_graph(path, form, memory_of(memory), count, scratch, progress)
-    return Graph(arcs, names)
+    if form not in _COMPRESSED_FORMS:
+        arcs, names = read_graph(path, form, memory_of(memory), count, scratch, progress)
+        return Graph(arcs, names)
+    bare = bvgraph_basename(path)
+    arcs = Arcs.open(path) if form == "crivello" else Arcs.open_bvgraph(bare, progress)
+    beside = Path(graph_names_path(path, form))
+    return Graph(arcs, NodeNames.open(beside) if beside.exists() else None)
 
 
 def form_of(path: str | PathLike[str]) -> str:
@@ -131,17 +143,17 @@ def form_to_write(path: str | PathLike[str], form: str | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What ``convert`` wrote: ``bytes`` is the size of the files, without names that are beside them."""
+    """What ``convert`` wrote.
+
+    ``bytes`` is the size of the files, without names that are beside them; ``bits_per_link`` is that of the
+    lists alone in our own compressed file.
+    """
 
     nodes: int
     arcs: int
     bytes: int
+    bits_per_link: float
     seconds: float
-
-    @property
-    def bits_per_link(self) -> float:
-        """The size of the files in bits, by the number of arcs."""
-        return 8 * self.bytes / self.arcs if self.arcs else 0.0
 
 
 def convert(
@@ -155,18 +167,34 @@ def convert(
     scratch: str | PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Converted:
-    """Converts a graph from one form to another, list by list: its arcs are never all in memory.
+    """Converts a graph from one form to another.
 
-    The arcs of a text are sorted within ``memory`` bytes, as in ``load``; so are its names. METIS is the
-    exception: to write it, the graph and its transpose are in memory.
+    A text is converted list by list: its arcs are sorted within ``memory`` bytes, as in ``load``, and never all in
+    memory. A compressed graph or a collection is loaded, and so is what is written as METIS, with its transpose.
     """
     started = time.perf_counter()
-    form = form_of(source) if form is None else _known(form)
+    if not Path(source).is_dir():
+        form = form_of(source) if form is None else _known(form)
     target_form = form_to_write(target, target_form)
-    nodes, arcs, written = convert_graph(
-        source, form, target, target_form, memory_of(memory), count, scratch, progress
-    )
-    return Converted(nodes, arcs, written, time.perf_counter() - started)
+    if form in _COMPRESSED_FORMS or Path(source).is_dir():
+        graph = load(source, progress=progress)
+        graph.showing(progress).save(target, target_form)
+        size = sum(path.stat().st_size for path in _files_at(target, target_form))
+        bits = graph.bits_per_link if target_form == "crivello" else 8 * size / max(graph.arcs, 1)
+        return Converted(graph.nodes, graph.arcs, size, bits, time.perf_counter() - started)
+    done = convert_graph(source, form, target, target_form, memory_of(memory), count, scratch, progress)
+    return Converted(*done, time.perf_counter() - started)
+
+
+def _files_at(path: str | PathLike[str], form: str) -> list[Path]:
+    """The files that have the arcs of a graph."""
+    if form == "bvgraph":
+        return [
+            Path(f"{os.fspath(bvgraph_basename(path))}.{end}") for end in ("graph", "offsets", "properties")
+        ]
+    if form == "common-crawl":
+        return [*Path(path).parent.glob(f"{Path(path).name}-*.txt.gz")]
+    return [Path(path)]
 
 
 def generate(
@@ -194,7 +222,19 @@ class Files(Base, Tabular):
     def save(self, path: str | PathLike[str], form: str | None = None) -> None:
         """Writes the graph to a file, completely and then renamed; see the module for the forms."""
         form = form_to_write(path, form)
-        write_graph(self._arcs, self.stored_names(), path, form, self._progress)
+        names = self.stored_names()
+        if form not in _COMPRESSED_FORMS:
+            write_graph(self._arcs, names, path, form, self._progress)
+            return
+        if form == "crivello":
+            self._arcs.save(path, progress=self._progress)
+        else:
+            self._arcs.save_bvgraph(bvgraph_basename(path), progress=self._progress)
+        beside = Path(graph_names_path(path, form))
+        if names is not None:
+            names.save(beside)
+        else:
+            beside.unlink(missing_ok=True)
 
     def stored_names(self) -> NodeNames | None:
         """The names as native code reads them."""

@@ -5,7 +5,7 @@
 //! ```text
 //! blocks      each: the signatures of its nodes, u64 each, then what the kind of file adds
 //! directory   for each block: u64 first signature, u64 offset, u32 CRC-32 of the block
-//! footer      u64 nodes, u64 a total that the kind chooses, u32 CRC-32 of the directory and of these two
+//! footer      u64 nodes, u64 zero, u32 CRC-32 of the directory and of these two
 //! ```
 //!
 //! all little-endian. So a node costs 8 bytes and 20/64 of the directory beside its content. (Coding the gaps
@@ -75,10 +75,10 @@ impl BlockWriter {
     }
 
     /// Syncs the file and renames it to its final path; returns its length.
-    pub fn finish(mut self, total: u64) -> Result<u64> {
+    pub fn finish(mut self) -> Result<u64> {
         let mut tail = std::mem::take(&mut self.directory);
         tail.extend(self.nodes.to_le_bytes());
-        tail.extend(total.to_le_bytes());
+        tail.extend(0u64.to_le_bytes());
         tail.extend(crc32fast::hash(&tail).to_le_bytes());
         self.file.append(&tail)?;
         self.file.finish()
@@ -112,7 +112,6 @@ pub struct Blocks {
     path: PathBuf,
     map: memmap2::Mmap,
     nodes: usize,
-    total: u64,
     checked: Vec<AtomicBool>,
 }
 
@@ -130,7 +129,7 @@ impl Blocks {
         let map = unsafe { memmap2::MmapOptions::new().len(committed as usize).map(&file) };
         let map = map.map_err(Error::io(path))?;
         format.check(path, &map)?;
-        let mut blocks = Blocks { path: path.to_path_buf(), map, nodes: 0, total: 0, checked: Vec::new() };
+        let mut blocks = Blocks { path: path.to_path_buf(), map, nodes: 0, checked: Vec::new() };
         blocks.read_directory()?;
         Ok(blocks)
     }
@@ -152,7 +151,6 @@ impl Blocks {
             return Err(self.damage(start as u64, "its directory does not match its checksum"));
         }
         self.nodes = nodes as usize;
-        self.total = u64_at(&self.map, footer + SIGNATURE);
         self.checked = (0..count).map(|_| AtomicBool::new(false)).collect();
         Ok(())
     }
@@ -165,21 +163,6 @@ impl Blocks {
     /// The number of blocks.
     pub fn count(&self) -> usize {
         self.checked.len()
-    }
-
-    /// The total passed when the file was finished.
-    pub fn total(&self) -> u64 {
-        self.total
-    }
-
-    /// The length of the file in bytes.
-    pub fn bytes(&self) -> usize {
-        self.map.len()
-    }
-
-    /// The bytes of the blocks' contents, without signatures, directory, header and footer.
-    pub fn content_bytes(&self) -> usize {
-        self.directory_start() - Format::HEADER - self.nodes * SIGNATURE
     }
 
     /// A block, verified.

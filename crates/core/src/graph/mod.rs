@@ -10,7 +10,6 @@ mod blocks;
 mod bvgraph;
 mod coding;
 mod collapse;
-mod compressed;
 mod file;
 pub mod forms;
 mod generate;
@@ -24,14 +23,11 @@ mod referrers;
 mod scratch;
 mod sort;
 
-use crate::{Pulse, Result};
-
 pub use adjacency::{Adjacency, Lists, Numbers, View};
 pub use anchors::{AnchorLog, anchor_bytes, anchors_of};
 pub use bvgraph::{BvGraph, BvGraphWriter};
 pub use coding::{Options, Part};
 pub use collapse::{collapse, subgraph};
-pub use compressed::Graph;
 pub use file::{GraphFile, GraphWriter, Written, bits_of};
 pub use generate::{Recipe, generate};
 pub use links::{LINKS, PageLinks, targets_of};
@@ -50,13 +46,4 @@ impl Node {
     pub fn index(self) -> usize {
         self.0 as usize
     }
-}
-
-/// A graph as an iterative algorithm reads it: every node's successors, in node order, repeatedly.
-pub trait Successors {
-    /// The number of nodes.
-    fn nodes(&self) -> usize;
-
-    /// Calls `visit` with every node and its successors, which are distinct and increasing.
-    fn scan(&self, pulse: &Pulse, visit: impl FnMut(Node, &[Node])) -> Result<()>;
 }

@@ -57,7 +57,7 @@ pub fn write_ranks(mut pages: Vec<(Signature, Rank)>, target: &Path, pulse: &Pul
         let numbers = block.iter().flat_map(|(_, rank)| [rank.value, rank.strength]);
         writer.push(&signatures, &numbers.flat_map(f32::to_le_bytes).collect::<Vec<u8>>())?;
     }
-    writer.finish(0)
+    writer.finish()
 }
 
 /// A file of ranks, memory-mapped.
@@ -148,7 +148,7 @@ mod tests {
         let mut writer = BlockWriter::create(&path, Format { version: 1, ..RANKS }).unwrap();
         let values: Vec<u8> = [0.5f32, 1.5].iter().flat_map(|value| value.to_le_bytes()).collect();
         writer.push(&[Signature(1), Signature(2)], &values).unwrap();
-        let ranks = Ranks::open(&path, writer.finish(0).unwrap()).unwrap();
+        let ranks = Ranks::open(&path, writer.finish().unwrap()).unwrap();
         assert_eq!(ranks.get(Signature(2)).unwrap(), Some(Rank { value: 1.5, strength: 1.5 }));
     }
 

@@ -88,10 +88,16 @@ fn graph_form(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     enter(py, |pulse| forms::detect(&path, pulse).map(|form| form.to_string()))
 }
 
-/// What the files of a BVGraph have in common, by the path of one of them; None if there are none.
+/// What the files of a BVGraph have in common, by the path of one of them.
 #[pyfunction]
-fn bvgraph_basename(path: PathBuf) -> Option<PathBuf> {
-    forms::basename(&path)
+fn bvgraph_basename(path: PathBuf) -> PathBuf {
+    forms::bare(&path)
+}
+
+/// Where the names of a compressed graph are.
+#[pyfunction]
+fn graph_names_path(py: Python<'_>, path: PathBuf, form: &str) -> PyResult<PathBuf> {
+    enter(py, |_| Ok(forms::names_beside(&path, form.parse()?)))
 }
 
 /// Reads a graph in a text form: its arcs and its names, sorted within `memory` bytes.
@@ -129,7 +135,7 @@ fn write_graph(
     })
 }
 
-/// Converts a graph from one text form to another; returns the numbers of nodes, arcs and bytes.
+/// Converts a graph from a text form to any other; returns the numbers of nodes, arcs and bytes, and the bits per link.
 #[pyfunction]
 #[pyo3(signature = (source, form, target, target_form, memory, count, scratch = None, progress = None))]
 #[allow(clippy::too_many_arguments)]
@@ -143,7 +149,7 @@ fn convert_graph(
     count: bool,
     scratch: Option<PathBuf>,
     progress: Option<&Bound<'_, Progress>>,
-) -> PyResult<(usize, u64, u64)> {
+) -> PyResult<(usize, u64, u64, f64)> {
     enter_showing(py, progress, |pulse| {
         let conversion = forms::Conversion {
             source: (&source, form.parse()?),
@@ -152,7 +158,8 @@ fn convert_graph(
             count,
             scratch: scratch.as_deref(),
         };
-        forms::convert(&conversion, pulse).map(|done| (done.nodes, done.arcs, done.bytes))
+        let done = forms::convert(&conversion, pulse)?;
+        Ok((done.nodes, done.arcs, done.bytes, done.bits_per_link))
     })
 }
 
@@ -240,6 +247,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<NodeNames>()?;
     module.add_function(wrap_pyfunction!(graph_form, module)?)?;
     module.add_function(wrap_pyfunction!(bvgraph_basename, module)?)?;
+    module.add_function(wrap_pyfunction!(graph_names_path, module)?)?;
     module.add_function(wrap_pyfunction!(read_graph, module)?)?;
     module.add_function(wrap_pyfunction!(write_graph, module)?)?;
     module.add_function(wrap_pyfunction!(convert_graph, module)?)?;

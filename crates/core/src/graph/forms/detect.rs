@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::Form;
 use super::common_crawl::{files, vertex};
+use super::convert::bare;
 use super::metis::Header;
 use super::text::{Text, number};
 use crate::{Error, Pulse, Result};
@@ -19,12 +20,14 @@ use crate::{Error, Pulse, Result};
 const SAMPLE: usize = 1 << 18;
 
 /// What the files of a BVGraph have in common, by that or by the path of one of them; `None` if there are none.
-pub fn basename(path: &Path) -> Option<PathBuf> {
-    let text = path.to_str()?;
-    let ends = [".graph", ".properties", ".offsets", ""];
-    let base = ends.iter().find_map(|end| text.strip_suffix(end))?;
-    let exists = |end: &str| Path::new(&format!("{base}{end}")).is_file();
-    (exists(".properties") && exists(".graph")).then(|| PathBuf::from(base))
+fn basename(path: &Path) -> Option<PathBuf> {
+    let base = bare(path);
+    let exists = |end: &str| {
+        let mut path = base.clone().into_os_string();
+        path.push(end);
+        Path::new(&path).is_file()
+    };
+    (exists(".properties") && exists(".graph")).then_some(base)
 }
 
 /// The form of the graph at a path.

@@ -21,12 +21,13 @@ use std::path::{Path, PathBuf};
 use super::adjacency::Adjacency;
 use super::names::{Names, TEMPORARY, temporary_folder};
 use super::sort::{ArcSorter, List, SortedArcs};
+use super::{BvGraphWriter, GraphWriter};
 use crate::settings::choices;
 use crate::{Error, Pulse, Result};
 use ids::Ids;
 
-pub use convert::{Conversion, Converted, convert};
-pub use detect::{basename, detect};
+pub use convert::{Conversion, Converted, bare, convert, names_beside};
+pub use detect::detect;
 pub use edge_list::EdgeListWriter;
 pub use ranks::{HostRanks, read_ranks, write_ranks};
 pub use write::write;
@@ -92,6 +93,18 @@ pub struct Reading<'a> {
 pub trait Sink {
     /// Takes the successors of the next node, increasing and distinct, and their weights.
     fn push(&mut self, successors: &[u32], weights: Option<&[u32]>) -> Result<()>;
+}
+
+impl Sink for GraphWriter {
+    fn push(&mut self, successors: &[u32], weights: Option<&[u32]>) -> Result<()> {
+        GraphWriter::push(self, successors, weights)
+    }
+}
+
+impl Sink for BvGraphWriter {
+    fn push(&mut self, successors: &[u32], _weights: Option<&[u32]>) -> Result<()> {
+        BvGraphWriter::push(self, successors)
+    }
 }
 
 /// How the nodes of sorted arcs are numbered.

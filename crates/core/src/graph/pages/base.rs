@@ -12,8 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::dictionaries::{FrontCoded, Kept};
 use crate::disk::format::Format;
 use crate::graph::blocks::{BLOCK, BlockWriter, Blocks};
-use crate::graph::compressed::GraphWriter;
-use crate::graph::{Graph, Node, Successors};
+use crate::graph::{GraphFile, GraphWriter, Lists, Options};
 use crate::{Error, Pulse, Result, Signature};
 
 const NODES: Format = Format { kind: *b"PAGE", version: 1 };
@@ -39,8 +38,8 @@ pub struct BaseFiles {
 pub struct Base {
     urls: Kept<FrontCoded>,
     nodes: Blocks,
-    links: Graph,
-    nofollow: Graph,
+    links: GraphFile,
+    nofollow: GraphFile,
     /// How much of the log of links it covers.
     logged: u64,
 }
@@ -61,8 +60,8 @@ impl Base {
         let base = Base {
             urls: Kept::load(&files.urls)?,
             nodes: Blocks::open(&files.nodes, NODES, committed[0])?,
-            links: Graph::open(&files.links, committed[1])?,
-            nofollow: Graph::open(&files.nofollow, committed[2])?,
+            links: GraphFile::open(&files.links, Some(committed[1]))?,
+            nofollow: GraphFile::open(&files.nofollow, Some(committed[2]))?,
             logged,
         };
         let nodes = base.len();
@@ -143,15 +142,17 @@ impl Base {
     }
 
     /// Calls `visit` with every node and its successors: by links that are vouched for, and by the others.
-    pub fn scan(&self, pulse: &Pulse, mut visit: impl FnMut(u32, &[Node], &[Node])) -> Result<()> {
-        let mut others: Vec<(u32, Vec<Node>)> = Vec::new();
-        self.nofollow.scan(pulse, |node, list| {
+    pub fn scan(&self, pulse: &Pulse, mut visit: impl FnMut(u32, &[u32], &[u32])) -> Result<()> {
+        let mut others: Vec<(u32, Vec<u32>)> = Vec::new();
+        self.nofollow.scan(0..self.len(), pulse, &mut |node, list| {
             if !list.is_empty() {
                 others.push((node.0, list.to_vec()));
             }
         })?;
         let mut others = others.into_iter().peekable();
-        self.links.scan(pulse, |node, list| match others.next_if(|(other, _)| *other == node.0) {
+        self.links.scan(0..self.len(), pulse, &mut |node, list| match others
+            .next_if(|(other, _)| *other == node.0)
+        {
             Some((_, other)) => visit(node.0, list, &other),
             None => visit(node.0, list, &[]),
         })
@@ -163,25 +164,21 @@ pub struct BaseWriter<'a> {
     files: &'a BaseFiles,
     links: GraphWriter,
     nofollow: GraphWriter,
-    node: u64,
 }
 
 impl<'a> BaseWriter<'a> {
     pub fn create(files: &'a BaseFiles, nodes: usize) -> Result<BaseWriter<'a>> {
         Ok(BaseWriter {
             files,
-            links: GraphWriter::create(&files.links, nodes)?,
-            nofollow: GraphWriter::create(&files.nofollow, nodes)?,
-            node: 0,
+            links: GraphWriter::create(&files.links, nodes, false, Options::default())?,
+            nofollow: GraphWriter::create(&files.nofollow, nodes, false, Options::default())?,
         })
     }
 
     /// Appends the successors of the next node.
-    pub fn push(&mut self, links: &[Node], nofollow: &[Node]) -> Result<()> {
-        self.links.push(Signature(self.node), links)?;
-        self.nofollow.push(Signature(self.node), nofollow)?;
-        self.node += 1;
-        Ok(())
+    pub fn push(&mut self, links: &[u32], nofollow: &[u32]) -> Result<()> {
+        self.links.push(links, None)?;
+        self.nofollow.push(nofollow, None)
     }
 
     /// Writes the nodes, in any order, and their keys, in node order; returns the lengths of the files, in the
@@ -192,8 +189,8 @@ impl<'a> BaseWriter<'a> {
         keys: impl Iterator<Item = Vec<u8>>,
         pulse: &Pulse,
     ) -> Result<[u64; 4]> {
-        let links = self.links.finish()?.1;
-        let nofollow = self.nofollow.finish()?.1;
+        let links = self.links.finish(pulse)?.length;
+        let nofollow = self.nofollow.finish(pulse)?.length;
         pulse.beat()?;
         Kept::<FrontCoded>::built(FrontCoded::build(keys, IN_BLOCK)?)?.save(&self.files.urls)?;
         pulse.beat()?;
@@ -204,7 +201,7 @@ impl<'a> BaseWriter<'a> {
             let content: Vec<u8> = block.iter().flat_map(entry).collect();
             writer.push(&signatures, &content)?;
         }
-        let written = writer.finish(0)?;
+        let written = writer.finish()?;
         let urls = length(&self.files.urls)?;
         Ok([urls, written, links, nofollow])
     }

@@ -9,7 +9,7 @@ use super::{NONE, PageRow};
 use crate::disk::format::Format;
 use crate::disk::log::LogReader;
 use crate::graph::blocks::MOST_NODES;
-use crate::graph::{LINKS, Node, targets_of};
+use crate::graph::{LINKS, targets_of};
 use crate::{Error, Pulse, Result, Signature};
 
 /// The nodes of a base and of the rows since, in the order of their keys.
@@ -256,7 +256,7 @@ impl Union {
                         match again.filter(|again| again.record.is_some() || !again.row.is_page) {
                             Some(again) => self.read(again, &mut links)?,
                             None => {
-                                let number = |other: &Node| self.base_to_node[other.index()];
+                                let number = |other: &u32| self.base_to_node[*other as usize];
                                 links.clear();
                                 links.followed.extend(followed.iter().map(number));
                                 links.nofollow.extend(nofollow.iter().map(number));
@@ -316,10 +316,10 @@ impl Union {
             })
             .collect();
         let mut writer = BaseWriter::create(files, next as usize)?;
-        let renumbered = |list: &[u32], into: &mut Vec<Node>| {
+        let renumbered = |list: &[u32], into: &mut Vec<u32>| {
             into.clear();
             let numbers = list.iter().map(|node| number[*node as usize]);
-            into.extend(numbers.filter(|node| *node != NONE).map(Node));
+            into.extend(numbers.filter(|node| *node != NONE));
         };
         let (mut one, mut other) = (Vec::new(), Vec::new());
         self.lists(pulse, &mut |node, followed, nofollow| {
