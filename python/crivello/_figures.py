@@ -37,8 +37,12 @@ class Figures(ABC):
         return table_html(self._headline(), (), self._figures())
 
 
-def shown(value: float) -> str:
-    """Formats a number for people."""
+def shown(value: float | str) -> str:
+    """Formats a figure for people."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
 
 

@@ -23,7 +23,14 @@ if TYPE_CHECKING:
 app: typer.Typer = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Describe, convert and draw a graph: of a collection, or of a file in any of the usual forms.",
+    help="""Describe, convert and draw a graph: of a collection, or of a file in any of the usual forms.
+
+    \b
+    Examples:
+      crivello graph info example
+      crivello graph convert edges.txt.gz web.graph
+      crivello graph draw example --out hosts.svg
+    """,
 )
 
 Source = Annotated[
@@ -186,7 +193,7 @@ def draw(
         int, typer.Option("--radius", min=1, max=9, metavar="N", help="how many arcs away, either way")
     ] = 1,
     nodes: Annotated[
-        int, typer.Option("--nodes", min=2, max=200, metavar="N", help="at most so many, by importance")
+        int, typer.Option("--nodes", min=2, max=200, metavar="N", help="maximum number of nodes, the most important first")
     ] = 200,
     measure: Annotated[
         str, typer.Option("--measure", metavar="M", help="what the area of a node shows")

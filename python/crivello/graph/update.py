@@ -144,8 +144,8 @@ def update_ranks(
 
 
 def _ranking(graph: Graph, scores: Scores, kept: Kept, collection: Collection) -> Ranking:
-    links = Layout.graph_files(kept.base[0])[2] if kept.base else ""
-    bits = 8 * collection.length(links) / max(graph.arcs, 1)
+    links = Layout.graph_files(kept.base[0])[2] if kept.base else None
+    bits = _core.Arcs.open(collection.folder / links).bits_per_link if links else 0.0
     ended = (scores.measure, scores.iterations or 0, scores.converged)
     return Ranking(graph.nodes, graph.arcs, bits, *ended, collection)
 
