@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import math
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -264,6 +266,35 @@ def test_the_same_bits_on_any_number_of_threads_and_in_any_memory() -> None:
     assert errors(small.lin).tolist() == errors(large.lin).tolist()
     digests = {hashlib.sha256(graph.hyperball(seed=seed).harmonic.tobytes()).digest() for seed in range(3)}
     assert len(digests) == 3
+
+
+INTERRUPTED = """
+import signal
+import numpy as np
+from crivello.graph.graph import Graph
+random = np.random.default_rng(3)
+graph = Graph.from_arcs(random.integers(0, 300_000, 3_000_000), random.integers(0, 300_000, 3_000_000))
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+print("ready", flush=True)
+try:
+    graph.harmonic(method=METHOD)
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+@pytest.mark.parametrize("method", ["exact", "hyperball"])
+def test_ctrl_c_stops_every_thread(method: str) -> None:
+    program = INTERRUPTED.replace("METHOD", repr(method))
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        try:  # the exact sums take minutes
+            assert process.communicate(timeout=30)[0] == "stopped\n"
+        finally:
+            process.kill()
 
 
 def test_wrong_arguments_are_clear_errors() -> None:

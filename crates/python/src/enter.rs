@@ -2,10 +2,14 @@
 //!
 //! [`enter`] releases the GIL, checks for Ctrl-C ten times a second whenever the core's loop beats its pulse,
 //! and converts the core's errors to `crivello.errors` and a panic to an exception that asks to be reported.
+//! [`enter_showing`] does the same for long work of the thread pool.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crivello_core::{Error, Pulse, Result};
@@ -40,18 +44,8 @@ impl Progress {
     }
 }
 
-/// Runs `work` without the GIL.
+/// Runs `work` without the GIL, on this thread.
 pub fn enter<T: Send>(py: Python<'_>, work: impl FnOnce(&Pulse) -> Result<T> + Send) -> PyResult<T> {
-    enter_showing(py, None, work)
-}
-
-/// Runs `work` without the GIL, showing its progress.
-pub fn enter_showing<T: Send>(
-    py: Python<'_>,
-    progress: Option<&Bound<'_, Progress>>,
-    work: impl FnOnce(&Pulse) -> Result<T> + Send,
-) -> PyResult<T> {
-    let progress = progress.map(|progress| &progress.get().0);
     let interruption: Mutex<Option<PyErr>> = Mutex::new(None);
     let last_look = Mutex::new(Instant::now());
     let go_on = || {
@@ -71,14 +65,46 @@ pub fn enter_showing<T: Send>(
             }
         }
     };
-    let outcome =
-        py.detach(|| catch_unwind(AssertUnwindSafe(|| work(&Pulse::new(&go_on).showing(progress)))));
+    let outcome = py.detach(|| catch_unwind(AssertUnwindSafe(|| work(&Pulse::new(&go_on)))));
+    finish(py, outcome, interruption.into_inner().ok().flatten())
+}
+
+/// Runs `work` without the GIL on a thread of its own, showing its progress: for work that the thread pool
+/// does. Python looks for Ctrl-C in its main thread alone, which must not wait for the pool meanwhile.
+pub fn enter_showing<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, Progress>>,
+    work: impl FnOnce(&Pulse) -> Result<T> + Send,
+) -> PyResult<T> {
+    let progress = progress.map(|progress| &progress.get().0);
+    let stopped = AtomicBool::new(false);
+    let go_on = || !stopped.load(Ordering::Relaxed);
+    let (outcome, interruption) = py.detach(|| {
+        thread::scope(|scope| {
+            let (ended, end) = channel::<()>();
+            let worker = scope.spawn(move || {
+                // Dropped at the end, also by a panic: the wait below is over.
+                let _ended = ended;
+                work(&Pulse::new(&go_on).showing(progress))
+            });
+            let mut interruption = None;
+            while end.recv_timeout(BETWEEN_LOOKS) == Err(RecvTimeoutError::Timeout) {
+                if let Err(error) = Python::attach(|py| py.check_signals()) {
+                    interruption = Some(error);
+                    stopped.store(true, Ordering::Relaxed);
+                }
+            }
+            (worker.join(), interruption)
+        })
+    });
+    finish(py, outcome, interruption)
+}
+
+/// The result for Python of work that ended, panicked, or was interrupted.
+fn finish<T>(py: Python<'_>, outcome: thread::Result<Result<T>>, interruption: Option<PyErr>) -> PyResult<T> {
     match outcome {
         Ok(Ok(value)) => Ok(value),
-        Ok(Err(Error::Stopped)) => {
-            let interruption = interruption.into_inner().ok().flatten();
-            Err(interruption.unwrap_or_else(|| PyKeyboardInterrupt::new_err(())))
-        }
+        Ok(Err(Error::Stopped)) => Err(interruption.unwrap_or_else(|| PyKeyboardInterrupt::new_err(()))),
         Ok(Err(error)) => Err(exception(py, error)),
         Err(panic) => Err(raise(py, "InternalError", (message(panic.as_ref()),))),
     }

@@ -13,6 +13,9 @@ use pyo3::prelude::*;
 use crate::array::{Array, borrowed};
 use crate::enter::{Progress, enter, enter_showing};
 
+/// The name of a part of the lists, its bits, and how many chunks have it in each code.
+type NamedPart = (&'static str, u64, Vec<(String, usize)>);
+
 /// The arcs of a graph: its adjacency lists, and those of its transpose once they are needed. A graph in a file is
 /// decoded into memory once its lists are needed there.
 #[pyclass(module = "crivello._core", frozen)]
@@ -135,7 +138,7 @@ impl Arcs {
     ) -> PyResult<Arcs> {
         let (offsets, targets) = (numbers(offsets, "offsets")?, numbers(targets, "targets")?);
         let weights = weights.map(|weights| numbers(weights, "weights")).transpose()?;
-        enter(py, |pulse| Adjacency::new(offsets, targets, weights, pulse).map(Arcs::of))
+        enter_showing(py, None, |pulse| Adjacency::new(offsets, targets, weights, pulse).map(Arcs::of))
     }
 
     /// The graph of `nodes` nodes with these arcs; with `count` the number of parallel arcs is their weight.
@@ -246,7 +249,7 @@ impl Arcs {
     /// Bits per link in the lists of the file, or of the file that `save` would write.
     #[getter]
     fn bits_per_link(&self, py: Python<'_>) -> PyResult<f64> {
-        enter(py, |pulse| match self.bits_per_link.get() {
+        enter_showing(py, None, |pulse| match self.bits_per_link.get() {
             Some(bits) => Ok(*bits),
             None => {
                 let bits = bits_of(self.forward(pulse)?, Options::default(), pulse)?.bits_per_link();
@@ -264,7 +267,7 @@ impl Arcs {
     }
 
     /// For each part of the lists in the file: its name, its bits, and its codes with the chunks that have them.
-    fn parts(&self) -> Vec<(&'static str, u64, Vec<(String, usize)>)> {
+    fn parts(&self) -> Vec<NamedPart> {
         let parts = self.file.as_ref().map(GraphFile::parts).unwrap_or_default();
         let named = |(part, bits, codes): (crivello_core::graph::Part, u64, Vec<_>)| {
             let codes: Vec<(crivello_core::codes::Code, usize)> = codes;
@@ -296,7 +299,8 @@ impl Arcs {
 
     /// The adjacency lists: offsets, targets and weights.
     fn csr(&self, py: Python<'_>) -> PyResult<(Array, Array, Option<Array>)> {
-        let (offsets, targets, weights) = enter(py, |pulse| Ok(self.adjacency(pulse)?.arrays()))?;
+        let (offsets, targets, weights) =
+            enter_showing(py, None, |pulse| Ok(self.adjacency(pulse)?.arrays()))?;
         Ok((Array::shared(offsets), Array::shared(targets), weights.map(Array::shared)))
     }
 

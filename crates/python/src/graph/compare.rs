@@ -4,7 +4,7 @@ use crivello_core::graph::measures;
 use pyo3::prelude::*;
 
 use super::arcs::numbers;
-use crate::enter::enter;
+use crate::enter::enter_showing;
 
 /// Kendall's τ of two arrays of float64, without or with hyperbolic weights.
 #[pyfunction]
@@ -15,7 +15,7 @@ fn kendall(
     weighted: bool,
 ) -> PyResult<f64> {
     let (one, other) = (numbers::<f64>(one, "values")?, numbers::<f64>(other, "values")?);
-    enter(py, |pulse| {
+    enter_showing(py, None, |pulse| {
         let (one, other) = ((*one).as_ref(), (*other).as_ref());
         match weighted {
             true => measures::weighted_kendall(one, other, pulse),

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use super::arcs::{Arcs, numbers};
 use crate::array::Array;
-use crate::enter::{Progress, enter, enter_showing};
+use crate::enter::{Progress, enter_showing};
 
 /// The values, the number of iterations, the change of the last one, and whether it converged.
 type Outcome = (Array, u32, f64, bool);
@@ -212,7 +212,9 @@ fn walks_between(
 #[pyfunction]
 fn walks_matrix(py: Python<'_>, arcs: &Bound<'_, Arcs>, length: u32, weighted: bool) -> PyResult<Array> {
     let arcs = arcs.get();
-    enter(py, |pulse| walk_matrix(lists(arcs.forward(pulse)?, weighted), length, pulse).map(Array::of))
+    enter_showing(py, None, |pulse| {
+        walk_matrix(lists(arcs.forward(pulse)?, weighted), length, pulse).map(Array::of)
+    })
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -16,6 +16,9 @@ use crate::graph::adjacency::{Adjacency, Lists};
 use crate::graph::coding::{Buffers, CODES, Codes, Options, Part};
 use crate::{Error, Pulse, Result};
 
+/// The bits of a part of the lists, and how many chunks have it in each code.
+pub type PartBits = (Part, u64, Vec<(Code, usize)>);
+
 /// An entry of the directory.
 struct Entry {
     start: usize,
@@ -166,7 +169,7 @@ impl GraphFile {
     }
 
     /// What each part takes: its bits, and the codes that its chunks have, the most frequent first.
-    pub fn parts(&self) -> Vec<(Part, u64, Vec<(Code, usize)>)> {
+    pub fn parts(&self) -> Vec<PartBits> {
         let of = |part: Part| {
             let mut counts = CODES.map(|code| (code, 0));
             self.chunks

@@ -197,48 +197,47 @@ impl<'a> Balls<'a> {
         let chunks = self.next.par_chunks_mut(CHUNK * counters);
         let chunks =
             chunks.zip(self.sums.par_chunks_mut(CHUNK * counters)).zip(changing.par_chunks_mut(CHUNK / 64));
-        let work =
-            |(chunk, ((next, sums), changing)): (usize, ((&mut [Counter], &mut [Sums]), &mut [u64]))| {
-                let start = chunk * CHUNK;
-                let mut grown = vec![0.0; counters];
-                let mut new = vec![Counter::EMPTY; counters];
-                let visit = &mut |Node(node): Node, neighbours: &[u32]| {
-                    let node = node as usize;
-                    let old = &balls[node * counters..][..counters];
-                    new.copy_from_slice(old);
-                    for neighbour in neighbours {
-                        let neighbour = *neighbour as usize;
-                        if changed[neighbour / 64] >> (neighbour % 64) & 1 == 1 {
-                            let theirs = &balls[neighbour * counters..][..counters];
-                            new.iter_mut().zip(theirs).for_each(|(new, theirs)| new.join(theirs));
-                        }
+        let grown = chunks.enumerate().map(|(chunk, ((next, sums), changing))| {
+            let start = chunk * CHUNK;
+            let mut grown = vec![0.0; counters];
+            let mut new = vec![Counter::EMPTY; counters];
+            let visit = &mut |Node(node): Node, neighbours: &[u32]| {
+                let node = node as usize;
+                let old = &balls[node * counters..][..counters];
+                new.copy_from_slice(old);
+                for neighbour in neighbours {
+                    let neighbour = *neighbour as usize;
+                    if changed[neighbour / 64] >> (neighbour % 64) & 1 == 1 {
+                        let theirs = &balls[neighbour * counters..][..counters];
+                        new.iter_mut().zip(theirs).for_each(|(new, theirs)| new.join(theirs));
                     }
-                    let at = node - start;
-                    if new != old {
-                        changing[at / 64] |= 1 << (at % 64);
-                        for (counter, new) in
-                            new.iter().enumerate().filter(|(counter, new)| **new != old[*counter])
-                        {
-                            let sums = &mut sums[at * counters + counter];
-                            let size = estimator.size(new);
-                            let growth = size - sums.size;
-                            sums.size = size;
-                            sums.distance += growth * radius;
-                            sums.harmonic += growth / radius;
-                            grown[counter] += f64::from(growth);
-                        }
-                    } else if changed[node / 64] >> (node % 64) & 1 == 0 {
-                        return;
+                }
+                let at = node - start;
+                if new != old {
+                    changing[at / 64] |= 1 << (at % 64);
+                    for (counter, new) in
+                        new.iter().enumerate().filter(|(counter, new)| **new != old[*counter])
+                    {
+                        let sums = &mut sums[at * counters + counter];
+                        let size = estimator.size(new);
+                        let growth = size - sums.size;
+                        sums.size = size;
+                        sums.distance += growth * radius;
+                        sums.harmonic += growth / radius;
+                        grown[counter] += f64::from(growth);
                     }
-                    next[at * counters..][..counters].copy_from_slice(&new);
-                };
-                lists.scan(start..(start + CHUNK).min(lists.nodes()), pulse, visit)?;
-                Ok(grown)
+                } else if changed[node / 64] >> (node % 64) & 1 == 0 {
+                    return;
+                }
+                next[at * counters..][..counters].copy_from_slice(&new);
             };
-        let chunks: Vec<Vec<f64>> = chunks.enumerate().map(work).collect::<Result<_>>()?;
+            lists.scan(start..(start + CHUNK).min(lists.nodes()), pulse, visit)?;
+            Ok(grown)
+        });
+        let grown: Vec<Vec<f64>> = grown.collect::<Result<_>>()?;
         std::mem::swap(&mut self.balls, &mut self.next);
         self.changed = changing;
-        let sum = |counter: usize| chunks.iter().map(|grown| grown[counter]).sum();
+        let sum = |counter: usize| grown.iter().map(|grown| grown[counter]).sum();
         Ok((0..counters).map(sum).collect())
     }
 }

@@ -72,7 +72,7 @@ impl Base {
     }
 
     /// The number of nodes.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.nodes.nodes()
     }
 

@@ -12,6 +12,9 @@ use crate::graph::blocks::MOST_NODES;
 use crate::graph::{LINKS, targets_of};
 use crate::{Error, Pulse, Result, Signature};
 
+/// What is done with a node, the targets that it vouches for, and its others.
+type Visit<'a> = dyn FnMut(u32, &[u32], &[u32]) -> Result<()> + 'a;
+
 /// The nodes of a base and of the rows since, in the order of their keys.
 pub struct Union {
     base: Option<Base>,
@@ -235,11 +238,7 @@ impl Union {
 
     /// Calls `visit` with every node and its successors, increasing and distinct and not itself: by links that
     /// are vouched for, and by others only.
-    pub fn lists(
-        &self,
-        pulse: &Pulse,
-        visit: &mut dyn FnMut(u32, &[u32], &[u32]) -> Result<()>,
-    ) -> Result<()> {
+    pub fn lists(&self, pulse: &Pulse, visit: &mut Visit) -> Result<()> {
         let mut since = self.since.iter().peekable();
         let mut links = Links::default();
         if let Some(base) = &self.base {
