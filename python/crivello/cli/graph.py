@@ -193,7 +193,10 @@ def draw(
         int, typer.Option("--radius", min=1, max=9, metavar="N", help="how many arcs away, either way")
     ] = 1,
     nodes: Annotated[
-        int, typer.Option("--nodes", min=2, max=200, metavar="N", help="maximum number of nodes, the most important first")
+        int,
+        typer.Option(
+            "--nodes", min=2, max=200, metavar="N", help="maximum number of nodes, the most important first"
+        ),
     ] = 200,
     measure: Annotated[
         str, typer.Option("--measure", metavar="M", help="what the area of a node shows")

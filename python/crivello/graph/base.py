@@ -74,6 +74,9 @@ class Base:
             )
         return cls(Arcs.from_arcs(nodes, ends[0], ends[1], count), names)
 
+    def __repr__(self) -> str:
+        return f"<Graph: {self.nodes:,} nodes, {self.arcs:,} arcs{', weighted' if self.weighted else ''}>"
+
     @property
     def nodes(self) -> int:
         """The number of nodes."""
