@@ -173,16 +173,16 @@ def convert(
     memory. A compressed graph or a collection is loaded, and so is what is written as METIS, with its transpose.
     """
     started = time.perf_counter()
-    if not Path(source).is_dir():
-        form = form_of(source) if form is None else _known(form)
     target_form = form_to_write(target, target_form)
-    if form in _COMPRESSED_FORMS or Path(source).is_dir():
+    is_collection = Path(source).is_dir()
+    given = "" if is_collection else form_of(source) if form is None else _known(form)
+    if is_collection or given in _COMPRESSED_FORMS:
         graph = load(source, progress=progress)
         graph.showing(progress).save(target, target_form)
         size = sum(path.stat().st_size for path in _files_at(target, target_form))
         bits = graph.bits_per_link if target_form == "crivello" else 8 * size / max(graph.arcs, 1)
         return Converted(graph.nodes, graph.arcs, size, bits, time.perf_counter() - started)
-    done = convert_graph(source, form, target, target_form, memory_of(memory), count, scratch, progress)
+    done = convert_graph(source, given, target, target_form, memory_of(memory), count, scratch, progress)
     return Converted(*done, time.perf_counter() - started)
 
 

@@ -143,7 +143,7 @@ impl Blocks {
         let count = nodes.div_ceil(BLOCK as u64);
         let room = (footer - Format::HEADER) as u64;
         if nodes > MOST_NODES || nodes * SIGNATURE as u64 + count * ENTRY as u64 > room {
-            return Err(self.damage(footer as u64, "so many nodes do not fit in it"));
+            return Err(self.damage(footer as u64, "its number of nodes does not fit in it"));
         }
         let start = footer - count as usize * ENTRY;
         let checksum = footer + 2 * SIGNATURE;

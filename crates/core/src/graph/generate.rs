@@ -25,7 +25,7 @@ use crate::{Error, Pulse, Result};
 
 /// How many pages back a prototype may be.
 const WINDOW: usize = 6;
-/// One page in so many begins a new template.
+/// One page in this many begins a new template.
 const RESET: u64 = 64;
 /// Draws per link, since some are drawn twice: measured.
 const DISTINCT: f64 = 1.3;

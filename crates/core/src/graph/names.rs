@@ -219,7 +219,7 @@ impl Names {
         let blocks = names.div_ceil(BLOCK as u64);
         let room = (footer - Format::HEADER) as u64;
         if blocks > room / ENTRY as u64 || directory != footer as u64 - blocks * ENTRY as u64 {
-            return Err(damage(footer, "so many names do not fit in it"));
+            return Err(damage(footer, "its number of names does not fit in it"));
         }
         let directory = directory as usize;
         if crc32fast::hash(&map[directory..end - 4]) != u32_at(&map, end - 4) {

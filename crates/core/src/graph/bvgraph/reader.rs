@@ -225,7 +225,7 @@ impl Offsets<'_> {
     }
 }
 
-/// Reads the zeros that pad a stream of so many bytes to a word; `None` if there is more.
+/// Reads the zeros that pad a stream of `bytes` bytes to a word; `None` if there is more.
 fn padding(bits: &mut impl Positioned, bytes: usize) -> Option<()> {
     let left = (bytes as u64 * 8).checked_sub(bits.position()).filter(|left| *left < PADDING)?;
     let all_zero = (0..left).all(|_| bits.read(1) == Some(0));

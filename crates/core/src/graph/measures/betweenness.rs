@@ -51,7 +51,7 @@ pub fn betweenness(graph: View, multiplicity: bool, pulse: &Pulse) -> Result<Vec
     Ok(values)
 }
 
-/// The sums of the dependencies of some sources; the arc at each place counts as so many.
+/// The sums of the dependencies of some sources; an arc counts as many times as its weight.
 fn dependencies(
     graph: View,
     sources: &[u32],
