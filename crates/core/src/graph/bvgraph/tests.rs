@@ -46,7 +46,7 @@ proptest! {
         }
         peer.flush().unwrap();
         let bytes = ours.finish();
-        let expected: Vec<u8> = peer.into_inner().unwrap().into_inner().into_iter().flat_map(u64::to_be_bytes).collect();
+        let expected: Vec<u8> = peer.into_inner().unwrap().into_inner().into_iter().flat_map(u64::to_ne_bytes).collect();
         prop_assert_eq!(&bytes, &expected);
         let mut bits = BigEndianReader::new(&bytes);
         for (number, shift, code) in &numbers {
