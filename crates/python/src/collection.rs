@@ -61,7 +61,7 @@ impl Layout {
     }
 
     #[staticmethod]
-    fn graph_files(number: u64) -> [String; 4] {
+    fn graph_files(number: u64) -> [String; 5] {
         layout::graph_files(number)
     }
 

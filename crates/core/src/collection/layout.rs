@@ -77,9 +77,14 @@ pub fn graph_nodes(number: u64) -> String {
     format!("graph/pages-{number}.nodes")
 }
 
+/// The links of that graph to URLs that are no nodes.
+pub fn graph_pending(number: u64) -> String {
+    format!("graph/pending-{number}.nodes")
+}
+
 /// All files of the graph with a number.
-pub fn graph_files(number: u64) -> [String; 4] {
-    [graph_urls(number), graph_nodes(number), graph(number), graph_nofollow(number)]
+pub fn graph_files(number: u64) -> [String; 5] {
+    [graph_urls(number), graph_nodes(number), graph(number), graph_nofollow(number), graph_pending(number)]
 }
 
 /// The ranks of the pages by a measure.

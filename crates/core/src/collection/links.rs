@@ -32,6 +32,7 @@ impl GraphBase {
             nodes: file(layout::graph_nodes(number)),
             links: file(layout::graph(number)),
             nofollow: file(layout::graph_nofollow(number)),
+            pending: file(layout::graph_pending(number)),
         }
     }
 }
@@ -43,6 +44,8 @@ pub fn page_links(
     committed: impl Fn(&str) -> u64,
     pulse: &Pulse,
 ) -> Result<Union> {
+    // A base without the file of pending links was made before there was one: the graph is built from the logs.
+    let base = base.filter(|base| committed(&layout::graph_pending(base.number)) > 0);
     let rows = Rows::open(folder, committed(layout::ROWS))?;
     let mut since = Vec::new();
     for (count, row) in rows.since(base.map_or(0, |base| base.rows)).enumerate() {
@@ -56,6 +59,7 @@ pub fn page_links(
             layout::graph_nodes(base.number),
             layout::graph(base.number),
             layout::graph_nofollow(base.number),
+            layout::graph_pending(base.number),
         ];
         Base::open(&GraphBase::files(folder, base.number), names.map(|name| committed(&name)), base.links)
     };

@@ -1,4 +1,4 @@
-//! The base: the graph of a prefix of the logs, not folded, in four files.
+//! The base: the graph of a prefix of the logs, not folded, in five files.
 //!
 //! | file | what it has |
 //! | --- | --- |
@@ -6,9 +6,11 @@
 //! | nodes | by signature (see [`super::super::blocks`]): the number of the node, u32; the signature of the URL that it stands for, u64, 0 if none; 1 if it is a page, u8 |
 //! | links | the links that pages vouch for |
 //! | nofollow | the others, which are few |
+//! | pending | the links to URLs that are no nodes (see [`super::pending`]) |
 
 use std::path::{Path, PathBuf};
 
+use super::pending::{Pending, PendingLinks, PendingWriter};
 use crate::dictionaries::{FrontCoded, Kept};
 use crate::disk::format::Format;
 use crate::graph::blocks::{BLOCK, BlockWriter, Blocks};
@@ -32,6 +34,8 @@ pub struct BaseFiles {
     pub links: PathBuf,
     /// The links that are not vouched for.
     pub nofollow: PathBuf,
+    /// The links to URLs that are no nodes.
+    pub pending: PathBuf,
 }
 
 /// A base, memory-mapped.
@@ -40,6 +44,7 @@ pub struct Base {
     nodes: Blocks,
     links: GraphFile,
     nofollow: GraphFile,
+    pending: PendingLinks,
     /// How much of the log of links it covers.
     logged: u64,
 }
@@ -54,14 +59,16 @@ pub struct BaseNode {
 }
 
 impl Base {
-    /// Opens a base, whose files have these committed lengths (nodes, links, nofollow), and which covers the first
-    /// `logged` bytes of the log of links.
-    pub fn open(files: &BaseFiles, committed: [u64; 3], logged: u64) -> Result<Base> {
+    /// Opens a base, whose files have these committed lengths (nodes, links, nofollow, pending), and which covers the
+    /// first `logged` bytes of the log of links.
+    pub fn open(files: &BaseFiles, committed: [u64; 4], logged: u64) -> Result<Base> {
+        let nodes = Blocks::open(&files.nodes, NODES, committed[0])?;
         let base = Base {
             urls: Kept::load(&files.urls)?,
-            nodes: Blocks::open(&files.nodes, NODES, committed[0])?,
             links: GraphFile::open(&files.links, Some(committed[1]))?,
             nofollow: GraphFile::open(&files.nofollow, Some(committed[2]))?,
+            pending: PendingLinks::open(&files.pending, committed[3], nodes.nodes())?,
+            nodes,
             logged,
         };
         let nodes = base.len();
@@ -141,6 +148,16 @@ impl Base {
         })
     }
 
+    /// Calls `visit` with the source of each link to a URL that is no node, and whether it does not vouch for it.
+    pub fn links_to(&self, target: Signature, mut visit: impl FnMut(u32, bool)) -> Result<()> {
+        self.pending.to(target, &mut |link| visit(link.source, link.nofollow))
+    }
+
+    /// The links to URLs that are no nodes.
+    pub fn pending(&self) -> &PendingLinks {
+        &self.pending
+    }
+
     /// Calls `visit` with every node and its successors: by links that are vouched for, and by the others.
     pub fn scan(&self, pulse: &Pulse, mut visit: impl FnMut(u32, &[u32], &[u32])) -> Result<()> {
         let mut others: Vec<(u32, Vec<u32>)> = Vec::new();
@@ -164,6 +181,7 @@ pub struct BaseWriter<'a> {
     files: &'a BaseFiles,
     links: GraphWriter,
     nofollow: GraphWriter,
+    pending: PendingWriter,
 }
 
 impl<'a> BaseWriter<'a> {
@@ -172,6 +190,7 @@ impl<'a> BaseWriter<'a> {
             files,
             links: GraphWriter::create(&files.links, nodes, false, Options::default())?,
             nofollow: GraphWriter::create(&files.nofollow, nodes, false, Options::default())?,
+            pending: PendingWriter::new(&files.pending),
         })
     }
 
@@ -181,6 +200,11 @@ impl<'a> BaseWriter<'a> {
         self.nofollow.push(nofollow, None)
     }
 
+    /// Adds a link to a URL that is no node; they come in any order.
+    pub fn push_pending(&mut self, link: Pending) -> Result<()> {
+        self.pending.push(link)
+    }
+
     /// Writes the nodes, in any order, and their keys, in node order; returns the lengths of the files, in the
     /// order of [`BaseFiles`].
     pub fn finish(
@@ -188,9 +212,10 @@ impl<'a> BaseWriter<'a> {
         mut nodes: Vec<BaseNode>,
         keys: impl Iterator<Item = Vec<u8>>,
         pulse: &Pulse,
-    ) -> Result<[u64; 4]> {
+    ) -> Result<[u64; 5]> {
         let links = self.links.finish(pulse)?.length;
         let nofollow = self.nofollow.finish(pulse)?.length;
+        let pending = self.pending.finish(pulse)?;
         pulse.beat()?;
         Kept::<FrontCoded>::built(FrontCoded::build(keys, IN_BLOCK)?)?.save(&self.files.urls)?;
         pulse.beat()?;
@@ -203,7 +228,7 @@ impl<'a> BaseWriter<'a> {
         }
         let written = writer.finish()?;
         let urls = length(&self.files.urls)?;
-        Ok([urls, written, links, nofollow])
+        Ok([urls, written, links, nofollow, pending])
     }
 }
 

@@ -39,14 +39,14 @@ impl Folded {
         let mut offsets = Vec::with_capacity(origins.len() + 1);
         let (mut targets, mut folded, mut list) = (Vec::new(), Vec::new(), Vec::new());
         offsets.push(0u64);
-        union.lists(pulse, &mut |node, followed, others| {
+        union.lists(pulse, &mut |node, links| {
             let own = stands_for[node as usize];
             if own == NONE {
                 return Ok(());
             }
             list.clear();
-            let others = if nofollow { others } else { &[] };
-            let numbers = followed.iter().chain(others).map(|target| stands_for[*target as usize]);
+            let others: &[u32] = if nofollow { &links.nofollow } else { &[] };
+            let numbers = links.followed.iter().chain(others).map(|target| stands_for[*target as usize]);
             list.extend(numbers.filter(|target| *target != NONE && *target != own));
             if !list.is_sorted_by(|one, other| one < other) {
                 list.sort_unstable();

@@ -11,18 +11,19 @@
 //!
 //! **Growing.** A [`Base`] is the graph of a prefix of the logs, not folded, in a few compressed files. The
 //! graph of a collection is the [`Union`] of its base and of what was logged since: pages that are new or were
-//! fetched again, with the links of their records, and the links from older pages to the new ones, found by
-//! one pass over the older part of the log, which looks only for the signatures of new pages. Writing the union
-//! as the next base ([`Union::write`]) is a merge: the old lists are streamed and renumbered, not resolved again.
-//! Whatever the bases on the way, the graph is the same.
+//! fetched again, with the links of their records, and the links from older pages to the new ones, which the base
+//! keeps as pending, by target: the older part of the log is not read. Writing the union as the next base
+//! ([`Union::write`]) is a merge: the old lists are streamed and renumbered, not resolved again. Whatever the
+//! bases on the way, the graph is the same.
 //!
 //! **Cost.** A union takes 13 bytes of memory per page of the base and about 200 per page since; lists are
-//! streamed. Resolving a link takes a lookup (tens of nanoseconds); the pass over the older part of the log takes
-//! one or two nanoseconds per link.
+//! streamed. Resolving a link takes a lookup (tens of nanoseconds). Pending links are 8 bytes on disk per target and
+//! one to five per link.
 
 mod base;
 mod fold;
 mod folded;
+mod pending;
 #[cfg(test)]
 mod tests;
 mod union;

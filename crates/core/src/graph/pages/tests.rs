@@ -115,7 +115,13 @@ fn arcs_of(folded: &Folded) -> Arcs {
 
 fn files(folder: &Path, number: usize) -> BaseFiles {
     let file = |what: &str| folder.join(format!("{what}-{number}"));
-    BaseFiles { urls: file("urls"), nodes: file("nodes"), links: file("links"), nofollow: file("nofollow") }
+    BaseFiles {
+        urls: file("urls"),
+        nodes: file("nodes"),
+        links: file("links"),
+        nofollow: file("nofollow"),
+        pending: file("pending"),
+    }
 }
 
 proptest! {
@@ -135,7 +141,7 @@ proptest! {
             batch.iter().for_each(|(number, visit)| crawl.visit(*number, visit));
             all.extend(batch.iter().cloned());
             let committed = crawl.log.sync().unwrap();
-            let open = |base: &Option<(BaseFiles, [u64; 3])>, rows: &[PageRow]| {
+            let open = |base: &Option<(BaseFiles, [u64; 4])>, rows: &[PageRow]| {
                 let base = base.as_ref().map(|(files, lengths)| Base::open(files, *lengths, covered.0).unwrap());
                 Union::open(base, rows.to_vec(), &links, committed, &Pulse::STEADY).unwrap()
             };
@@ -156,7 +162,7 @@ proptest! {
             if *writes {
                 let next = files(folder.path(), number);
                 let written = folded.names.union().write(&next, &Pulse::STEADY).unwrap();
-                let lengths = [written[1], written[2], written[3]];
+                let lengths = [written[1], written[2], written[3], written[4]];
                 base = Some((next, lengths));
                 covered = (committed, crawl.rows.len());
             }

@@ -2,18 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::base::{Base, BaseFiles, BaseNode, BaseWriter};
+use super::pending::Pending;
 use super::{NONE, PageRow};
-use crate::disk::format::Format;
 use crate::disk::log::LogReader;
 use crate::graph::blocks::MOST_NODES;
 use crate::graph::{LINKS, targets_of};
 use crate::{Error, Pulse, Result, Signature};
-
-/// What is done with a node, the targets that it vouches for, and its others.
-type Visit<'a> = dyn FnMut(u32, &[u32], &[u32]) -> Result<()> + 'a;
 
 /// The nodes of a base and of the rows since, in the order of their keys.
 pub struct Union {
@@ -44,16 +41,29 @@ pub(super) struct Since {
     record: Option<u64>,
 }
 
-#[derive(Clone, Default)]
-struct Links {
-    followed: Vec<u32>,
-    nofollow: Vec<u32>,
+impl Since {
+    /// Whether the links that the base has of it count no more.
+    fn is_replaced(&self) -> bool {
+        self.record.is_some() || !self.row.is_page
+    }
+}
+
+/// The links of a node.
+#[derive(Default)]
+pub(super) struct Links {
+    /// The successors by links that are vouched for, increasing and distinct and not the node itself.
+    pub followed: Vec<u32>,
+    /// The successors by others only.
+    pub nofollow: Vec<u32>,
+    /// The targets of its record that are no nodes, if it was read, and whether the link is nofollow.
+    pending: Vec<(Signature, bool)>,
 }
 
 impl Links {
     fn clear(&mut self) {
         self.followed.clear();
         self.nofollow.clear();
+        self.pending.clear();
     }
 
     /// Makes both lists increasing and distinct, and leaves out of the second what is in the first.
@@ -91,7 +101,7 @@ impl Union {
         };
         union.number()?;
         union.find_records(pulse)?;
-        union.find_links_to_new_pages(pulse)?;
+        union.find_links_to_new_pages()?;
         Ok(union)
     }
 
@@ -140,36 +150,13 @@ impl Union {
     }
 
     /// Finds the links from the pages of the base to those that are new.
-    fn find_links_to_new_pages(&mut self, pulse: &Pulse) -> Result<()> {
-        let Some(base) = self.base.as_ref().filter(|base| base.logged() > Format::HEADER as u64) else {
-            return Ok(());
-        };
-        let new = NewPages::of(&self.since);
-        if new.nodes.is_empty() {
-            return Ok(());
-        }
-        let log = LogReader::open(&self.links, LINKS, base.logged())?;
-        let mut found: FxHashMap<Signature, Links> = FxHashMap::default();
-        let mut links = Links::default();
-        log.scan(0, pulse, |record| {
-            let (followed, nofollow) = targets_of(&self.links, &record)?;
-            links.clear();
-            links.followed.extend(followed.filter_map(|target| new.node(target)));
-            links.nofollow.extend(nofollow.filter_map(|target| new.node(target)));
-            if links.followed.is_empty() && links.nofollow.is_empty() {
-                // An earlier record of the page counts no more.
-                if !found.is_empty() {
-                    found.remove(&record.key);
-                }
-            } else {
-                found.insert(record.key, links.clone());
-            }
-            Ok(())
-        })?;
-        for (source, links) in found {
-            if let Some(node) = base.find(source)? {
-                self.onwards.insert(node, links);
-            }
+    fn find_links_to_new_pages(&mut self) -> Result<()> {
+        let Some(base) = &self.base else { return Ok(()) };
+        for new in self.since.iter().filter(|since| !since.in_base) {
+            base.links_to(new.row.signature, |source, nofollow| {
+                let links = self.onwards.entry(source).or_default();
+                if nofollow { &mut links.nofollow } else { &mut links.followed }.push(new.node);
+            })?;
         }
         Ok(())
     }
@@ -236,9 +223,12 @@ impl Union {
         Ok((is_page, refers_to))
     }
 
-    /// Calls `visit` with every node and its successors, increasing and distinct and not itself: by links that
-    /// are vouched for, and by others only.
-    pub fn lists(&self, pulse: &Pulse, visit: &mut Visit) -> Result<()> {
+    /// Calls `visit` with every node and its links.
+    pub(super) fn lists(
+        &self,
+        pulse: &Pulse,
+        visit: &mut dyn FnMut(u32, &Links) -> Result<()>,
+    ) -> Result<()> {
         let mut since = self.since.iter().peekable();
         let mut links = Links::default();
         if let Some(base) = &self.base {
@@ -248,11 +238,11 @@ impl Union {
                     outcome = (|| {
                         while let Some(new) = since.next_if(|new| !new.in_base && new.before <= node) {
                             self.read(new, &mut links)?;
-                            visit(new.node, &links.followed, &links.nofollow)?;
+                            visit(new.node, &links)?;
                         }
                         let own = self.base_to_node[node as usize];
                         let again = since.next_if(|again| again.before == node);
-                        match again.filter(|again| again.record.is_some() || !again.row.is_page) {
+                        match again.filter(|again| again.is_replaced()) {
                             Some(again) => self.read(again, &mut links)?,
                             None => {
                                 let number = |other: &u32| self.base_to_node[*other as usize];
@@ -266,7 +256,7 @@ impl Union {
                                 }
                             }
                         }
-                        visit(own, &links.followed, &links.nofollow)
+                        visit(own, &links)
                     })();
                 }
             })?;
@@ -277,7 +267,7 @@ impl Union {
                 pulse.beat()?;
             }
             self.read(new, &mut links)?;
-            visit(new.node, &links.followed, &links.nofollow)?;
+            visit(new.node, &links)?;
         }
         Ok(())
     }
@@ -290,10 +280,16 @@ impl Union {
         };
         let (followed, nofollow) = targets_of(&self.links, &log.get(offset)?)?;
         for target in followed {
-            links.followed.extend(self.find(target)?);
+            match self.find(target)? {
+                Some(node) => links.followed.push(node),
+                None => links.pending.push((target, false)),
+            }
         }
         for target in nofollow {
-            links.nofollow.extend(self.find(target)?);
+            match self.find(target)? {
+                Some(node) => links.nofollow.push(node),
+                None => links.pending.push((target, true)),
+            }
         }
         links.order(since.node);
         Ok(())
@@ -301,7 +297,7 @@ impl Union {
 
     /// Writes the union as the next base; returns the lengths of its files, in the order of [`BaseFiles`]. URLs
     /// that are no longer nodes are left out.
-    pub fn write(&self, files: &BaseFiles, pulse: &Pulse) -> Result<[u64; 4]> {
+    pub fn write(&self, files: &BaseFiles, pulse: &Pulse) -> Result<[u64; 5]> {
         let mut number = vec![true; self.nodes];
         for gone in self.since.iter().filter(|since| !since.row.is_node()) {
             number[gone.node as usize] = false;
@@ -315,20 +311,41 @@ impl Union {
             })
             .collect();
         let mut writer = BaseWriter::create(files, next as usize)?;
-        let renumbered = |list: &[u32], into: &mut Vec<u32>| {
-            into.clear();
-            let numbers = list.iter().map(|node| number[*node as usize]);
-            into.extend(numbers.filter(|node| *node != NONE));
-        };
+        let gone = self.since.iter().filter(|since| !since.row.is_node());
+        let gone: FxHashMap<u32, Signature> = gone.map(|gone| (gone.node, gone.row.signature)).collect();
         let (mut one, mut other) = (Vec::new(), Vec::new());
-        self.lists(pulse, &mut |node, followed, nofollow| {
-            if number[node as usize] == NONE {
+        self.lists(pulse, &mut |node, links| {
+            let source = number[node as usize];
+            if source == NONE {
                 return Ok(());
             }
-            renumbered(followed, &mut one);
-            renumbered(nofollow, &mut other);
+            for (target, nofollow) in &links.pending {
+                writer.push_pending(Pending { target: *target, source, nofollow: *nofollow })?;
+            }
+            for (list, into, nofollow) in
+                [(&links.followed, &mut one, false), (&links.nofollow, &mut other, true)]
+            {
+                into.clear();
+                into.extend(list.iter().map(|node| number[*node as usize]).filter(|node| *node != NONE));
+                if into.len() < list.len() {
+                    for target in list.iter().filter_map(|node| gone.get(node)) {
+                        writer.push_pending(Pending { target: *target, source, nofollow })?;
+                    }
+                }
+            }
             writer.push(&one, &other)
         })?;
+        if let Some(base) = &self.base {
+            let replaced = self.since.iter().filter(|since| since.in_base && since.is_replaced());
+            let replaced: FxHashSet<u32> = replaced.map(|since| since.before).collect();
+            base.pending().each(pulse, &mut |link| {
+                if self.places.contains_key(&link.target) || replaced.contains(&link.source) {
+                    return Ok(());
+                }
+                let source = number[self.base_to_node[link.source as usize] as usize];
+                writer.push_pending(Pending { source, ..link })
+            })?;
+        }
         let mut nodes = Vec::with_capacity(next as usize);
         self.each(pulse, |known| {
             let node = number[known.node as usize];
@@ -381,34 +398,4 @@ fn ordered(base: Option<&Base>, mut rows: Vec<PageRow>, pulse: &Pulse) -> Result
         }
     }
     Ok(since)
-}
-
-/// The pages that are new since the base, behind a bitmap that most other signatures do not pass.
-struct NewPages {
-    nodes: FxHashMap<Signature, u32>,
-    bitmap: Vec<u64>,
-    shift: u32,
-}
-
-impl NewPages {
-    fn of(since: &[Since]) -> NewPages {
-        let new = since.iter().filter(|since| !since.in_base);
-        let nodes: FxHashMap<Signature, u32> = new.map(|since| (since.row.signature, since.node)).collect();
-        let bits = (nodes.len() * 16).next_power_of_two().max(64);
-        let mut new = NewPages { nodes, bitmap: vec![0; bits / 64], shift: 64 - bits.ilog2() };
-        for signature in new.nodes.keys() {
-            let bit = signature.0 >> new.shift;
-            new.bitmap[(bit / 64) as usize] |= 1 << (bit % 64);
-        }
-        new
-    }
-
-    #[inline]
-    fn node(&self, signature: Signature) -> Option<u32> {
-        let bit = signature.0 >> self.shift;
-        if self.bitmap[(bit / 64) as usize] & (1 << (bit % 64)) == 0 {
-            return None;
-        }
-        self.nodes.get(&signature).copied()
-    }
 }
