@@ -71,7 +71,7 @@ impl Base {
             nodes,
             logged,
         };
-        let nodes = base.len();
+        let nodes = base.nodes();
         if base.urls.len() != nodes as u64 || base.links.nodes() != nodes || base.nofollow.nodes() != nodes {
             return Err(Error::corrupt(&files.nodes, 0, "the files of the graph differ in their nodes"));
         }
@@ -79,7 +79,7 @@ impl Base {
     }
 
     /// The number of nodes.
-    pub(super) fn len(&self) -> usize {
+    pub fn nodes(&self) -> usize {
         self.nodes.nodes()
     }
 
@@ -137,7 +137,7 @@ impl Base {
         let entry = content.as_chunks::<CONTENT>().0.get(slot).ok_or_else(damage)?;
         let [a, b, c, d, alias @ .., is_page] = *entry;
         let (node, alias) = (u32::from_le_bytes([a, b, c, d]), u64::from_le_bytes(alias));
-        if node as usize >= self.len() {
+        if node as usize >= self.nodes() {
             return Err(damage());
         }
         Ok(BaseNode {
@@ -161,13 +161,13 @@ impl Base {
     /// Calls `visit` with every node and its successors: by links that are vouched for, and by the others.
     pub fn scan(&self, pulse: &Pulse, mut visit: impl FnMut(u32, &[u32], &[u32])) -> Result<()> {
         let mut others: Vec<(u32, Vec<u32>)> = Vec::new();
-        self.nofollow.scan(0..self.len(), pulse, &mut |node, list| {
+        self.nofollow.scan(0..self.nodes(), pulse, &mut |node, list| {
             if !list.is_empty() {
                 others.push((node.0, list.to_vec()));
             }
         })?;
         let mut others = others.into_iter().peekable();
-        self.links.scan(0..self.len(), pulse, &mut |node, list| match others
+        self.links.scan(0..self.nodes(), pulse, &mut |node, list| match others
             .next_if(|(other, _)| *other == node.0)
         {
             Some((_, other)) => visit(node.0, list, &other),

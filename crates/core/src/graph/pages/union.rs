@@ -117,7 +117,7 @@ impl Union {
 
     /// Numbers the nodes of the base and the new ones in one order.
     fn number(&mut self) -> Result<()> {
-        let in_base = self.base.as_ref().map_or(0, Base::len);
+        let in_base = self.base.as_ref().map_or(0, Base::nodes);
         let new = self.since.iter().filter(|since| !since.in_base).count();
         self.nodes = in_base + new;
         if self.nodes as u64 >= MOST_NODES {
