@@ -6,6 +6,7 @@ use crate::codes::bits::{BitReader, BitWriter};
 use crate::graph::coding::{
     self, Buffers, Codes, Difference, Head, Lengths, Lists, Options, Part, Source, Tally, choose,
 };
+use crate::prefetch::prefetch_lines;
 
 /// How often references and codes are chosen: the best references depend on the codes, and these on them.
 const ROUNDS: usize = 2;
@@ -95,6 +96,28 @@ impl Source for Cursor<'_> {
     }
 }
 
+/// The cache lines prefetched for a list, and how many of them are before its own.
+const LINES: usize = 4;
+const LINES_BEFORE: usize = 2;
+
+/// A list to decode: its index, its outdegree, and where its body starts and ends.
+struct Link {
+    index: usize,
+    outdegree: usize,
+    body: usize,
+    end: usize,
+}
+
+/// A list read by random access, and the memory that this takes.
+#[derive(Default)]
+pub struct Access {
+    /// The list.
+    pub list: Vec<u32>,
+    other: Vec<u32>,
+    chain: Vec<Link>,
+    buffers: Buffers,
+}
+
 /// A chunk whose bytes match their checksum.
 pub struct Chunk<'a> {
     /// Its bytes.
@@ -163,50 +186,54 @@ impl<'a> Chunk<'a> {
         bits.end().filter(|rest| rest.is_empty()).map(|_| ())
     }
 
-    /// Decodes one list into `list`, replacing its contents; `other` is scratch memory.
-    pub fn successors(
-        &self,
-        index: usize,
-        list: &mut Vec<u32>,
-        other: &mut Vec<u32>,
-        buffers: &mut Buffers,
-    ) -> Option<()> {
+    /// Decodes one list into `access.list`, replacing its contents.
+    pub fn successors(&self, index: usize, access: &mut Access) -> Option<()> {
         let (lists, after) = self.split()?;
         let (offsets, _) = Offsets::read(after, self.len() - 1, self.bits)?;
-        let mut chain = [(0, 0, 0, 0); Options::LONGEST_CHAIN as usize + 1];
-        let mut depth = 0;
+        let Access { list, other, chain, buffers } = access;
+        chain.clear();
         let mut next = index;
         let mut cursor = Cursor { bits: BitReader::new(lists), codes: self.codes };
         loop {
             let (start, end) = offsets.range(next)?;
             cursor.bits.seek(start);
-            let head = coding::head(&mut cursor, usize::from(self.options.window))?;
-            if head.outdegree > self.arcs {
+            let Head { outdegree, reference } = coding::head(&mut cursor, usize::from(self.options.window))?;
+            if outdegree > self.arcs {
                 return None;
             }
-            chain[depth] = (next, head.outdegree, cursor.bits.position().1, end);
-            if head.reference == 0 {
+            chain.push(Link { index: next, outdegree, body: cursor.bits.position().1, end });
+            if reference == 0 {
                 break;
             }
-            next = next.checked_sub(head.reference)?;
-            depth += 1;
-            if depth > usize::from(self.options.chain) {
+            next = next.checked_sub(reference)?;
+            if chain.len() > usize::from(self.options.chain) {
                 return None;
             }
         }
-        for (position, (index, outdegree, at, end)) in chain[..=depth].iter().enumerate().rev() {
+        let mut copies = false;
+        while let Some(Link { index, outdegree, body, end }) = chain.pop() {
             std::mem::swap(list, other);
-            list.resize(*outdegree, 0);
-            cursor.bits.seek(*at);
-            let reference = (position < depth).then_some(&other[..]);
-            if *outdegree > 0 {
+            list.resize(outdegree, 0);
+            cursor.bits.seek(body);
+            let reference = copies.then_some(&other[..]);
+            if outdegree > 0 {
                 let node = (self.nodes.0 + index, self.nodes.1);
                 coding::body(&mut cursor, node, u64::from(self.options.interval), reference, list, buffers)?;
             }
-            if cursor.bits.position().1 != *end {
+            if cursor.bits.position().1 != end {
                 return None;
             }
+            copies = true;
         }
+        Some(())
+    }
+
+    /// Prefetches a list and those before it, which it may copy from.
+    pub fn prefetch(&self, index: usize) -> Option<()> {
+        let (lists, after) = self.split()?;
+        let (offsets, _) = Offsets::read(after, self.len() - 1, self.bits)?;
+        let (start, _) = offsets.range(index)?;
+        prefetch_lines(lists.as_ptr().wrapping_add((start / 8).saturating_sub(LINES_BEFORE * 64)), LINES);
         Some(())
     }
 }

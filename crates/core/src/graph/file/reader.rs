@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
-use super::chunk::Chunk;
+use super::chunk::{Access, Chunk};
 use super::{CHUNK, ENTRY, FOOTER, GRAPH, PARTS};
 use crate::codes::Code;
 use crate::disk::format::Format;
@@ -27,7 +28,8 @@ struct Entry {
     before: u64,
     arcs: usize,
     bits: u64,
-    codes: Codes,
+    /// Which of the codes of the file.
+    codes: u32,
     checksum: u32,
     checked: AtomicBool,
 }
@@ -41,8 +43,13 @@ pub struct GraphFile {
     parts: [u64; PARTS],
     weighted: bool,
     options: Options,
+    /// The codes that chunks have; most have the same, so that a few stay in the cache.
+    codes: Vec<Codes>,
     chunks: Vec<Entry>,
 }
+
+/// How many lists ahead the cache lines of a list are prefetched.
+const AHEAD: usize = 8;
 
 /// Reads numbers off the front of bytes.
 struct Fields<'a>(&'a [u8]);
@@ -89,6 +96,7 @@ impl GraphFile {
             parts: [0; PARTS],
             weighted: false,
             options: Options::default(),
+            codes: Vec::new(),
             chunks: Vec::new(),
         };
         graph
@@ -118,10 +126,15 @@ impl GraphFile {
         (self.nodes, self.arcs, self.weighted) = (nodes as usize, arcs, weighted == 1);
         self.options = Options { window, chain, interval }.check().ok()?;
         let mut fields = Fields(&self.map[directory..footer]);
+        let mut known = FxHashMap::default();
         for _ in 0..chunks {
             let (start, before, bits) =
                 (usize::try_from(fields.number()?).ok()?, fields.number()?, fields.number()?);
-            let codes = Codes::of(fields.bytes()?)?;
+            let indices = fields.bytes()?;
+            let codes = *known.entry(indices).or_insert(self.codes.len() as u32);
+            if codes as usize == self.codes.len() {
+                self.codes.push(Codes::of(indices)?);
+            }
             let [_, checksum @ ..] = fields.bytes::<5>()?;
             let checksum = u32::from_le_bytes(checksum);
             let checked = AtomicBool::new(false);
@@ -172,9 +185,9 @@ impl GraphFile {
     pub fn parts(&self) -> Vec<PartBits> {
         let of = |part: Part| {
             let mut counts = CODES.map(|code| (code, 0));
-            self.chunks
-                .iter()
-                .for_each(|chunk| counts[usize::from(chunk.codes.indices[part as usize])].1 += 1);
+            self.chunks.iter().for_each(|chunk| {
+                counts[usize::from(self.codes[chunk.codes as usize].indices[part as usize])].1 += 1
+            });
             let mut used: Vec<(Code, usize)> = counts.into_iter().filter(|(_, count)| *count > 0).collect();
             used.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
             (part, self.parts[part as usize], used)
@@ -185,22 +198,27 @@ impl GraphFile {
     /// A chunk, verified.
     fn chunk(&self, index: usize) -> Result<Chunk<'_>> {
         let entry = &self.chunks[index];
-        let bytes = &self.map[entry.start..entry.end];
         // Two threads may check the same chunk; what they store is the same.
         if !entry.checked.load(Ordering::Relaxed) {
-            if crc32fast::hash(bytes) != entry.checksum {
+            if crc32fast::hash(&self.map[entry.start..entry.end]) != entry.checksum {
                 return Err(self.damage(entry.start, "a chunk does not match its checksum"));
             }
             entry.checked.store(true, Ordering::Relaxed);
         }
-        Ok(Chunk {
-            bytes,
+        Ok(self.unchecked(index))
+    }
+
+    /// A chunk, verified before or not.
+    fn unchecked(&self, index: usize) -> Chunk<'_> {
+        let entry = &self.chunks[index];
+        Chunk {
+            bytes: &self.map[entry.start..entry.end],
             bits: entry.bits,
-            codes: &entry.codes,
+            codes: &self.codes[entry.codes as usize],
             nodes: (index * CHUNK, self.nodes),
             arcs: entry.arcs,
             options: &self.options,
-        })
+        }
     }
 
     fn damage(&self, offset: usize, reason: &str) -> Error {
@@ -221,17 +239,19 @@ impl GraphFile {
 
     /// Calls `visit` with the successors of each of these nodes.
     pub fn successors_of(&self, nodes: &[u64], visit: &mut dyn FnMut(&[u32])) -> Result<()> {
-        let (mut list, mut other) = (Vec::new(), Vec::new());
-        let mut buffers = Buffers::default();
-        for node in nodes {
+        let mut access = Access::default();
+        for (position, node) in nodes.iter().enumerate() {
             if *node >= self.nodes as u64 {
                 let reason = format!("there is no node {node} in a graph of {}", self.nodes);
                 return Err(Error::Invalid(reason));
             }
+            if let Some(later) = nodes.get(position + AHEAD).filter(|later| **later < self.nodes as u64) {
+                self.unchecked(*later as usize / CHUNK).prefetch(*later as usize % CHUNK);
+            }
             let (chunk, index) = (*node as usize / CHUNK, *node as usize % CHUNK);
-            let found = self.chunk(chunk)?.successors(index, &mut list, &mut other, &mut buffers);
+            let found = self.chunk(chunk)?.successors(index, &mut access);
             found.ok_or_else(|| self.no_lists(chunk))?;
-            visit(&list);
+            visit(&access.list);
         }
         Ok(())
     }

@@ -96,6 +96,11 @@ proptest! {
         let half = lists.len() / 2;
         file.scan(half..lists.len(), &Pulse::STEADY, &mut |node, list| seen.push((node.index(), list.to_vec()))).unwrap();
         prop_assert_eq!(seen, (half..lists.len()).zip(lists[half..].to_vec()).collect::<Vec<_>>());
+        let backwards: Vec<u64> = (0..lists.len() as u64).rev().collect();
+        let mut many = Vec::new();
+        file.successors_of(&backwards, &mut |list| many.push(list.to_vec())).unwrap();
+        many.reverse();
+        prop_assert_eq!(&many, &lists);
         file.verify(&Pulse::STEADY).unwrap();
         let counted = bits_of(graph.view(), options, &Pulse::STEADY).unwrap();
         prop_assert_eq!((counted.arcs, counted.bits), (written.arcs, written.bits));
