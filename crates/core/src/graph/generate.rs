@@ -28,7 +28,7 @@ const WINDOW: usize = 6;
 /// One page in this many begins a new template.
 const RESET: u64 = 64;
 /// Draws per link, since some are drawn twice: measured.
-const DISTINCT: f64 = 1.3;
+const DISTINCT: f64 = 1.43;
 const NODES_PER_BEAT: usize = 1 << 10;
 /// The largest host has at most this share of all nodes.
 const LARGEST_HOST: u64 = 50;
