@@ -2,7 +2,8 @@
 
 The peer is the command ``webgraph`` (``cargo install webgraph-cli --root target/peer``), on the same graph in the same
 order: its default compression, its sequential scan, and random access with static dispatch. Without the command, the
-size is compared with the BVGraph written here, and the speeds are not compared. One thread each.
+size is compared with the BVGraph written here, and the speeds with the lists in memory, without a target. One thread
+each.
 """
 
 from __future__ import annotations
@@ -31,16 +32,25 @@ import numpy as np
 from crivello._core import Arcs
 
 arcs = Arcs.open(sys.argv[1])
-nodes = np.random.default_rng(1).integers(0, arcs.nodes, int(sys.argv[2]), dtype=np.uint64)
+batches = np.random.default_rng(1).integers(0, arcs.nodes, int(sys.argv[2]), dtype=np.uint64).reshape(-1, 10_000)
+
+def access():
+    links, started = 0, time.perf_counter()
+    for nodes in batches:
+        links += len(np.asarray(arcs.successors_of(nodes)[1]))
+    return (time.perf_counter() - started) / max(links, 1)
+
 scans, accesses = [], []
 for _ in range(3):
     started = time.perf_counter()
     arcs.verify()
     scans.append((time.perf_counter() - started) / max(arcs.arcs, 1))
-    started = time.perf_counter()
-    offsets, _ = arcs.successors_of(nodes)
-    accesses.append((time.perf_counter() - started) / max(int(np.asarray(offsets)[-1]), 1))
-print(json.dumps([min(scans) * 1e9, min(accesses) * 1e9]))
+    accesses.append(access())
+started = time.perf_counter()
+_, targets, _ = arcs.csr()
+np.asarray(targets).sum()
+scan = (time.perf_counter() - started) / max(arcs.arcs, 1)
+print(json.dumps([number * 1e9 for number in (min(scans), min(accesses), scan, min(access() for _ in range(3)))]))
 """
 
 
@@ -50,10 +60,14 @@ def measure() -> Iterator[Measurement]:
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
             bits, _ = graph._arcs.save(folder / "ours.graph")
-            scan, access = decode(folder / "ours.graph")
+            scan, access, memory_scan, memory_access = decode(folder / "ours.graph")
             theirs = graph._arcs.save_bvgraph(folder / "plain")
             if command is None:
                 yield Measurement(f"{name}: size", bits, "BVGraph", theirs, "bits/link", LARGER, True)
+                yield Measurement(f"{name}: all lists", scan, "to memory", memory_scan, "ns/link", None, True)
+                yield Measurement(
+                    f"{name}: random access", access, "in memory", memory_access, "ns/link", None, True
+                )
                 continue
             run(command, "to", "bvgraph", "--sequential", folder / "plain", folder / "theirs")
             run(command, "build", "ef", folder / "theirs")
@@ -82,8 +96,8 @@ def run(command: Path, *arguments: str | Path) -> str:
     return done.stdout
 
 
-def decode(path: Path) -> tuple[float, float]:
-    """The nanoseconds a link of a scan and of random access, on one thread."""
+def decode(path: Path) -> tuple[float, float, float, float]:
+    """The nanoseconds a link of a scan and of random access, on one thread: of the file, then by way of memory."""
     done = subprocess.run(
         [sys.executable, "-c", _DECODE, path, str(ACCESSES)],
         env={**os.environ, "RAYON_NUM_THREADS": "1"},
@@ -91,8 +105,8 @@ def decode(path: Path) -> tuple[float, float]:
         text=True,
         check=True,
     )
-    scan, access = json.loads(done.stdout)
-    return scan, access
+    scan, access, memory_scan, memory_access = json.loads(done.stdout)
+    return scan, access, memory_scan, memory_access
 
 
 def peer_speed(command: Path, basename: Path, *options: str) -> float:
