@@ -76,6 +76,27 @@ impl Arcs {
         }
     }
 
+    /// Calls `visit` with the successors of every node and their weights, decoded as they are read if the graph is
+    /// in a file only.
+    fn each_list(
+        &self,
+        pulse: &Pulse,
+        visit: &mut dyn FnMut(&[u32], Option<&[u32]>) -> Result<()>,
+    ) -> Result<()> {
+        if let (None, Some(file)) = (self.forward.get(), &self.file) {
+            return file.visit(pulse, visit);
+        }
+        let lists = self.forward(pulse)?;
+        for node in 0..lists.nodes() {
+            if node.is_multiple_of(NODES_PER_BEAT) {
+                pulse.beat()?;
+                pulse.set(node as u64, lists.nodes() as u64);
+            }
+            visit(lists.successors(node), lists.weights.map(|weights| &weights[lists.range(node)]))?;
+        }
+        Ok(())
+    }
+
     fn size(&self) -> (usize, u64, bool) {
         match (&self.file, self.forward.get().map(Adjacency::view)) {
             (Some(file), _) => (file.nodes(), file.arcs(), file.weighted()),
@@ -204,15 +225,7 @@ impl Arcs {
         enter_showing(py, progress, |pulse| {
             let (nodes, _, weighted) = self.size();
             let mut writer = GraphWriter::create(&path, nodes, weighted, options)?;
-            let lists = self.forward(pulse)?;
-            for node in 0..nodes {
-                if node.is_multiple_of(NODES_PER_BEAT) {
-                    pulse.beat()?;
-                    pulse.set(node as u64, nodes as u64);
-                }
-                let weights = lists.weights.map(|weights| &weights[lists.range(node)]);
-                writer.push(lists.successors(node), weights)?;
-            }
+            self.each_list(pulse, &mut |list, weights| writer.push(list, weights))?;
             let written = writer.finish(pulse)?;
             Ok((written.bits_per_link(), written.length))
         })

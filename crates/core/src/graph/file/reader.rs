@@ -295,6 +295,31 @@ impl GraphFile {
         Ok(Adjacency::trusted(offsets, targets, self.weighted.then_some(weights)))
     }
 
+    /// Calls `visit` with the successors of every node, in node order, and their weights; in memory is one chunk.
+    pub fn visit(
+        &self,
+        pulse: &Pulse,
+        visit: &mut dyn FnMut(&[u32], Option<&[u32]>) -> Result<()>,
+    ) -> Result<()> {
+        let (mut scratch, mut weights) = (Scratch::default(), Vec::new());
+        for index in 0..self.chunks.len() {
+            pulse.beat()?;
+            pulse.set(index as u64, self.chunks.len() as u64);
+            let chunk = self.chunk(index)?;
+            self.decode(&chunk, index, &mut scratch)?;
+            if self.weighted {
+                weights.resize(chunk.arcs, 0);
+                chunk.weights(&mut weights).ok_or_else(|| self.no_lists(index))?;
+            }
+            let mut start = 0;
+            for end in scratch.ends.iter().map(|end| *end as usize) {
+                visit(&scratch.targets[start..end], self.weighted.then(|| &weights[start..end]))?;
+                start = end;
+            }
+        }
+        Ok(())
+    }
+
     /// Decodes everything and keeps nothing: an error if the file is damaged anywhere.
     pub fn verify(&self, pulse: &Pulse) -> Result<()> {
         pulse.set(0, self.chunks.len() as u64);

@@ -96,6 +96,12 @@ proptest! {
         let half = lists.len() / 2;
         file.scan(half..lists.len(), &Pulse::STEADY, &mut |node, list| seen.push((node.index(), list.to_vec()))).unwrap();
         prop_assert_eq!(seen, (half..lists.len()).zip(lists[half..].to_vec()).collect::<Vec<_>>());
+        let mut all = Vec::new();
+        file.visit(&Pulse::STEADY, &mut |list, weights| {
+            all.push((list.to_vec(), weights.map(<[u32]>::to_vec)));
+            Ok(())
+        }).unwrap();
+        prop_assert_eq!(all, lists.iter().map(|list| (list.clone(), weighted.then(|| weights_of(list)))).collect::<Vec<_>>());
         let backwards: Vec<u64> = (0..lists.len() as u64).rev().collect();
         let mut many = Vec::new();
         file.successors_of(&backwards, &mut |list| many.push(list.to_vec())).unwrap();
