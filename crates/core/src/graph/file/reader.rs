@@ -20,6 +20,9 @@ use crate::{Error, Pulse, Result};
 /// The bits of a part of the lists, and how many chunks have it in each code.
 pub type PartBits = (Part, u64, Vec<(Code, usize)>);
 
+/// What is done with a list and its weights.
+type Visit<'a> = dyn FnMut(&[u32], Option<&[u32]>) -> Result<()> + 'a;
+
 /// An entry of the directory.
 struct Entry {
     start: usize,
@@ -296,11 +299,7 @@ impl GraphFile {
     }
 
     /// Calls `visit` with the successors of every node, in node order, and their weights; in memory is one chunk.
-    pub fn visit(
-        &self,
-        pulse: &Pulse,
-        visit: &mut dyn FnMut(&[u32], Option<&[u32]>) -> Result<()>,
-    ) -> Result<()> {
+    pub fn visit(&self, pulse: &Pulse, visit: &mut Visit) -> Result<()> {
         let (mut scratch, mut weights) = (Scratch::default(), Vec::new());
         for index in 0..self.chunks.len() {
             pulse.beat()?;
