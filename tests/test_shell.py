@@ -138,7 +138,7 @@ def test_rank_lists_the_best_pages(folder: Path, tmp_path: Path) -> None:
     ranked = [
         json.loads(line) for line in crivello("rank", folder, "--json", "--top", "5").stdout.splitlines()
     ]
-    assert len(ranked) == 5 and ranked[0]["katz"] >= ranked[-1]["katz"] > 0
+    assert len(ranked) == 5 and ranked[0]["indegree"] >= ranked[-1]["indegree"] > 0
     edges = tmp_path / "edges.txt"
     edges.write_text("# a small graph\na c\nb c\nc a\n")
     best = crivello("rank", "--graph", edges).stdout.split()

@@ -55,8 +55,7 @@ class Ranking(Figures, Tabular):
             "links": self.links,
             "bits_per_link": self.bits_per_link,
             "measure": self.measure,
-            "iterations": self.iterations,
-            "converged": self.converged,
+            **({"iterations": self.iterations, "converged": self.converged} if self.iterations else {}),
         }
 
     def _headline(self) -> str:

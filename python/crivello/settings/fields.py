@@ -615,11 +615,11 @@ class Rank(msgspec.Struct, kw_only=True, frozen=True):
     measure: Annotated[
         str,
         _text(_RANKING, "measure by which searches rank pages: see docs/graph.md", python=True),
-    ] = "katz"
+    ] = "indegree"
     measures: Annotated[
         str,
         _text(_RANKING, "other measures kept with each index, separated by spaces", python=True),
-    ] = "pagerank indegree"
+    ] = "pagerank katz"
     damping: Annotated[
         float,
         _is(_RANKING, "damping factor of the measures that have one", ge=0, lt=1, python=True),

@@ -13,6 +13,9 @@ use pyo3::prelude::*;
 use crate::array::{Array, borrowed};
 use crate::enter::{Progress, enter, enter_showing};
 
+/// What is done with a list and its weights.
+type Visit<'a> = dyn FnMut(&[u32], Option<&[u32]>) -> Result<()> + 'a;
+
 /// The name of a part of the lists, its bits, and how many chunks have it in each code.
 type NamedPart = (&'static str, u64, Vec<(String, usize)>);
 
@@ -78,11 +81,7 @@ impl Arcs {
 
     /// Calls `visit` with the successors of every node and their weights, decoded as they are read if the graph is
     /// in a file only.
-    fn each_list(
-        &self,
-        pulse: &Pulse,
-        visit: &mut dyn FnMut(&[u32], Option<&[u32]>) -> Result<()>,
-    ) -> Result<()> {
+    fn each_list(&self, pulse: &Pulse, visit: &mut Visit) -> Result<()> {
         if let (None, Some(file)) = (self.forward.get(), &self.file) {
             return file.visit(pulse, visit);
         }
