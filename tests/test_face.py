@@ -181,7 +181,8 @@ def test_pages_and_ranks_are_tables(made: tuple[Path, str]) -> None:
         assert page is not None
         assert (row["status"], row["title"], row["outcome"]) == (200, page.title, "fetched")
         assert row["fetched_at"].timestamp() == pytest.approx(page.fetched_at, abs=1e-5)
-        assert ranks.columns == ["url", "rank"] and ranks["rank"].mean() == pytest.approx(1, abs=0.2)
+        assert ranks.columns == ["url", "rank"]
+        assert ranks["rank"].max() == collection.rank().top(1)[0][1] > 0
 
 
 def test_documents_are_added_replaced_and_deleted(books: crivello.Collection) -> None:

@@ -197,9 +197,8 @@ def test_why_says_where_a_page_stands_in_each_measure(tmp_path: Path) -> None:
         story = collection.why(C)
         first, *others = story.standings
         assert (first.measure, first.value, first.position, first.pages) == ("outdegree", 0.0, 3, 3)
-        assert "indegree" in [standing.measure for standing in others]
-        [indegree] = [standing for standing in others if standing.measure == "indegree"]
-        assert (indegree.value, indegree.position, indegree.percentile) == (2.0, 1, 100.0)
+        assert [standing.measure for standing in others] == collection.settings.rank.measures.split()
+        assert [(standing.position, standing.percentile) for standing in others] == [(1, 100.0)] * len(others)
         assert "1st of 3" in str(story)
         assert story.to_dict()["ranks"][0]["position"] == 3
 

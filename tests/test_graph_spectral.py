@@ -59,6 +59,8 @@ def large() -> tuple[Graph, igraph.Graph]:
 
 @pytest.fixture(scope="module")
 def wiki() -> tuple[Graph, networkx.DiGraph]:
+    if not WIKI_VOTE.exists():
+        pytest.skip(f"{WIKI_VOTE} is not there: set CRIVELLO_DATA to the folder with graph/wiki-Vote.txt")
     pairs = np.loadtxt(WIKI_VOTE, dtype=np.int64)
     names, numbers = np.unique(pairs, return_inverse=True)
     numbers = numbers.reshape(pairs.shape)

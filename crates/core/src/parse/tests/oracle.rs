@@ -41,6 +41,11 @@ impl Tokens {
         for token in &mut self.0 {
             if let Token::Text(text) = token {
                 *text = line_ends(text);
+                // Texts around a comment are joined: two line ends may look like one. A run of them is one, as it
+                // is for the parser.
+                while text.contains("\n\n") {
+                    *text = text.replace("\n\n", "\n");
+                }
             }
         }
         self.0
