@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::collection::layout;
+use crate::collection::{Row, layout};
 use crate::disk::rolling::{Flushed, RollingFile};
 use crate::{Error, Result};
 
@@ -52,6 +52,26 @@ pub struct Decision {
     /// A related URL: the redirect target, or the original of a duplicate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other: Option<String>,
+}
+
+impl Decision {
+    /// The decision that a row stands for.
+    pub fn of(row: &Row) -> Decision {
+        Decision {
+            time: row.fetched_at,
+            url: row.url.clone(),
+            event: row.outcome.words(),
+            detail: row.detail.clone(),
+            status: row.status,
+            content_type: row.content_type.clone(),
+            depth: Some(row.depth),
+            attempt: Some(row.attempts),
+            bytes: None,
+            seconds: Some(f64::from(row.seconds)),
+            address: row.address.clone(),
+            other: row.redirect.clone().or(row.duplicate_of.clone()).or(row.near_duplicate_of.clone()),
+        }
+    }
 }
 
 /// Appends decisions to the newest file.

@@ -8,7 +8,8 @@ pub(crate) mod decisions;
 pub(crate) mod duplicates;
 pub(crate) mod policy;
 pub(crate) mod sieve;
-use std::collections::{HashMap, HashSet};
+pub(crate) mod store;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -21,14 +22,12 @@ use super::plan::Plan;
 use super::shared::Shared;
 use super::tag::Tag;
 use super::work::{Event, Order, Parsed, Unanswered};
-use super::writing::decisions::{Decision, DecisionLog};
-use super::writing::duplicates::{Copy, Originals};
+use super::writing::decisions::Decision;
 use super::writing::policy::Policy;
 use super::writing::sieve::UrlSieve;
-use crate::collection::{ArchiveWriter, Outcome, ROW_FORMAT, Row, layout};
+use super::writing::store::PageStore;
+use crate::collection::{Outcome, Row};
 use crate::disk::file::DurableFile;
-use crate::disk::log::{KeyedLog, LogWriter};
-use crate::graph::{AnchorLog, LINKS};
 use crate::{Error, Pulse, Result, Signature};
 
 /// The number of URLs dequeued from the sieve per batch.
@@ -64,13 +63,7 @@ pub struct Writer {
     shared: Arc<Shared>,
     sieve: Box<dyn UrlSieve>,
     policy: Option<Box<dyn Policy>>,
-    archive: ArchiveWriter,
-    table: KeyedLog,
-    links: LogWriter,
-    anchors: AnchorLog,
-    decisions: DecisionLog,
-    originals: Originals,
-    hosts: HashSet<u64>,
+    store: PageStore,
     led_to: Vec<String>,
     orders: Sender<Order>,
     /// The number of open URLs.
@@ -92,35 +85,12 @@ impl Writer {
         orders: Sender<Order>,
         pulse: &Pulse,
     ) -> Result<Writer> {
-        let folder = plan.folder.as_path();
-        let committed = |name: &str| files.get(name).copied().unwrap_or(0);
-        let mut table =
-            KeyedLog::write(&folder.join(layout::ROWS), ROW_FORMAT, committed(layout::ROWS), pulse)?;
-        let mut originals = Originals::new(plan.crawl.near_distance);
-        let mut hosts = HashSet::new();
-        for record in table.records(0)? {
-            let record = record?;
-            let damaged =
-                || Error::corrupt(folder.join(layout::ROWS), record.offset, "a row does not decode");
-            let row = Row::decode(record.payload).ok_or_else(damaged)?;
-            if row.status.is_some() {
-                hosts.insert(Signature::of(origin(&row.url).as_bytes()).0);
-            }
-            let digest = row.digest.as_deref().and_then(|digest| u128::from_str_radix(digest, 16).ok());
-            if let (Some(digest), Some(simhash), None) = (digest, row.simhash, &row.duplicate_of) {
-                originals.remember(record.key, digest, simhash)?;
-            }
-        }
+        let (software, near) = (&plan.software, plan.crawl.near_distance);
+        let store = PageStore::open(&plan.folder, files, software, near, pulse)?;
         Ok(Writer {
             sieve,
             policy,
-            archive: ArchiveWriter::open(folder, files, &plan.software)?,
-            table,
-            links: LogWriter::open(&folder.join(layout::LINKS), LINKS, committed(layout::LINKS))?,
-            anchors: AnchorLog::open(&folder.join(layout::ANCHORS), committed(layout::ANCHORS))?,
-            decisions: DecisionLog::open(folder, files)?,
-            originals,
-            hosts,
+            store,
             led_to: Vec::new(),
             orders,
             open: 0,
@@ -135,7 +105,7 @@ impl Writer {
     pub fn note_seeds(&mut self, seeds: &[String]) -> Result<()> {
         for seed in seeds {
             let decision = Decision { time: now(), url: seed.clone(), event: "seed", ..Decision::default() };
-            self.decisions.write(&decision)?;
+            self.store.note(&decision)?;
         }
         Ok(())
     }
@@ -153,7 +123,7 @@ impl Writer {
                 Ok(Event::Parsed(parsed)) => self.take_in(*parsed)?,
                 Ok(Event::Unanswered(unanswered)) => self.give_up(*unanswered)?,
                 Ok(Event::Note(decision)) => {
-                    self.decisions.write(&decision)?;
+                    self.store.note(&decision)?;
                     self.shared.stored(1);
                 }
                 Ok(Event::Hungry) => self.hungry = true,
@@ -184,32 +154,11 @@ impl Writer {
 
     /// Stores a page, and adds its links to the sieve.
     fn take_in(&mut self, mut parsed: Parsed) -> Result<()> {
-        let page = Signature::of(parsed.row.url.as_bytes());
-        let row = &mut parsed.row;
-        if let Some(record) = &parsed.record {
-            let place = self.archive.append(record)?;
-            (row.file, row.offset, row.length) = (place.file, place.offset, place.length);
-        }
-        if let Some(record) = &parsed.conversion {
-            let place = self.archive.append(record)?;
-            (row.text_file, row.text_offset, row.text_length) = (place.file, place.offset, place.length);
-        }
-        if let Some((digest, simhash)) = parsed.words {
-            match self.originals.judge(page, digest, simhash)? {
-                Copy::None => {}
-                Copy::Exact(original) => row.duplicate_of = self.url_of(original)?,
-                Copy::Near(original) => row.near_duplicate_of = self.url_of(original)?,
-            }
-        }
-        if parsed.words.is_some() || row.outcome == Outcome::Redirected {
-            self.links.append(page, &parsed.links.encode())?;
-            let links = parsed.found.iter().map(|found| (found.url.as_str(), found.anchor.as_str()));
-            self.anchors.append(page, links)?;
-        }
+        self.store.add(&mut parsed)?;
+        let row = &parsed.row;
         if row.outcome == Outcome::Redirected && row.depth == 0 && row.detail.is_empty() {
             self.led_to.extend(row.redirect.clone());
         }
-        self.hosts.insert(Signature::of(origin(&row.url).as_bytes()).0);
         let links = parsed.links.followed.len() as u64;
         self.shared.count(|counts| counts.links += links);
         self.judge(&mut parsed)?;
@@ -220,8 +169,8 @@ impl Writer {
             self.sieve.offer(&found.url, found.tag.pack());
         }
         self.sieve.settle()?;
-        let decision = Decision { bytes: Some(parsed.bytes), ..decision(&parsed.row) };
-        self.finish(parsed.work.offset, parsed.row, decision, parsed.weight)
+        self.finish(parsed.work.offset, &parsed.row, parsed.weight);
+        Ok(())
     }
 
     /// Asks the policy about the links of a page, and drops those that it rejects.
@@ -246,7 +195,7 @@ impl Writer {
     fn note_failure(&mut self, url: &str, failure: Failure) -> Result<()> {
         let (url, detail) = (url.to_owned(), failure.message.clone());
         let event = "extension failed";
-        self.decisions.write(&Decision { time: now(), url, event, detail, ..Decision::default() })?;
+        self.store.note(&Decision { time: now(), url, event, detail, ..Decision::default() })?;
         self.shared.count(|counts| counts.fail(failure));
         Ok(())
     }
@@ -267,19 +216,18 @@ impl Writer {
         };
         // It was counted against the page budget when it was requested; give that back.
         self.shared.budget.fetch_add(i64::from(work.counted), Ordering::AcqRel);
-        let decision = decision(&row);
-        self.finish(work.offset, row, decision, weight)
+        self.store.add_row(&row, None)?;
+        self.finish(work.offset, &row, weight);
+        Ok(())
     }
 
-    fn finish(&mut self, offset: u64, row: Row, decision: Decision, weight: u32) -> Result<()> {
-        self.table.append(Signature::of(row.url.as_bytes()), &row.encode()?)?;
-        self.decisions.write(&decision)?;
-        self.shared.count(|counts| counts.count(&row));
+    /// Closes a URL whose row is written.
+    fn finish(&mut self, offset: u64, row: &Row, weight: u32) {
+        self.shared.count(|counts| counts.count(row));
         self.open -= 1;
         self.shared.close(offset);
         self.shared.stored(weight);
         self.tell();
-        Ok(())
     }
 
     fn tell(&self) {
@@ -288,11 +236,6 @@ impl Writer {
             counts.seen = stats.seen;
             counts.waiting = self.open + stats.waiting + stats.pending;
         });
-    }
-
-    fn url_of(&mut self, page: Signature) -> Result<Option<String>> {
-        let record = self.table.get(page)?;
-        Ok(record.and_then(|record| Row::decode(record.payload)).map(|row| row.url))
     }
 
     /// Hands new URLs to the fetcher thread. A sieve may have to merge its entire file of signatures to
@@ -332,7 +275,7 @@ impl Writer {
     fn order(&mut self, entries: &crate::sieve::Entries) -> Result<()> {
         let visits: Vec<(u64, u64, u8)> = entries
             .iter()
-            .filter(|entry| !self.table.contains(Signature::of(entry.url.as_bytes())))
+            .filter(|entry| !self.store.contains(entry.url))
             .map(|entry| {
                 let host = Signature::of(origin(entry.url).as_bytes()).0;
                 (entry.offset, host, Tag::unpack(entry.tag).level)
@@ -351,18 +294,8 @@ impl Writer {
     fn checkpoint(&mut self) -> Result<Commit> {
         let (reply, position) = bounded(1);
         self.shared.order(&self.orders, Order::Checkpoint(reply));
-        let mut commit = Commit::default();
-        for (files, handle) in [self.archive.flush()?, self.decisions.flush()?] {
-            commit.files.extend(files.into_iter().map(|(name, length)| (name, Some(length))));
-            commit.handles.push(handle);
-        }
-        let (length, handle) = self.table.flush()?;
-        commit.files.push((layout::ROWS.to_owned(), Some(length)));
-        commit.handles.push(handle);
-        commit.files.push((layout::LINKS.to_owned(), Some(self.links.flush()?)));
-        commit.handles.push(self.links.handle()?);
-        commit.files.push((layout::ANCHORS.to_owned(), Some(self.anchors.flush()?)));
-        commit.handles.push(self.anchors.handle()?);
+        let (files, handles) = self.store.flush()?;
+        let mut commit = Commit { files, handles, ..Commit::default() };
         let sieve = self.sieve.checkpoint()?;
         commit.files.extend(sieve.files);
         commit.sieve = sieve.state;
@@ -373,7 +306,7 @@ impl Writer {
         commit.handles.push(handle);
         commit.position = position.oldest.map_or(self.sieve.next(), |oldest| oldest.min(self.sieve.next()));
         commit.led_to = self.led_to.clone();
-        commit.hosts = self.hosts.len() as u64;
+        commit.hosts = self.store.hosts();
         self.tell();
         commit.counts = self.shared.counts();
         commit.described = self.sieve.describe();
@@ -383,21 +316,4 @@ impl Writer {
 
 fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
-}
-
-fn decision(row: &Row) -> Decision {
-    Decision {
-        time: row.fetched_at,
-        url: row.url.clone(),
-        event: row.outcome.words(),
-        detail: row.detail.clone(),
-        status: row.status,
-        content_type: row.content_type.clone(),
-        depth: Some(row.depth),
-        attempt: Some(row.attempts),
-        bytes: None,
-        seconds: Some(f64::from(row.seconds)),
-        address: row.address.clone(),
-        other: row.redirect.clone().or(row.duplicate_of.clone()).or(row.near_duplicate_of.clone()),
-    }
 }
