@@ -27,6 +27,7 @@ pub mod search;
 pub mod settings;
 pub mod sieve;
 pub mod signature;
+pub mod sorted;
 pub mod stream;
 pub mod url;
 
