@@ -23,6 +23,7 @@ pub mod parse;
 pub mod prefetch;
 pub mod pulse;
 pub mod robots;
+pub mod schedule;
 pub mod search;
 pub mod settings;
 pub mod sieve;
