@@ -302,6 +302,7 @@ def test_every_setting_is_read() -> None:
     check(known.crawl, ["http://a.example/"])
     index_options(known)
     search_options(known.search)
+    _core.RefreshOptions(msgspec.json.encode(settings.for_core(known.refresh)))
     read = readings()
     for setting in settings.all_settings():
         things = {setting.section.replace(".", "_"), "settings"}
@@ -310,12 +311,14 @@ def test_every_setting_is_read() -> None:
         )
 
 
-@pytest.mark.parametrize("section", ["index", "index.codes", "search", "crawl"])
+@pytest.mark.parametrize("section", ["index", "index.codes", "search", "refresh", "crawl"])
 def test_the_core_refuses_what_it_does_not_know_and_misses_what_is_left_out(section: str) -> None:
     def tell(told: dict[str, Any]) -> None:
         known = settings.Settings()
         if section == "search":
             _core.SearchOptions(msgspec.json.encode(told))
+        elif section == "refresh":
+            _core.RefreshOptions(msgspec.json.encode(told))
         elif section == "crawl":
             plan: dict[str, Any] = {
                 "folder": "",

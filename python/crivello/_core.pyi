@@ -6,7 +6,7 @@ A test compares this file with the built module: every name, method and paramete
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from os import PathLike
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -619,6 +619,23 @@ def join_segments(
     options: IndexOptions,
     cancel: Cancel | None = None,
 ) -> tuple[str, int] | None: ...
+
+class RefreshOptions:
+    def __init__(self, section: bytes) -> None: ...
+
+_Columns: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+_Moments: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
+
+class RefreshTrace:
+    def __init__(self, seconds: float, columns: _Columns, changes: _Moments, signals: _Moments) -> None: ...
+    def simulate(
+        self,
+        options: RefreshOptions,
+        runs: Sequence[tuple[str, float, float, float]],
+        progress: Progress | None = None,
+    ) -> list[tuple[float, int, int]]: ...
+
+def refresh_allocation(columns: _Columns, budget: float, exact: bool) -> tuple[float, Array, Array]: ...
 
 class SearchOptions:
     def __init__(self, section: bytes) -> None: ...

@@ -7,6 +7,7 @@ use crivello_core::crawl::Manner;
 use crivello_core::dictionaries::Construction;
 use crivello_core::graph::forms::Form;
 use crivello_core::index::{Order, Preference};
+use crivello_core::schedule::Policy;
 use crivello_core::search::matching::Intersection;
 use crivello_core::search::rank::Method;
 use crivello_core::search::score::Scorer;
@@ -27,6 +28,7 @@ fn choices() -> HashMap<&'static str, Choices> {
         ("order", Order::choices()),
         ("politeness", Manner::choices()),
         ("preference", Preference::choices()),
+        ("refresh", Policy::choices()),
         ("scope", ScopeKind::choices()),
         ("scorer", Scorer::choices()),
         ("sieve", Kind::choices()),

@@ -19,6 +19,7 @@ mod language;
 mod media;
 mod parse;
 mod robots;
+mod schedule;
 mod search;
 mod sieve;
 mod signature;
@@ -44,6 +45,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     media::register(module)?;
     parse::register(module)?;
     robots::register(module)?;
+    schedule::register(module)?;
     search::register(module)?;
     sieve::register(module)?;
     signature::register(module)?;

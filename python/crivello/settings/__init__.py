@@ -22,10 +22,21 @@ import msgspec
 from msgspec import Meta
 
 from crivello.errors import InvalidArgument, InvalidSetting, StorageError
-from crivello.settings.fields import Choices, Crawl, Index, IndexCodes, Search, Serve, Settings
+from crivello.settings.fields import Choices, Crawl, Index, IndexCodes, Refresh, Search, Serve, Settings
 from crivello.settings.numbers import BYTES, SECONDS, is_countable, parse_number, shown_size
 
-__all__ = ["Crawl", "Index", "IndexCodes", "Search", "Serve", "Setting", "Settings", "for_core", "load"]
+__all__ = [
+    "Crawl",
+    "Index",
+    "IndexCodes",
+    "Refresh",
+    "Search",
+    "Serve",
+    "Setting",
+    "Settings",
+    "for_core",
+    "load",
+]
 
 # The help describes each choice only if there are at most this many.
 _FEW = 10

@@ -12,6 +12,7 @@ mod spectral;
 
 use pyo3::prelude::*;
 
+pub(crate) use arcs::numbers;
 pub use pages::Ranks;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
