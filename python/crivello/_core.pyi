@@ -6,7 +6,7 @@ A test compares this file with the built module: every name, method and paramete
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from os import PathLike
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -623,11 +623,14 @@ def join_segments(
 class RefreshOptions:
     def __init__(self, section: bytes) -> None: ...
 
-_Columns: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
-_Moments: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
-
 class RefreshTrace:
-    def __init__(self, seconds: float, columns: _Columns, changes: _Moments, signals: _Moments) -> None: ...
+    def __init__(
+        self,
+        seconds: float,
+        columns: tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]],
+        changes: tuple[NDArray[Any], NDArray[Any]],
+        signals: tuple[NDArray[Any], NDArray[Any]],
+    ) -> None: ...
     def simulate(
         self,
         options: RefreshOptions,
@@ -635,7 +638,9 @@ class RefreshTrace:
         progress: Progress | None = None,
     ) -> list[tuple[float, int, int]]: ...
 
-def refresh_allocation(columns: _Columns, budget: float, exact: bool) -> tuple[float, Array, Array]: ...
+def refresh_allocation(
+    columns: tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]], budget: float, exact: bool
+) -> tuple[float, Array, Array]: ...
 
 class SearchOptions:
     def __init__(self, section: bytes) -> None: ...

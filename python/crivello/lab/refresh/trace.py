@@ -138,7 +138,10 @@ def of_histories(histories: Iterable[History], *, seed: int = 0) -> Trace:
     after the last visit is unknown, and nothing is presumed. Pages that were visited once tell nothing and are left out.
     """
     random = np.random.default_rng(seed)
-    importance, rates, owners, changes = [], [], [], []
+    importance: list[float] = []
+    rates: list[float] = []
+    owners: list[int] = []
+    changes: list[float] = []
     seconds = 0.0
     for history in histories:
         times = np.asarray(history.times, dtype=float)
@@ -192,6 +195,6 @@ def _uniform(normal: NDArray[Any]) -> NDArray[Any]:
 def _power_law(uniform: NDArray[Any], exponent: float, low: float, high: float) -> NDArray[Any]:
     """The inverse of the distribution with density x ** -exponent between two bounds."""
     if abs(exponent - 1) < 1e-9:
-        return low * (high / low) ** uniform
+        return np.asarray(low * (high / low) ** uniform)
     power = 1 - exponent
-    return (low**power + uniform * (high**power - low**power)) ** (1 / power)
+    return np.asarray((low**power + uniform * (high**power - low**power)) ** (1 / power))
