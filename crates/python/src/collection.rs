@@ -2,25 +2,23 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use crivello_core::collection::{
-    self, Document, DocumentOptions, Extractor, Lock, Selection, Snapshot, layout,
-};
+use crivello_core::collection::Rows;
+use crivello_core::collection::refresh::Due;
+use crivello_core::collection::{self, Document, DocumentOptions, Extractor, Lock, Selection, layout};
+use crivello_core::crawl::{Revisit, RevisitWriter};
+use crivello_core::graph::Ranks;
+use crivello_core::schedule::{Options, Planner};
 use crivello_core::{Error, Result, Signature};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 
 use crate::enter::enter;
 use crate::index::{IndexBuilder, IndexOptions};
 use crate::parse::ParsedPage;
-
-/// The number of rows passed to Python at a time.
-const BATCH: usize = 1000;
+use crate::table::Table;
 
 /// The names of a collection's files.
 #[pyclass(module = "crivello._core", frozen)]
@@ -130,12 +128,12 @@ macro_rules! row {
 /// The row of a URL, with the place of its record in the archive.
 #[pyclass(module = "crivello._core", frozen, eq)]
 #[derive(PartialEq)]
-struct Row(collection::Row);
+pub struct Row(pub collection::Row);
 
 row! {
     texts: url title detail;
-    maybe: content_type digest language redirect duplicate_of near_duplicate_of canonical etag last_modified address;
-    numbers: depth: u32, fetched_at: f64, status: Option<u16>, simhash: Option<u64>, noindex: bool, file: u32, offset: u64,
+    maybe: content_type digest language redirect duplicate_of near_duplicate_of canonical etag last_modified address payload;
+    numbers: depth: u32, fetched_at: f64, content_at: f64, status: Option<u16>, simhash: Option<u64>, noindex: bool, file: u32, offset: u64,
     length: u64, text_file: u32, text_offset: u64, text_length: u64, attempts: u32, seconds: f32,;
 
     #[getter]
@@ -167,6 +165,9 @@ row! {
         about.set_item("address", &row.address)?;
         about.set_item("attempts", row.attempts)?;
         about.set_item("detail", &row.detail)?;
+        about.set_item("etag", &row.etag)?;
+        about.set_item("last_modified", &row.last_modified)?;
+        about.set_item("payload", &row.payload)?;
         Ok(about)
     }
 
@@ -177,61 +178,6 @@ row! {
     fn __repr__(&self) -> String {
         let status = self.0.status.map_or(String::new(), |status| format!(" {status}"));
         format!("<Row {}: {}{status}>", self.0.url, self.0.outcome.words())
-    }
-}
-
-/// The rows of one commit.
-#[pyclass(module = "crivello._core", frozen)]
-struct Table(Arc<Snapshot>);
-
-#[pymethods]
-impl Table {
-    fn get(&self, py: Python<'_>, url: &str) -> PyResult<Option<Row>> {
-        self.by_signature(py, Signature::of(url.as_bytes()).0)
-    }
-
-    fn by_signature(&self, py: Python<'_>, signature: u64) -> PyResult<Option<Row>> {
-        Ok(enter(py, |pulse| self.0.rows()?.get(Signature(signature), pulse))?.map(Row))
-    }
-
-    fn contains(&self, py: Python<'_>, urls: Vec<PyBackedStr>) -> PyResult<Vec<bool>> {
-        enter(py, |pulse| {
-            let rows = self.0.rows()?;
-            urls.iter().map(|url| rows.contains(Signature::of(url.as_bytes()), pulse)).collect()
-        })
-    }
-
-    #[pyo3(signature = (start = 0))]
-    fn batches(&self, start: u64) -> RowBatches {
-        RowBatches { snapshot: Arc::clone(&self.0), next: AtomicU64::new(start) }
-    }
-
-    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        enter(py, |pulse| self.0.rows()?.len(pulse))
-    }
-}
-
-/// The rows from an offset on, in batches, each with the offset of the next one.
-#[pyclass(module = "crivello._core", frozen)]
-struct RowBatches {
-    snapshot: Arc<Snapshot>,
-    next: AtomicU64,
-}
-
-#[pymethods]
-impl RowBatches {
-    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        this
-    }
-
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<(Vec<Row>, u64)>> {
-        let rows = enter(py, |_| {
-            let from = self.next.load(Ordering::Relaxed);
-            self.snapshot.rows()?.since(from).take(BATCH).collect::<Result<Vec<_>>>()
-        })?;
-        let Some(&(_, next)) = rows.last() else { return Ok(None) };
-        self.next.store(next, Ordering::Relaxed);
-        Ok(Some((rows.into_iter().map(|(row, _)| Row(row)).collect(), next)))
     }
 }
 
@@ -330,6 +276,80 @@ impl Collection {
         enter(py, |_| {
             let state = serde_json::from_str(state).map_err(|error| Error::Invalid(error.to_string()))?;
             self.0.commit(&files.into_iter().collect::<Vec<_>>(), state)
+        })
+    }
+
+    /// Writes the queue of the pages that are due: those that `options` (the section `[refresh]` as JSON) says,
+    /// or `all`, at most `limit` (0: no limit), of a `site`, or these `urls`; `ranks` is a file of ranks with its
+    /// length. Returns the length of the queue, the number of pages, and the plan as JSON.
+    #[pyo3(signature = (options, now, *, all = false, limit = 0, site = None, urls = None, ranks = None))]
+    #[allow(clippy::too_many_arguments)]
+    fn plan_revisits(
+        &self,
+        py: Python<'_>,
+        options: &[u8],
+        now: f64,
+        all: bool,
+        limit: usize,
+        site: Option<&str>,
+        urls: Option<Vec<String>>,
+        ranks: Option<(PathBuf, u64)>,
+    ) -> PyResult<(u64, u64, String)> {
+        enter(py, |pulse| {
+            let options = Options::from_json(options)?;
+            let snapshot = self.0.snapshot();
+            let mut queue = RevisitWriter::create(&snapshot.folder)?;
+            let mut count = 0;
+            let mut push = |row: collection::Row| {
+                count += 1;
+                queue.push(&Revisit::of(&row))
+            };
+            let mut plan = serde_json::Value::Null;
+            if let Some(urls) = urls {
+                let table = snapshot.table(pulse)?;
+                for url in urls {
+                    if let Some(row) = table.get(&url)? {
+                        push(row)?;
+                    }
+                }
+            } else {
+                let rows = site.map_or_else(Rows::all, Rows::of_site);
+                let due = Due { now, all, limit, rows };
+                let ranks = ranks.map(|(path, length)| Ranks::open(&path, length)).transpose()?;
+                plan = serde_json::json!(snapshot.due(&due, &options, ranks.as_ref(), pulse, push)?);
+            }
+            Ok((queue.finish()?, count, plan.to_string()))
+        })
+    }
+
+    /// When a page is visited next, in seconds since 1970, and why then, by the plan of the last refresh (JSON);
+    /// with what its schedule says, as JSON. `None` if it is not visited again.
+    fn next_visit(
+        &self,
+        py: Python<'_>,
+        url: &str,
+        options: &[u8],
+        plan: Option<&[u8]>,
+    ) -> PyResult<Option<(f64, &'static str, String)>> {
+        enter(py, |pulse| {
+            let options = Options::from_json(options)?;
+            let snapshot = self.0.snapshot();
+            let Some(schedule) = snapshot.schedule(url, &options, pulse)? else { return Ok(None) };
+            let given = plan.and_then(|plan| serde_json::from_slice(plan).ok());
+            let plan = given.unwrap_or_else(|| {
+                let mut planner = Planner::new(&options);
+                planner.add(&schedule);
+                planner.plan()
+            });
+            let (when, reason) = plan.next(&schedule);
+            let about = serde_json::json!({
+                "visits": schedule.visits,
+                "changes": schedule.changes,
+                "failures": schedule.failures,
+                "rate": schedule.rate(options.prior()),
+                "signal": schedule.signal.map(|signal| signal.source.name()),
+            });
+            Ok(Some((when, reason.words(), about.to_string())))
         })
     }
 
@@ -441,8 +461,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Layout>()?;
     module.add("Outcome", outcomes(module.py())?)?;
     module.add_class::<Row>()?;
-    module.add_class::<Table>()?;
-    module.add_class::<RowBatches>()?;
     module.add_class::<Record>()?;
     module.add_class::<Collection>()?;
     module.add_class::<Documents>()

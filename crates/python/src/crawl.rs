@@ -64,10 +64,11 @@ impl Crawl {
 
     fn checkpoint(&self, py: Python<'_>) -> PyResult<Committed> {
         let crawl = self.running(py)?;
-        let Commit { files, sieve, described, position, led_to, hosts, counts, .. } =
+        let Commit { files, table, sieve, described, position, led_to, hosts, counts, .. } =
             enter(py, |_| crawl.checkpoint())?;
         let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap_or_default();
         let state = serde_json::json!({
+            "table": table,
             "sieve": parsed(&sieve),
             "described": parsed(&described),
             "position": position,
@@ -120,6 +121,7 @@ fn report(crawl: &crawl::Crawl, counts: &Counts) -> serde_json::Value {
         "waiting": counts.waiting,
         "links": counts.links,
         "failures": counts.failures,
+        "revisits": counts.revisits,
         "gauges": crawl.gauges().into_iter().collect::<HashMap<_, _>>(),
         "slowest": slowest,
     })

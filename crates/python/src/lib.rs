@@ -24,6 +24,7 @@ mod search;
 mod sieve;
 mod signature;
 mod stream;
+mod table;
 mod url;
 
 use pyo3::prelude::*;
@@ -51,5 +52,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     signature::register(module)?;
     collection::register(module)?;
     stream::register(module)?;
+    table::register(module)?;
     url::register(module)
 }

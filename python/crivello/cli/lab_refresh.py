@@ -45,7 +45,7 @@ def refresh(
     ] = "0,0.5",
     exponent: Annotated[
         float, typer.Option("--exponent", min=0, max=5, help="exponent of the power law of change rates")
-    ] = 1.5
+    ] = 1.5,
     signals: Annotated[
         float, typer.Option("--signals", min=0, max=1, help="share of pages whose changes are announced")
     ] = 0.1,

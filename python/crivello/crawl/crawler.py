@@ -27,7 +27,7 @@ from crivello.crawl.progress import ProgressLog
 from crivello.crawl.report import Report
 from crivello.errors import CrawlError, InvalidArgument
 from crivello.extend import Extensions, imported, label_of
-from crivello.settings import Crawl, for_core
+from crivello.settings import Crawl, Refresh, Store, for_core
 from crivello.sieve import KINDS, Sieve, open_sieve, state_of_kind
 
 _BETWEEN_REPORTS = 0.2
@@ -76,6 +76,8 @@ def _plan(settings: Crawl, seeds: Sequence[str], extensions: Extensions, **more:
     converters = load_converters(extensions, settings.converters)
     plan = {
         "crawl": for_core(settings),
+        "store": for_core(Store()),
+        "refresh": for_core(Refresh()),
         "folder": "",
         "software": user_agent(settings),
         "seeds": seeds,
@@ -85,6 +87,7 @@ def _plan(settings: Crawl, seeds: Sequence[str], extensions: Extensions, **more:
         "converters": {media_type: f"crawl.converters {name}" for media_type, name in converters.items()},
         "sieve_state": {},
         "position": None,
+        "revisits": 0,
         **more,
     }
     return msgspec.json.encode(plan)
@@ -205,6 +208,8 @@ class Crawler:
             self._seeds,
             collection.extensions,
             folder=str(collection.folder),
+            store=for_core(collection.settings.store),
+            refresh=for_core(collection.settings.refresh),
             led_to=state.get("led_to", []),
             counted=state.get("report", {}),
             sieve_state=sieve_state if is_native else {},
@@ -248,7 +253,7 @@ class Crawler:
             "led_to": [*dict.fromkeys([*self._state.get("led_to", []), *state["led_to"]])],
             "report": self.report.to_dict(),
         }
-        self._collection.commit(files, crawl=state)
+        self._collection.commit(files, table=state.pop("table"), crawl=state)
 
     def _tell(self, native: _core.Crawl) -> None:
         self.report.update(msgspec.json.decode(native.report()))

@@ -22,7 +22,17 @@ import msgspec
 from msgspec import Meta
 
 from crivello.errors import InvalidArgument, InvalidSetting, StorageError
-from crivello.settings.fields import Choices, Crawl, Index, IndexCodes, Refresh, Search, Serve, Settings
+from crivello.settings.fields import (
+    Choices,
+    Crawl,
+    Index,
+    IndexCodes,
+    Refresh,
+    Search,
+    Serve,
+    Settings,
+    Store,
+)
 from crivello.settings.numbers import BYTES, SECONDS, is_countable, parse_number, shown_size
 
 __all__ = [
@@ -34,6 +44,7 @@ __all__ = [
     "Serve",
     "Setting",
     "Settings",
+    "Store",
     "for_core",
     "load",
 ]

@@ -404,6 +404,24 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
     ] = 1e-4
 
 
+_STORING = "The page store"
+
+
+class Store(msgspec.Struct, kw_only=True, frozen=True):
+    """How pages are kept."""
+
+    memory: Annotated[
+        int, _size(_STORING, "memory budget in bytes of the table and of the duplicate detection", 2**20)
+    ] = 128 * 2**20
+    versions: Annotated[
+        int, _is(_STORING, "number of versions of a page that the table keeps; 0: all", ge=0)
+    ] = 100
+    keep: Annotated[
+        float,
+        _time(_STORING, "seconds for which the table keeps a version after its time; 0: for ever", ge=0),
+    ] = 0.0
+
+
 _BUILDING = "Building"
 
 
@@ -715,6 +733,7 @@ class Settings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=
     """All settings, one section for each part."""
 
     crawl: Crawl = Crawl()
+    store: Store = Store()
     index: Index = Index()
     index_codes: IndexCodes = IndexCodes()
     rank: Rank = Rank()

@@ -9,7 +9,7 @@ use super::warc::Record;
 use crate::index::NewDocument;
 use crate::media::{Format, Reading, essence, may_have_text, media_type};
 use crate::parse::{self, Page};
-use crate::{Error, Pulse, Result, Signature};
+use crate::{Error, Pulse, Result};
 
 /// A document to index. Its URL is its identity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl Snapshot {
             return Ok(false);
         }
         let Some(canonical) = &row.canonical else { return Ok(true) };
-        let own = self.rows()?.get(Signature::of(canonical.as_bytes()), pulse)?;
+        let own = self.table(pulse)?.get(canonical)?;
         Ok(!own.is_some_and(|own| own.indexable() && own.canonical.is_none()))
     }
 

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use super::document::{Document, Extractor};
-use super::row::Row;
+use super::row::{Outcome, Row};
 use super::{Snapshot, layout};
 use crate::graph::anchors_of;
 use crate::index::{IndexBuilder, NewDocument};
@@ -211,20 +211,23 @@ struct Slabs<'a> {
 
 impl Slabs<'_> {
     fn run(&self, selection: Selection, pulse: &Pulse) -> Result<()> {
-        let rows = self.snapshot.rows()?;
+        let table = self.snapshot.table(pulse)?;
         let mut slab = Vec::new();
         match selection {
             Selection::Since(start) => {
-                let whole = rows.committed().saturating_sub(start).max(1) as f64;
-                for row in rows.since(start) {
+                let whole = table.committed().saturating_sub(start).max(1) as f64;
+                for row in table.since(start)? {
                     let (row, next) = row?;
+                    if row.outcome == Outcome::NotModified || !table.is_current(&row)? {
+                        continue;
+                    }
                     self.push(row, next.saturating_sub(start) as f64 / whole, &mut slab, pulse)?;
                 }
             }
             Selection::Of(signatures) => {
                 let whole = signatures.len().max(1) as f64;
                 for (number, signature) in signatures.into_iter().enumerate() {
-                    if let Some(row) = rows.get(signature, pulse)? {
+                    if let Some(row) = table.by_signature(signature)? {
                         self.push(row, (number + 1) as f64 / whole, &mut slab, pulse)?;
                     }
                 }

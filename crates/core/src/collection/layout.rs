@@ -16,11 +16,15 @@ pub const LOCK: &str = "lock";
 pub const FRONTIER: &str = "frontier";
 /// The folder of the index's segments.
 pub const INDEX: &str = "index";
+/// The folder of the table, and the name of its state in the manifest.
+pub const TABLE: &str = "table";
 /// The folders of a collection.
-pub const PARTS: [&str; 6] = [FRONTIER, "archive", "table", INDEX, "graph", "log"];
+pub const PARTS: [&str; 6] = [FRONTIER, "archive", TABLE, INDEX, "graph", "log"];
 
 /// Every new URL, in first-seen order.
 pub const URLS: &str = "frontier/urls.log";
+/// The queue of the revisits of a run, which is not committed.
+pub const REVISITS: &str = "frontier/revisits.log";
 /// Per-host state.
 pub const HOSTS: &str = "frontier/hosts.log";
 /// The scratch file of the host queues, which has this name only for an instant.
@@ -31,7 +35,7 @@ pub const SIEVE: &str = "frontier/sieve-";
 pub const LSM: &str = "frontier/lsm/";
 /// The folder of a sieve written in Python, beside the URLs.
 pub const OWN_SIEVE: &str = "frontier/own/";
-/// A row for each URL with an outcome.
+/// The journal of the table.
 pub const ROWS: &str = "table/rows.log";
 /// The links of each page.
 pub const LINKS: &str = "graph/links.log";
@@ -45,6 +49,16 @@ pub const PROGRESS: &str = "log/progress.jsonl";
 /// A file of the archive.
 pub fn archive(number: u32) -> String {
     format!("archive/crivello-{number:05}.warc.gz")
+}
+
+/// A run of the table's cells.
+pub fn cells(number: u64) -> String {
+    format!("table/cells-{number:06}.run")
+}
+
+/// A run of the map from the signatures of pages to their rows.
+pub fn pages(number: u64) -> String {
+    format!("table/pages-{number:06}.run")
 }
 
 /// A file of the decision log.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::layout;
 use super::row::{Outcome, Row};
-use super::rows::Rows;
+use super::table::Since;
 use crate::graph::order;
 use crate::graph::pages::{Base, BaseFiles, PageRow, Union};
 use crate::{Pulse, Result, Signature};
@@ -46,9 +46,10 @@ pub fn page_links(
 ) -> Result<Union> {
     // A base without the file of pending links was made before there was one: the graph is built from the logs.
     let base = base.filter(|base| committed(&layout::graph_pending(base.number)) > 0);
-    let rows = Rows::open(folder, committed(layout::ROWS))?;
+    let start = base.map_or(0, |base| base.rows);
+    let rows = Since::open(&folder.join(layout::ROWS), committed(layout::ROWS), start)?;
     let mut since = Vec::new();
-    for (count, row) in rows.since(base.map_or(0, |base| base.rows)).enumerate() {
+    for (count, row) in rows.enumerate() {
         if count.is_multiple_of(ROWS_PER_BEAT) {
             pulse.beat()?;
         }

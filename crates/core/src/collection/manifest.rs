@@ -16,6 +16,7 @@ use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value};
 
 use super::layout;
+use super::table::TableState;
 use crate::disk::file::{DurableFile, remove};
 use crate::disk::new_file::NewFile;
 use crate::{Error, Result};
@@ -65,6 +66,16 @@ impl Manifest {
             return Err(Error::Newer { path, found, supported: FORMAT });
         }
         serde_json::from_value(Value::Object(fields)).map_err(damaged)
+    }
+
+    /// The state of the table.
+    pub fn table_state(&self) -> Result<TableState> {
+        let state = self.state.get(layout::TABLE).cloned();
+        let damaged = |error: serde_json::Error| {
+            Error::corrupt(layout::MANIFEST, 0, format!("the state of the table: {error}"))
+        };
+        state
+            .map_or_else(|| Ok(TableState::default()), |state| serde_json::from_value(state).map_err(damaged))
     }
 
     /// The manifest after the next commit; a part's new state replaces its old one.

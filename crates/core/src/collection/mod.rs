@@ -1,21 +1,24 @@
 //! A collection: one folder with everything about one crawl.
 //!
 //! [`layout`] names its files and the [`manifest`] says how much of each is committed. The [`archive`] has
-//! the pages as they were received, in records of the [`warc`] format, and the table has a [`row`] for each
-//! URL ([`rows`]); [`documents`] are made from both ([`document`]) and go to the index.
+//! the pages as they were received, in records of the [`warc`] format, and the [`table`] says what is known of
+//! each URL at every time: its [`cells`] are found by sorted maps over a [`journal`]; [`documents`] are made from both ([`document`]) and go to the index.
 //!
 //! Readers see a snapshot of the last commit; there is one writer, which holds the [`lock`].
 
 mod archive;
+pub mod cells;
 mod day;
 mod document;
 mod documents;
+mod journal;
 pub mod layout;
 mod links;
 mod lock;
 mod manifest;
+pub mod refresh;
 mod row;
-mod rows;
+mod table;
 #[cfg(test)]
 mod tests;
 mod warc;
@@ -31,16 +34,17 @@ use serde_json::Value;
 pub use archive::{Archive, ArchiveWriter, Place};
 pub use document::{Document, Extractor};
 pub use documents::{DocumentOptions, Documents, Selection};
+pub use journal::{TableCommit, TableWriter};
 pub use links::{GraphBase, page_links};
 pub use lock::{Holder, Lock};
 pub use manifest::{Change, Manifest};
 pub use row::{Outcome, ROW_FORMAT, Row};
-pub use rows::Rows;
-pub use warc::{Record, warc_record};
+pub use table::{Cell, Cells, Rows, Since, Table, TableState};
+pub use warc::{PAYLOAD_DIGEST, Record, payload_digest, warc_record};
 
 use crate::disk::file::remove;
 use crate::disk::new_file::NewFile;
-use crate::{Error, Result};
+use crate::{Error, Pulse, Result};
 
 /// An open collection, for reading or as its one writer. Thread-safe.
 pub struct Collection {
@@ -58,7 +62,8 @@ pub struct Snapshot {
     /// The pages.
     pub archive: Archive,
     stamp: Stamp,
-    rows: OnceLock<Rows>,
+    table: OnceLock<Table>,
+    opening: Mutex<()>,
 }
 
 /// Identifies a version of the manifest: its inode and modification time in nanoseconds since 1970.
@@ -146,7 +151,7 @@ impl Snapshot {
 
     fn new(folder: &Path, manifest: Manifest, stamp: Stamp) -> Snapshot {
         let (folder, archive) = (folder.to_path_buf(), Archive::new(folder));
-        Snapshot { folder, manifest, archive, stamp, rows: OnceLock::new() }
+        Snapshot { folder, manifest, archive, stamp, table: OnceLock::new(), opening: Mutex::default() }
     }
 
     /// The committed length of a file; 0 if there is none.
@@ -154,13 +159,19 @@ impl Snapshot {
         self.manifest.files.get(name).copied().unwrap_or(0)
     }
 
-    /// The committed rows.
-    pub fn rows(&self) -> Result<&Rows> {
-        if let Some(rows) = self.rows.get() {
-            return Ok(rows);
+    /// The committed cells.
+    pub fn table(&self, pulse: &Pulse) -> Result<&Table> {
+        if let Some(table) = self.table.get() {
+            return Ok(table);
         }
-        let rows = Rows::open(&self.folder, self.length(layout::ROWS))?;
-        Ok(self.rows.get_or_init(|| rows))
+        // Held by the thread that opens it, so that the journal's tail is read only once.
+        let _opening = locked(&self.opening);
+        if let Some(table) = self.table.get() {
+            return Ok(table);
+        }
+        let table =
+            Table::open(&self.folder, self.length(layout::ROWS), &self.manifest.table_state()?, pulse)?;
+        Ok(self.table.get_or_init(|| table))
     }
 
     /// When it was committed, in seconds since 1970.

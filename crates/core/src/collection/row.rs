@@ -12,7 +12,7 @@ use crate::calendar::timestamp;
 use crate::disk::format::Format;
 
 /// The format of the table.
-pub const ROW_FORMAT: Format = Format { kind: *b"ROWS", version: 2 };
+pub const ROW_FORMAT: Format = Format { kind: *b"ROWS", version: 3 };
 
 macro_rules! outcomes {
     ($($(#[$about:meta])* $outcome:ident = $words:literal,)*) => {
@@ -42,7 +42,7 @@ outcomes! {
     Fetched = "fetched",
     /// The server redirected to another URL.
     Redirected = "redirected",
-    /// The server reported that nothing changed since the last fetch.
+    /// A page that was visited again has not changed.
     NotModified = "not modified",
     /// The host's robots.txt disallows it, or cannot be fetched.
     Robots = "refused by robots.txt",
@@ -78,6 +78,8 @@ outcomes! {
     BadResponse = "not HTTP",
     /// The parser failed on it.
     Unparsed = "could not be parsed",
+    /// A page that was there is no longer, for longer than the grace period.
+    Gone = "gone",
 }
 
 /// A row of the page table.
@@ -138,13 +140,44 @@ pub struct Row {
     pub seconds: f32,
     /// The reason, if the outcome alone does not say it.
     pub detail: String,
+    /// The digest of the body as received, as archives have it: SHA-1 in base 32.
+    pub payload: Option<String>,
+    /// When the content was last fetched, in seconds since 1970; 0: with this visit.
+    pub content_at: f64,
 }
 
 impl Row {
     /// Whether the page may be indexed.
     pub fn indexable(&self) -> bool {
-        let has_text = self.outcome == Outcome::Fetched && self.status == Some(200) && self.digest.is_some();
-        has_text && !self.noindex && self.duplicate_of.is_none()
+        let has_page = match self.outcome {
+            Outcome::Fetched => self.status == Some(200),
+            Outcome::NotModified => true,
+            _ => false,
+        };
+        has_page && self.digest.is_some() && !self.noindex && self.duplicate_of.is_none()
+    }
+
+    /// When the content that it has now was fetched, in seconds since 1970.
+    pub fn content_at(&self) -> f64 {
+        if self.content_at > 0.0 { self.content_at } else { self.fetched_at }
+    }
+
+    /// The row of a visit that found the page unchanged: what the visit says of itself, and what the version
+    /// before says of the content.
+    pub fn unchanged_since(self, before: Row) -> Row {
+        Row {
+            outcome: self.outcome,
+            fetched_at: self.fetched_at,
+            status: self.status,
+            etag: self.etag.or(before.etag),
+            last_modified: self.last_modified.or(before.last_modified),
+            address: self.address,
+            attempts: self.attempts,
+            seconds: self.seconds,
+            detail: self.detail,
+            content_at: if before.content_at > 0.0 { before.content_at } else { before.fetched_at },
+            ..before
+        }
     }
 
     /// When it was fetched, in ISO 8601 to the millisecond.
@@ -172,6 +205,11 @@ impl Row {
             .map_err(|error| crate::Error::Invalid(format!("a row does not encode: {error}")))
     }
 
+    /// Encodes the row for a cell, whose key has the URL.
+    pub fn encode_cell(&self) -> crate::Result<Vec<u8>> {
+        Row { url: String::new(), ..self.clone() }.encode()
+    }
+
     /// Decodes a row of the table; `None` if it is not valid.
     pub fn decode(payload: &[u8]) -> Option<Row> {
         rmp_serde::from_slice(payload).ok()
@@ -197,7 +235,7 @@ mod tests {
 
     #[test]
     fn outcomes_are_kept_by_their_words() {
-        assert_eq!(Outcome::ALL.len(), 20);
+        assert_eq!(Outcome::ALL.len(), 21);
         for outcome in Outcome::ALL {
             let kept: String = rmp_serde::from_slice(&rmp_serde::to_vec(outcome).unwrap()).unwrap();
             assert_eq!(kept, outcome.words());

@@ -8,7 +8,6 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::disk::log::KeyedLog;
 use crate::index::{IndexBuilder, Options};
 use crate::{Pulse, Signature};
 
@@ -23,7 +22,9 @@ fn crawled(folder: &Path) -> Collection {
     Collection::create(folder, "").unwrap();
     let collection = Collection::write(folder).unwrap();
     let mut archive = ArchiveWriter::open(folder, &HashMap::new(), "test").unwrap();
-    let mut table = KeyedLog::write(&folder.join(layout::ROWS), ROW_FORMAT, 0, &Pulse::STEADY).unwrap();
+    let versions = cells::Versions { number: 0, before: 0 };
+    let state = TableState::default();
+    let mut table = TableWriter::open(folder, 0, &state, 1 << 20, versions, &Pulse::STEADY).unwrap();
     for number in 0..PAGES {
         let fields = [("WARC-Target-URI", url(number)), ("Content-Type", "application/http".to_owned())];
         let fields = fields.map(|(name, value)| (name.to_owned(), value));
@@ -42,12 +43,14 @@ fn crawled(folder: &Path) -> Collection {
             length: place.length,
             ..Row::default()
         };
-        table.append(Signature::of(row.url.as_bytes()), &row.encode().unwrap()).unwrap();
+        table.add(&row, true).unwrap();
     }
-    let (mut files, _) = archive.flush().unwrap();
-    files.push((layout::ROWS.to_owned(), table.flush().unwrap().0));
-    let files: Vec<Change> = files.into_iter().map(|(name, length)| (name, Some(length))).collect();
-    collection.commit(&files, BTreeMap::new()).unwrap();
+    let (files, _) = archive.flush().unwrap();
+    let mut files: Vec<Change> = files.into_iter().map(|(name, length)| (name, Some(length))).collect();
+    let commit = table.checkpoint(true).unwrap();
+    files.extend(commit.files);
+    let state = BTreeMap::from([(layout::TABLE.to_owned(), json!(commit.state))]);
+    collection.commit(&files, state).unwrap();
     collection
 }
 
@@ -124,8 +127,8 @@ fn a_snapshot_stays_as_it_was_committed() {
     assert!(reader.refresh().unwrap());
     assert!(!reader.refresh().unwrap());
     assert_eq!(reader.snapshot().manifest.state["part"], json!({"x": 1}));
-    assert!(before.manifest.state.is_empty());
-    assert_eq!(before.rows().unwrap().len(&Pulse::STEADY).unwrap(), PAGES);
+    assert!(!before.manifest.state.contains_key("part"));
+    assert_eq!(before.table(&Pulse::STEADY).unwrap().len(), PAGES as u64);
     writer.close();
     assert!(!writer.is_writer());
     Collection::write(folder.path()).unwrap();

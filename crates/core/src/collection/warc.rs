@@ -17,6 +17,8 @@ use crate::encoding;
 use crate::{Error, Result};
 
 const LEVEL: i32 = 1;
+/// The field with the digest of the payload; a record that has it already is not digested again.
+pub const PAYLOAD_DIGEST: &str = "WARC-Payload-Digest";
 
 thread_local! {
     /// Reused between records, because it is expensive to create.
@@ -40,8 +42,9 @@ pub fn warc_record(kind: &str, fields: &[(String, String)], head: &[u8], body: &
     }
     let id = record_id(&header, &block_digest);
     let length = head.len() + body.len();
-    let payload_digest = (!head.is_empty()).then(|| digest(&[body]));
-    let payload = payload_digest.map(|digest| format!("WARC-Payload-Digest: sha1:{digest}\r\n"));
+    let is_known = fields.iter().any(|(name, _)| name == PAYLOAD_DIGEST);
+    let payload_digest = (!head.is_empty() && !is_known).then(|| payload_digest(body));
+    let payload = payload_digest.map(|digest| format!("{PAYLOAD_DIGEST}: sha1:{digest}\r\n"));
     let written = write!(
         header,
         "WARC-Record-ID: <urn:uuid:{id}>\r\nWARC-Block-Digest: sha1:{block_digest}\r\n{}\
@@ -50,6 +53,11 @@ pub fn warc_record(kind: &str, fields: &[(String, String)], head: &[u8], body: &
     );
     written.map_err(|error| Error::Invalid(error.to_string()))?;
     WORKSHOP.with_borrow_mut(|workshop| workshop.compress(&[header.as_bytes(), head, body, b"\r\n\r\n"]))
+}
+
+/// The digest of a payload: SHA-1 in base 32.
+pub fn payload_digest(body: &[u8]) -> String {
+    digest(&[body])
 }
 
 /// A record of the archive: for a response, what the server sent.

@@ -24,8 +24,26 @@ pub struct Counts {
     pub waiting: u64,
     /// The number of links found.
     pub links: u64,
+    /// How the revisits ended: their number by [`Revisited`].
+    pub revisits: BTreeMap<Revisited, u64>,
     /// The failures of each extension, by extension name.
     pub failures: BTreeMap<String, Failures>,
+}
+
+/// How a revisit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Revisited {
+    /// The page has new text.
+    Changed,
+    /// It has the text that it had.
+    Unchanged,
+    /// It redirects now.
+    Moved,
+    /// There was no page, but there may be one again.
+    Failed,
+    /// There was no page for longer than the grace period.
+    Gone,
 }
 
 /// A failure of an extension: third-party code, which must not abort a crawl.
@@ -54,6 +72,11 @@ impl Counts {
         }
         self.duplicates += u64::from(row.duplicate_of.is_some());
         self.near_duplicates += u64::from(row.near_duplicate_of.is_some());
+    }
+
+    /// Counts a revisit.
+    pub fn revisit(&mut self, how: Revisited) {
+        *self.revisits.entry(how).or_default() += 1;
     }
 
     /// Counts a failure of an extension.

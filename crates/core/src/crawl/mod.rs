@@ -22,6 +22,7 @@ mod counts;
 pub(crate) mod fetching;
 pub(crate) mod parsing;
 mod plan;
+mod revisit;
 mod seen;
 mod settings;
 mod shared;
@@ -37,16 +38,18 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-pub use counts::{Counts, Failure, Failures};
+pub use counts::{Counts, Failure, Failures, Revisited};
 pub use fetching::politeness::Manner;
 pub use plan::Plan;
+pub use revisit::{Revisit, RevisitWriter};
 pub use seen::depth_of;
 pub use shared::SlowHost;
 pub use tag::{MAX_CHAIN, MAX_DEPTH, Tag};
-pub use work::Found;
+pub use work::{Found, Parsed, Work};
 pub use writing::Commit;
 pub use writing::policy::{Policy, Verdict};
 pub use writing::sieve::{SieveCommit, UrlSieve};
+pub use writing::store::{PageStore, Settings as StoreSettings, StoreCommit};
 
 use crate::{Error, Pulse, Result};
 use fetching::Scheduler;

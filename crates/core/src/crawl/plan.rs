@@ -6,9 +6,11 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::counts::{Counts, Failures};
+use super::counts::{Counts, Failures, Revisited};
 use super::settings::Settings;
+use super::writing::store;
 use crate::collection::Outcome;
+use crate::schedule;
 use crate::settings::section;
 use crate::sieve::{self, Files, Front, Opening, State};
 use crate::url::Scope;
@@ -20,6 +22,8 @@ use crate::{Pulse, Result};
 pub struct Plan {
     /// The settings.
     pub(crate) crawl: Settings,
+    /// The settings of the page store.
+    pub(crate) store: store::Settings,
     /// The collection's folder.
     pub(crate) folder: PathBuf,
     /// The software name, for the archive's `warcinfo` records and the User-Agent.
@@ -38,6 +42,10 @@ pub struct Plan {
     pub(crate) sieve_state: State,
     /// The queue offset at which dequeuing resumes.
     pub(crate) position: Option<u64>,
+    /// How revisits are scheduled.
+    pub(crate) refresh: schedule::Options,
+    /// The length of the queue of revisits; 0: there is none.
+    pub(crate) revisits: u64,
 }
 
 /// The counters of earlier runs that are carried on.
@@ -50,6 +58,7 @@ pub(crate) struct Counted {
     near_duplicates: u64,
     links: u64,
     failures: BTreeMap<String, Failures>,
+    revisits: BTreeMap<Revisited, u64>,
 }
 
 impl Plan {
@@ -80,6 +89,7 @@ impl Plan {
             near_duplicates: self.counted.near_duplicates,
             links: self.counted.links,
             failures: self.counted.failures.clone(),
+            revisits: self.counted.revisits.clone(),
             ..Counts::default()
         }
     }

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use crossbeam_channel::Sender;
 
 use super::counts::Failure;
+use super::revisit::Revisit;
 use super::tag::Tag;
 use super::writing::Commit;
 use super::writing::decisions::Decision;
@@ -28,6 +29,8 @@ pub struct Work {
     pub attempts: u32,
     /// Whether it counts against the page budget.
     pub counted: bool,
+    /// What is known of it, if it was visited before.
+    pub revisit: Option<Box<Revisit>>,
 }
 
 /// A response to be parsed.
@@ -86,6 +89,8 @@ pub struct Unanswered {
     pub work: Work,
     /// Its outcome.
     pub outcome: Outcome,
+    /// The status of the response, if that is why.
+    pub status: Option<u16>,
     /// The reason.
     pub detail: String,
     /// When.

@@ -26,10 +26,12 @@ use super::fetching::hosts::{Host, HostMemory, SharedHost};
 use super::fetching::visit::KEEP_ALIVE;
 use super::parsing::origin;
 use super::plan::Plan;
+use super::revisit;
 use super::shared::{Shared, SlowHost};
 use super::tag::Tag;
 use super::work::{Event, Fetched, Order, Position, Work};
-use crate::collection::{Outcome, layout::URLS};
+use crate::collection::Outcome;
+use crate::collection::layout::{REVISITS, URLS};
 use crate::disk::log::LogAccess;
 use crate::fetch::{Client, Failure, Origin};
 use crate::frontier::{self, Frontier, HostKey, Moment};
@@ -62,6 +64,7 @@ pub struct Scheduler {
     pub(in crate::crawl) to_convert: Sender<Fetched>,
     pub(in crate::crawl) events: Sender<Event>,
     urls: RefCell<LogAccess>,
+    revisits: RefCell<Option<LogAccess>>,
     resolving: Semaphore,
     /// Errands (single requests to another host) waiting for an address.
     pub(in crate::crawl) waiting: RefCell<HashMap<IpAddr, VecDeque<oneshot::Sender<()>>>>,
@@ -86,6 +89,8 @@ impl Scheduler {
     ) -> Result<Scheduler> {
         let options = frontier::Options { max_hosts: plan.crawl.workbench_hosts, quantum: QUANTUM };
         let now = Instant::now();
+        let revisits = (plan.revisits > 0).then(|| LogAccess::open(&plan.folder.join(REVISITS)));
+        let revisits = revisits.transpose()?;
         Ok(Scheduler {
             client: Client::new(plan.crawl.fetch.clone(), &plan.software)?,
             frontier: RefCell::new(Frontier::new(&plan.folder, options)?),
@@ -94,6 +99,7 @@ impl Scheduler {
             memory: RefCell::new(HostMemory::open(&plan.folder, files, pulse)?),
             queries: RefCell::new(QueryCounter::new(plan.crawl.max_queries)),
             urls: RefCell::new(LogAccess::open(&plan.folder.join(URLS))?),
+            revisits: RefCell::new(revisits),
             resolving: Semaphore::new(RESOLVING),
             waiting: RefCell::default(),
             active: Cell::new(0),
@@ -378,12 +384,16 @@ impl Scheduler {
         self.shared.set_slowest(slowest.collect());
     }
 
-    /// The URL at an offset of the sieve's queue.
+    /// The URL at an offset of the sieve's queue, or of the queue of revisits.
     pub(in crate::crawl) fn read(&self, offset: u64) -> Result<Work> {
+        if let Some(work) = revisit::read(self.revisits.borrow_mut().as_mut(), offset)? {
+            return Ok(work);
+        }
         let mut urls = self.urls.borrow_mut();
         let record = urls.get(offset)?;
         let (tag, url) = unpack(record.payload).map_err(|reason| Error::corrupt(URLS, offset, reason))?;
-        Ok(Work { offset, tag: Tag::unpack(tag), url: url.to_owned(), attempts: 0, counted: false })
+        let (tag, url) = (Tag::unpack(tag), url.to_owned());
+        Ok(Work { offset, tag, url, attempts: 0, counted: false, revisit: None })
     }
 
     /// The current moment on the frontier's clock.

@@ -115,6 +115,18 @@ impl Scheduler {
         if let Some((outcome, reason)) = &host.given_up {
             return Some((*outcome, reason.clone()));
         }
+        if let Some(rules) = &host.rules {
+            let verdict = rules.robots.allows(&work.url);
+            if !verdict.allowed {
+                let rule = verdict.rule.unwrap_or_default();
+                let line = verdict.line.map(|line| format!("line {line}: {rule}"));
+                return Some((Outcome::Robots, line.unwrap_or(rule)));
+            }
+        }
+        if work.revisit.is_some() {
+            // It was within the limits when it was found.
+            return None;
+        }
         if work.tag.chain > settings.max_chain {
             let reason = format!("{} links in a row led to URLs that differ only in numbers", work.tag.chain);
             return Some((Outcome::Trap, reason));
@@ -125,14 +137,6 @@ impl Scheduler {
         if work.attempts == 0 && self.queries.borrow_mut().crowded(&work.url) {
             let reason = format!("its path had more than {} different queries", settings.max_queries);
             return Some((Outcome::Trap, reason));
-        }
-        if let Some(rules) = &host.rules {
-            let verdict = rules.robots.allows(&work.url);
-            if !verdict.allowed {
-                let rule = verdict.rule.unwrap_or_default();
-                let line = verdict.line.map(|line| format!("line {line}: {rule}"));
-                return Some((Outcome::Robots, line.unwrap_or(rule)));
-            }
         }
         if settings.max_per_host > 0 && host.record.fetched >= settings.max_per_host {
             return Some((Outcome::Limit, format!("max_per_host is {}", settings.max_per_host)));
@@ -161,7 +165,14 @@ impl Scheduler {
         work.counted = true;
         let when = now();
         let cookie = self.cookie(host, &work.url);
-        let request = Request { url: &work.url, cookie: cookie.as_deref(), ..Request::default() };
+        let known = work.revisit.as_deref();
+        let request = Request {
+            url: &work.url,
+            etag: known.and_then(|known| known.etag.as_deref()),
+            last_modified: known.and_then(|known| known.last_modified.as_deref()),
+            cookie: cookie.as_deref(),
+            ..Request::default()
+        };
         let answer = self.get(host, &request, stay).await;
         let address = host.borrow().address;
         match answer {
@@ -178,7 +189,7 @@ impl Scheduler {
                 } else {
                     host.borrow_mut().failures = 0;
                 }
-                host.borrow_mut().record.fetched += 1;
+                host.borrow_mut().record.fetched += u64::from(work.revisit.is_none());
                 self.hand_over(Fetched { work, when, response, address, weight: 1 }).await;
                 true
             }
@@ -271,7 +282,8 @@ impl Scheduler {
 
     fn finish(&self, work: Work, outcome: Outcome, detail: String, seconds: f32, address: Option<IpAddr>) {
         let when = now() - f64::from(seconds);
-        let unanswered = Unanswered { work, outcome, detail, when, seconds, address, weight: 1 };
+        let unanswered =
+            Unanswered { work, outcome, status: None, detail, when, seconds, address, weight: 1 };
         self.send(Event::Unanswered(Box::new(unanswered)));
     }
 

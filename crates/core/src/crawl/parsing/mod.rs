@@ -9,12 +9,13 @@ use std::time::{Duration, UNIX_EPOCH};
 use super::counts::Failure;
 use super::parsing::convert::Converted;
 use super::plan::Plan;
+use super::revisit::Revisit;
 use super::settings::Filters;
 use super::shared::Shared;
 use super::tag::Tag;
 use super::work::{Fetched, Found, Parsed, Unanswered};
 use crate::calendar::timestamp;
-use crate::collection::{Outcome, Row, warc_record};
+use crate::collection::{Outcome, PAYLOAD_DIGEST, Row, payload_digest, warc_record};
 use crate::encoding::{self, Undecodable};
 use crate::fetch::Response;
 use crate::graph::PageLinks;
@@ -48,18 +49,19 @@ impl Parser {
         work.attempts += 1;
         let (when, seconds) = (fetched.when, fetched.response.took.as_secs_f32());
         let (address, weight) = (Some(fetched.address), fetched.weight);
-        let unanswered = |outcome, detail: String| {
-            Box::new(Unanswered { work, outcome, detail, when, seconds, address, weight })
+        let unanswered = |refused: Refused| {
+            let Refused { outcome, status, detail } = refused;
+            Box::new(Unanswered { work, outcome, status, detail, when, seconds, address, weight })
         };
         match catch_unwind(AssertUnwindSafe(|| self.page(fetched))) {
             Ok(Ok(Ok(parsed))) => Ok(Ok(parsed)),
-            Ok(Ok(Err((outcome, detail)))) => Ok(Err(unanswered(outcome, detail))),
+            Ok(Ok(Err(refused))) => Ok(Err(unanswered(refused))),
             Ok(Err(error)) => Err(error),
-            Err(_) => Ok(Err(unanswered(Outcome::Unparsed, "the parser failed".to_owned()))),
+            Err(_) => Ok(Err(unanswered(Refused::new(Outcome::Unparsed, "the parser failed".to_owned())))),
         }
     }
 
-    fn page(&self, fetched: Fetched) -> Result<std::result::Result<Box<Parsed>, (Outcome, String)>> {
+    fn page(&self, fetched: Fetched) -> Result<std::result::Result<Box<Parsed>, Refused>> {
         let Fetched { work, when, response, address, weight } = fetched;
         let content_type = response.header("content-type").map(str::to_owned);
         let mut row = Row {
@@ -74,6 +76,7 @@ impl Parser {
             address: Some(address.to_string()),
             attempts: work.attempts + 1,
             seconds: response.took.as_secs_f32(),
+            payload: Some(payload_digest(&response.body)),
             ..Row::default()
         };
         let bytes = response.body.len() as u64;
@@ -90,6 +93,22 @@ impl Parser {
             weight,
             work,
         };
+        if let Some(known) = parsed.work.revisit.take() {
+            let profile = unchanged(&known, &row);
+            if let Some(profile) = profile {
+                row.outcome = Outcome::NotModified;
+                parsed.record = Some(self.revisit_record(&row, when, &response, &known, profile)?);
+            }
+            let is_answer = profile.is_some() || response.status == 200 || redirection(&response).is_some();
+            parsed.work.revisit = Some(known);
+            if !is_answer {
+                return Ok(Err(Refused::by_status(response.status)));
+            }
+            if profile.is_some() {
+                parsed.row = row;
+                return Ok(Ok(Box::new(parsed)));
+            }
+        }
         if let Some(target) = redirection(&response) {
             self.lead_on(target, &mut row, &mut parsed);
             parsed.record = Some(self.record(&row, when, &response)?);
@@ -105,7 +124,7 @@ impl Parser {
                 row.content_type = actual_type(content_type.as_deref(), &row.url, body, &self.plan);
             }
             if let Some(reason) = self.filters.refuse_type(row.content_type.as_deref()) {
-                return Ok(Err((Outcome::Filtered, reason)));
+                return Ok(Err(Refused::new(Outcome::Filtered, reason)));
             }
             let body = decoded.map_or_else(Body::default, |body| {
                 self.read(&row, content_type.as_deref(), &body, &response)
@@ -115,7 +134,7 @@ impl Parser {
                 if let Some(reason) =
                     self.filters.refuse_text(page.language.as_deref(), &page.title, &page.text)
                 {
-                    return Ok(Err((Outcome::Filtered, reason)));
+                    return Ok(Err(Refused::new(Outcome::Filtered, reason)));
                 }
                 if let Some(text) = body.converted {
                     parsed.conversion = Some(conversion_record(&row.url, when, &text)?);
@@ -133,7 +152,7 @@ impl Parser {
         &self,
         row: &Row,
         response: &'a Response,
-    ) -> std::result::Result<Option<Cow<'a, [u8]>>, (Outcome, String)> {
+    ) -> std::result::Result<Option<Cow<'a, [u8]>>, Refused> {
         let declared = row.content_type.as_deref();
         let encoding = response.header("content-encoding").unwrap_or_default();
         if !is_converted(declared, &self.plan) && !may_have_text(declared, !encoding.is_empty()) {
@@ -141,8 +160,8 @@ impl Parser {
         }
         match encoding::decode(&response.body, encoding, self.plan.crawl.fetch.max_bytes) {
             Ok(body) => Ok(Some(body)),
-            Err(error @ Undecodable::TooLarge { .. }) => Err((Outcome::Bomb, error.to_string())),
-            Err(error) => Err((Outcome::BadEncoding, error.to_string())),
+            Err(error @ Undecodable::TooLarge { .. }) => Err(Refused::new(Outcome::Bomb, error.to_string())),
+            Err(error) => Err(Refused::new(Outcome::BadEncoding, error.to_string())),
         }
     }
 
@@ -252,22 +271,83 @@ impl Parser {
     }
 
     fn record(&self, row: &Row, when: f64, response: &Response) -> Result<Vec<u8>> {
-        let mut head =
-            format!("HTTP/1.1 {} {}", response.status, response.reason).trim_end().as_bytes().to_vec();
-        for (name, value) in &response.headers {
-            // The body is stored without its chunks, and readers of the record must not look for them.
-            let kept = if name.eq_ignore_ascii_case("transfer-encoding") { "X-Archive-" } else { "" };
-            head.extend_from_slice(b"\r\n");
-            head.extend_from_slice(kept.as_bytes());
-            head.extend_from_slice(name.as_bytes());
-            head.extend_from_slice(b": ");
-            head.extend_from_slice(value);
+        warc_record("response", &response_fields(row, when), &head(response), &response.body)
+    }
+
+    /// The record of a visit that found the page unchanged: the header, and a reference to the earlier record.
+    fn revisit_record(
+        &self,
+        row: &Row,
+        when: f64,
+        response: &Response,
+        known: &Revisit,
+        profile: &str,
+    ) -> Result<Vec<u8>> {
+        let row = Row { payload: known.payload.clone().or(row.payload.clone()), ..row.clone() };
+        let mut fields = response_fields(&row, when);
+        let profile = format!("http://netpreserve.org/warc/1.1/revisit/{profile}");
+        let then = timestamp(UNIX_EPOCH + Duration::from_secs_f64(known.content_at));
+        let about = [
+            ("WARC-Profile", profile),
+            ("WARC-Refers-To-Target-URI", row.url),
+            ("WARC-Refers-To-Date", then),
+        ];
+        fields.extend(about.map(|(name, value)| (name.to_owned(), value)));
+        warc_record("revisit", &fields, &head(response), b"")
+    }
+}
+
+/// The HTTP header of a response, as it goes into its record.
+fn head(response: &Response) -> Vec<u8> {
+    let mut head = format!("HTTP/1.1 {} {}", response.status, response.reason).trim_end().as_bytes().to_vec();
+    for (name, value) in &response.headers {
+        // The body is stored without its chunks, and readers of the record must not look for them.
+        let kept = if name.eq_ignore_ascii_case("transfer-encoding") { "X-Archive-" } else { "" };
+        head.extend_from_slice(b"\r\n");
+        head.extend_from_slice(kept.as_bytes());
+        head.extend_from_slice(name.as_bytes());
+        head.extend_from_slice(b": ");
+        head.extend_from_slice(value);
+    }
+    head.extend_from_slice(b"\r\n\r\n");
+    head
+}
+
+fn response_fields(row: &Row, when: f64) -> Vec<(String, String)> {
+    let mut fields = fields(&row.url, when);
+    fields.push(("WARC-IP-Address".to_owned(), row.address.clone().unwrap_or_default()));
+    fields.push(("Content-Type".to_owned(), "application/http; msgtype=response".to_owned()));
+    fields.extend(row.payload.iter().map(|payload| (PAYLOAD_DIGEST.to_owned(), format!("sha1:{payload}"))));
+    fields
+}
+
+/// Why a response is no page.
+struct Refused {
+    outcome: Outcome,
+    status: Option<u16>,
+    detail: String,
+}
+
+impl Refused {
+    fn new(outcome: Outcome, detail: String) -> Refused {
+        Refused { outcome, status: None, detail }
+    }
+
+    /// A page that was there is answered with another status.
+    fn by_status(status: u16) -> Refused {
+        let detail = format!("the server answers {status}");
+        Refused { outcome: Outcome::Fetched, status: Some(status), detail }
+    }
+}
+
+/// The profile of the record of a page that has not changed; `None` if it has.
+fn unchanged(known: &Revisit, row: &Row) -> Option<&'static str> {
+    match row.status {
+        Some(304) => Some("server-not-modified"),
+        Some(200) if known.payload.is_some() && known.payload == row.payload => {
+            Some("identical-payload-digest")
         }
-        head.extend_from_slice(b"\r\n\r\n");
-        let mut fields = fields(&row.url, when);
-        fields.push(("WARC-IP-Address".to_owned(), row.address.clone().unwrap_or_default()));
-        fields.push(("Content-Type".to_owned(), "application/http; msgtype=response".to_owned()));
-        warc_record("response", &fields, &head, &response.body)
+        _ => None,
     }
 }
 

@@ -16,18 +16,20 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::counts::{Counts, Failure};
+use super::counts::{Counts, Failure, Revisited};
 use super::parsing::origin;
 use super::plan::Plan;
+use super::revisit::Revisits;
 use super::shared::Shared;
 use super::tag::Tag;
-use super::work::{Event, Order, Parsed, Unanswered};
+use super::work::{Event, Order, Parsed, Unanswered, Work};
 use super::writing::decisions::Decision;
 use super::writing::policy::Policy;
 use super::writing::sieve::UrlSieve;
-use super::writing::store::PageStore;
-use crate::collection::{Outcome, Row};
+use super::writing::store::{PageStore, StoreCommit};
+use crate::collection::{Outcome, Row, TableState, layout};
 use crate::disk::file::DurableFile;
+use crate::schedule::{self, Schedule, Visit};
 use crate::{Error, Pulse, Result, Signature};
 
 /// The number of URLs dequeued from the sieve per batch.
@@ -42,6 +44,8 @@ const FLUSH_SHARE: u32 = 20;
 pub struct Commit {
     /// The files with their lengths; `None`: to be removed.
     pub files: Vec<(String, Option<u64>)>,
+    /// The state of the table.
+    pub table: TableState,
     /// The state of the sieve, as JSON.
     pub sieve: String,
     /// The queue offset from which to resume after a crash.
@@ -58,6 +62,12 @@ pub struct Commit {
     pub handles: Vec<DurableFile>,
 }
 
+/// What was known of a page before a revisit.
+struct Before {
+    schedule: Schedule,
+    row: Row,
+}
+
 /// The state owned by the writer thread.
 pub struct Writer {
     shared: Arc<Shared>,
@@ -65,9 +75,14 @@ pub struct Writer {
     policy: Option<Box<dyn Policy>>,
     store: PageStore,
     led_to: Vec<String>,
+    refresh: schedule::Options,
+    /// The pages that this run visits again and that are not yet handed out.
+    revisits: Option<Revisits>,
     orders: Sender<Order>,
     /// The number of open URLs.
     open: u64,
+    /// The length of the log of URLs when the crawl was resumed: only URLs before it may have a row already.
+    replayed: u64,
     next_flush: Instant,
     hungry: bool,
     /// Whether the sieve has more URLs ready.
@@ -86,14 +101,17 @@ impl Writer {
         pulse: &Pulse,
     ) -> Result<Writer> {
         let (software, near) = (&plan.software, plan.crawl.near_distance);
-        let store = PageStore::open(&plan.folder, files, software, near, pulse)?;
+        let store = PageStore::open(&plan.folder, &plan.store, software, near, pulse)?;
         Ok(Writer {
             sieve,
             policy,
             store,
             led_to: Vec::new(),
+            refresh: plan.refresh.clone(),
+            revisits: (plan.revisits > 0).then(|| Revisits::open(&plan.folder, plan.revisits)).transpose()?,
             orders,
             open: 0,
+            replayed: files.get(layout::URLS).copied().unwrap_or(0),
             next_flush: Instant::now(),
             hungry: false,
             has_more: false,
@@ -154,6 +172,7 @@ impl Writer {
 
     /// Stores a page, and adds its links to the sieve.
     fn take_in(&mut self, mut parsed: Parsed) -> Result<()> {
+        let before = if parsed.work.revisit.is_some() { self.before(&parsed.row.url)? } else { None };
         self.store.add(&mut parsed)?;
         let row = &parsed.row;
         if row.outcome == Outcome::Redirected && row.depth == 0 && row.detail.is_empty() {
@@ -169,7 +188,52 @@ impl Writer {
             self.sieve.offer(&found.url, found.tag.pack());
         }
         self.sieve.settle()?;
-        self.finish(parsed.work.offset, &parsed.row, parsed.weight);
+        match before {
+            Some(before) => self.reschedule(&parsed.row, before)?,
+            None => self.shared.count(|counts| counts.count(&parsed.row)),
+        }
+        self.finish(&parsed.work, parsed.weight);
+        Ok(())
+    }
+
+    /// The schedule of a page before a revisit, and the digest of its text.
+    fn before(&mut self, url: &str) -> Result<Option<Before>> {
+        let schedule = self.store.schedule(url, &self.refresh)?;
+        Ok(self.store.table().get(url)?.map(|row| Before { schedule, row }))
+    }
+
+    /// Schedules the next visit of a page that was visited again.
+    fn reschedule(&mut self, row: &Row, before: Before) -> Result<()> {
+        let Before { mut schedule, row: earlier } = before;
+        let how = match row.outcome {
+            Outcome::Redirected => Revisited::Moved,
+            Outcome::NotModified => Revisited::Unchanged,
+            // A page whose markup alone has changed says nothing new.
+            _ if row.digest == earlier.digest => Revisited::Unchanged,
+            _ => Revisited::Changed,
+        };
+        let visit = if how == Revisited::Unchanged { Visit::Unchanged } else { Visit::Changed };
+        schedule.observe(visit, row.fetched_at, &self.refresh);
+        self.store.put_schedule(&row.url, &schedule, row.fetched_at)?;
+        self.shared.count(|counts| counts.revisit(how));
+        Ok(())
+    }
+
+    /// Records that a page which was there did not answer. It stays as it was until the grace period is over.
+    fn miss(&mut self, row: Row, before: Before) -> Result<()> {
+        let Before { mut schedule, row: earlier } = before;
+        let visit = if matches!(row.status, Some(404 | 410)) { Visit::Gone } else { Visit::Failed };
+        schedule.observe(visit, row.fetched_at, &self.refresh);
+        self.store.put_schedule(&row.url, &schedule, row.fetched_at)?;
+        let is_gone = schedule.is_gone(self.refresh.grace());
+        let how = if is_gone { Revisited::Gone } else { Revisited::Failed };
+        if is_gone && earlier.outcome != Outcome::Gone {
+            let detail = format!("{}, {} visits in a row", row.detail, schedule.failures);
+            self.store.add_row(&Row { outcome: Outcome::Gone, detail, ..row }, None)?;
+        } else {
+            self.store.note(&Decision { event: "revisit failed", ..Decision::of(&row) })?;
+        }
+        self.shared.count(|counts| counts.revisit(how));
         Ok(())
     }
 
@@ -202,12 +266,13 @@ impl Writer {
 
     /// Records that a URL has no page.
     fn give_up(&mut self, unanswered: Unanswered) -> Result<()> {
-        let Unanswered { work, outcome, detail, when, seconds, address, weight } = unanswered;
+        let Unanswered { work, outcome, status, detail, when, seconds, address, weight } = unanswered;
         let row = Row {
-            url: work.url,
+            url: work.url.clone(),
             outcome,
             depth: work.tag.depth,
             fetched_at: when,
+            status,
             address: address.map(|address| address.to_string()),
             attempts: work.attempts,
             seconds,
@@ -216,16 +281,22 @@ impl Writer {
         };
         // It was counted against the page budget when it was requested; give that back.
         self.shared.budget.fetch_add(i64::from(work.counted), Ordering::AcqRel);
-        self.store.add_row(&row, None)?;
-        self.finish(work.offset, &row, weight);
+        let before = if work.revisit.is_some() { self.before(&row.url)? } else { None };
+        match before {
+            Some(before) => self.miss(row, before)?,
+            None => {
+                self.store.add_row(&row, None)?;
+                self.shared.count(|counts| counts.count(&row));
+            }
+        }
+        self.finish(&work, weight);
         Ok(())
     }
 
     /// Closes a URL whose row is written.
-    fn finish(&mut self, offset: u64, row: &Row, weight: u32) {
-        self.shared.count(|counts| counts.count(row));
+    fn finish(&mut self, work: &Work, weight: u32) {
         self.open -= 1;
-        self.shared.close(offset);
+        self.shared.close(work.offset);
         self.shared.stored(weight);
         self.tell();
     }
@@ -242,6 +313,10 @@ impl Writer {
     /// decide about the last ones; it is forced to only while connections are idle, for a small share of the
     /// time, or when nothing at all is open.
     fn hand_out(&mut self) -> Result<()> {
+        if self.hand_out_revisits()? {
+            self.has_more = true;
+            return Ok(());
+        }
         // A resumed crawl may have millions waiting: pages that arrive meanwhile must not wait that long.
         for batch in 0.. {
             let entries = self.sieve.take_ready(BATCH)?;
@@ -271,31 +346,50 @@ impl Writer {
         Ok(())
     }
 
+    /// Hands the next revisits to the fetcher thread; returns whether there are more.
+    fn hand_out_revisits(&mut self) -> Result<bool> {
+        let Some(queue) = &mut self.revisits else { return Ok(false) };
+        let mut visits = Vec::new();
+        while visits.len() < BATCH {
+            let Some((offset, revisit)) = queue.advance()? else {
+                self.revisits = None;
+                break;
+            };
+            visits.push((offset, Signature::of(origin(&revisit.url).as_bytes()).0, 0));
+        }
+        self.send(visits);
+        Ok(self.revisits.is_some())
+    }
+
     /// Hands entries over, except those that had their row before a crash.
     fn order(&mut self, entries: &crate::sieve::Entries) -> Result<()> {
-        let visits: Vec<(u64, u64, u8)> = entries
-            .iter()
-            .filter(|entry| !self.store.contains(entry.url))
-            .map(|entry| {
-                let host = Signature::of(origin(entry.url).as_bytes()).0;
-                (entry.offset, host, Tag::unpack(entry.tag).level)
-            })
-            .collect();
+        let mut visits = Vec::with_capacity(entries.len());
+        for entry in entries.iter() {
+            if entry.offset < self.replayed && self.store.table().contains(entry.url)? {
+                continue;
+            }
+            let host = Signature::of(origin(entry.url).as_bytes()).0;
+            visits.push((entry.offset, host, Tag::unpack(entry.tag).level));
+        }
+        self.send(visits);
+        Ok(())
+    }
+
+    fn send(&mut self, visits: Vec<(u64, u64, u8)>) {
         if visits.is_empty() {
-            return Ok(());
+            return;
         }
         self.open += visits.len() as u64;
         self.hungry = false;
         self.shared.is_hungry.store(false, Ordering::Release);
         self.shared.order(&self.orders, Order::Visit(visits));
-        Ok(())
     }
 
     fn checkpoint(&mut self) -> Result<Commit> {
         let (reply, position) = bounded(1);
         self.shared.order(&self.orders, Order::Checkpoint(reply));
-        let (files, handles) = self.store.flush()?;
-        let mut commit = Commit { files, handles, ..Commit::default() };
+        let StoreCommit { files, handles, table } = self.store.checkpoint(self.shared.is_stopping())?;
+        let mut commit = Commit { files, handles, table, ..Commit::default() };
         let sieve = self.sieve.checkpoint()?;
         commit.files.extend(sieve.files);
         commit.sieve = sieve.state;

@@ -7,23 +7,47 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use serde::Deserialize;
+
 use super::decisions::{Decision, DecisionLog};
 use super::duplicates::{Copy, Originals};
-use crate::collection::{ArchiveWriter, Change, Outcome, ROW_FORMAT, Row, layout};
+use super::now;
+use crate::collection::cells::{Group, Versions, micros};
+use crate::collection::refresh::schedule_of;
+use crate::collection::{
+    ArchiveWriter, Change, Manifest, Outcome, Row, Since, TableState, TableWriter, layout,
+};
 use crate::crawl::parsing::origin;
 use crate::crawl::work::Parsed;
 use crate::disk::file::DurableFile;
-use crate::disk::log::{KeyedLog, LogWriter};
+use crate::disk::log::LogWriter;
 use crate::graph::{AnchorLog, LINKS};
+use crate::schedule::{self, Schedule};
 use crate::{Error, Pulse, Result, Signature};
 
-/// The files to commit with their lengths, and the handles to sync before.
-pub type Flushed = (Vec<Change>, Vec<DurableFile>);
+/// The section `[store]` of the settings, described in `crivello.settings.fields`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The memory of the table's maps, in bytes.
+    pub(crate) memory: usize,
+    /// How many versions of a page are kept; 0: all.
+    pub(crate) versions: usize,
+    /// For how many seconds a version is kept after it was replaced; 0: for ever.
+    pub(crate) keep: f64,
+}
+
+impl Settings {
+    fn kept(&self) -> Versions {
+        let before = if self.keep > 0.0 { micros(now() - self.keep) } else { 0 };
+        Versions { number: self.versions, before }
+    }
+}
 
 /// Stores pages; one writer.
 pub struct PageStore {
     archive: ArchiveWriter,
-    table: KeyedLog,
+    table: TableWriter,
     links: LogWriter,
     anchors: AnchorLog,
     decisions: DecisionLog,
@@ -31,40 +55,50 @@ pub struct PageStore {
     hosts: HashSet<u64>,
 }
 
+/// What a checkpoint of the store commits.
+pub struct StoreCommit {
+    /// The files with their lengths; `None`: to be removed.
+    pub files: Vec<Change>,
+    /// The files to sync before committing.
+    pub handles: Vec<DurableFile>,
+    /// The state of the table.
+    pub table: TableState,
+}
+
 impl PageStore {
     /// Opens everything as it was committed. `software` is named in new files of the archive; pages within
     /// `near_distance` bits of an earlier one are its near-duplicates.
     pub fn open(
         folder: &Path,
-        files: &HashMap<String, u64>,
+        settings: &Settings,
         software: &str,
         near_distance: u32,
         pulse: &Pulse,
     ) -> Result<PageStore> {
+        let manifest = Manifest::read(folder)?;
+        let files: HashMap<String, u64> =
+            manifest.files.iter().map(|(name, length)| (name.clone(), *length)).collect();
         let committed = |name: &str| files.get(name).copied().unwrap_or(0);
-        let mut table =
-            KeyedLog::write(&folder.join(layout::ROWS), ROW_FORMAT, committed(layout::ROWS), pulse)?;
+        let (rows, state) = (committed(layout::ROWS), manifest.table_state()?);
+        let table = TableWriter::open(folder, rows, &state, settings.memory, settings.kept(), pulse)?;
         let mut originals = Originals::new(near_distance);
         let mut hosts = HashSet::new();
-        for record in table.records(0)? {
-            let record = record?;
-            let damaged =
-                || Error::corrupt(folder.join(layout::ROWS), record.offset, "a row does not decode");
-            let row = Row::decode(record.payload).ok_or_else(damaged)?;
+        for row in Since::open(&folder.join(layout::ROWS), rows, 0)? {
+            let (row, _) = row?;
             if row.status.is_some() {
                 hosts.insert(Signature::of(origin(&row.url).as_bytes()).0);
             }
             let digest = row.digest.as_deref().and_then(|digest| u128::from_str_radix(digest, 16).ok());
             if let (Some(digest), Some(simhash), None) = (digest, row.simhash, &row.duplicate_of) {
-                originals.remember(record.key, digest, simhash)?;
+                originals.remember(Signature::of(row.url.as_bytes()), digest, simhash)?;
             }
         }
         Ok(PageStore {
-            archive: ArchiveWriter::open(folder, files, software)?,
+            archive: ArchiveWriter::open(folder, &files, software)?,
             table,
             links: LogWriter::open(&folder.join(layout::LINKS), LINKS, committed(layout::LINKS))?,
             anchors: AnchorLog::open(&folder.join(layout::ANCHORS), committed(layout::ANCHORS))?,
-            decisions: DecisionLog::open(folder, files)?,
+            decisions: DecisionLog::open(folder, &files)?,
             originals,
             hosts,
         })
@@ -72,6 +106,9 @@ impl PageStore {
 
     /// Adds a page. Its row is completed with the place of its record and the page that it duplicates.
     pub fn add(&mut self, parsed: &mut Parsed) -> Result<()> {
+        if parsed.row.outcome == Outcome::NotModified {
+            return self.add_unchanged(parsed);
+        }
         let row = &mut parsed.row;
         let page = Signature::of(row.url.as_bytes());
         if let Some(record) = &parsed.record {
@@ -83,10 +120,15 @@ impl PageStore {
             (row.text_file, row.text_offset, row.text_length) = (place.file, place.offset, place.length);
         }
         if let Some((digest, simhash)) = parsed.words {
+            // A later version of a page does not duplicate the page itself.
             match self.originals.judge(page, digest, simhash)? {
-                Copy::None => {}
-                Copy::Exact(original) => row.duplicate_of = self.url_of(original)?,
-                Copy::Near(original) => row.near_duplicate_of = self.url_of(original)?,
+                Copy::Exact(original) if original != page => {
+                    row.duplicate_of = self.table.url_of(original)?
+                }
+                Copy::Near(original) if original != page => {
+                    row.near_duplicate_of = self.table.url_of(original)?;
+                }
+                _ => {}
             }
         }
         if parsed.words.is_some() || row.outcome == Outcome::Redirected {
@@ -98,10 +140,37 @@ impl PageStore {
         self.add_row(&parsed.row, Some(parsed.bytes))
     }
 
+    /// Adds a version without a body: its row has the content of the version before.
+    fn add_unchanged(&mut self, parsed: &mut Parsed) -> Result<()> {
+        if let Some(record) = &parsed.record {
+            self.archive.append(record)?;
+        }
+        if let Some(before) = self.table.get(&parsed.row.url)? {
+            parsed.row = std::mem::take(&mut parsed.row).unchanged_since(before);
+        }
+        self.add_row(&parsed.row, Some(parsed.bytes))
+    }
+
     /// Adds a row, and the decision that it stands for; `bytes` is the size of the body, if there is one.
     pub fn add_row(&mut self, row: &Row, bytes: Option<u64>) -> Result<()> {
-        self.table.append(Signature::of(row.url.as_bytes()), &row.encode()?)?;
+        let is_new = !self.table.contains(&row.url)?;
+        self.table.add(row, is_new)?;
         self.decisions.write(&Decision { bytes, ..Decision::of(row) })
+    }
+
+    /// What is known of the next visit of a page: its cell, or what follows from its first visit.
+    pub fn schedule(&self, url: &str, options: &schedule::Options) -> Result<Schedule> {
+        if let Some((_, cell)) = self.table.cell(url, Group::Schedule)? {
+            let damaged =
+                || Error::corrupt(layout::ROWS, 0, format!("the schedule of {url} does not decode"));
+            return Schedule::decode(&cell).ok_or_else(damaged);
+        }
+        Ok(self.table.get(url)?.map_or_else(Schedule::default, |row| schedule_of(&row, options)))
+    }
+
+    /// Puts the schedule of a page.
+    pub fn put_schedule(&mut self, url: &str, schedule: &Schedule, when: f64) -> Result<()> {
+        self.table.put(url, Group::Schedule, micros(when), &schedule.encode()?)
     }
 
     /// Logs a decision.
@@ -109,9 +178,9 @@ impl PageStore {
         self.decisions.write(decision)
     }
 
-    /// Whether a URL has a row.
-    pub fn contains(&self, url: &str) -> bool {
-        self.table.contains(Signature::of(url.as_bytes()))
+    /// The table.
+    pub fn table(&mut self) -> &mut TableWriter {
+        &mut self.table
     }
 
     /// The number of hosts that answered.
@@ -119,25 +188,21 @@ impl PageStore {
         self.hosts.len() as u64
     }
 
-    /// Flushes everything to the operating system.
-    pub fn flush(&mut self) -> Result<Flushed> {
-        let (mut changes, mut handles): Flushed = Default::default();
+    /// Flushes everything to the operating system. `is_last`: see [`TableWriter::checkpoint`].
+    pub fn checkpoint(&mut self, is_last: bool) -> Result<StoreCommit> {
+        let mut commit = StoreCommit { files: Vec::new(), handles: Vec::new(), table: TableState::default() };
         for (files, handle) in [self.archive.flush()?, self.decisions.flush()?] {
-            changes.extend(files.into_iter().map(|(name, length)| (name, Some(length))));
-            handles.push(handle);
+            commit.files.extend(files.into_iter().map(|(name, length)| (name, Some(length))));
+            commit.handles.push(handle);
         }
-        let (length, handle) = self.table.flush()?;
-        changes.push((layout::ROWS.to_owned(), Some(length)));
-        handles.push(handle);
-        changes.push((layout::LINKS.to_owned(), Some(self.links.flush()?)));
-        handles.push(self.links.handle()?);
-        changes.push((layout::ANCHORS.to_owned(), Some(self.anchors.flush()?)));
-        handles.push(self.anchors.handle()?);
-        Ok((changes, handles))
-    }
-
-    fn url_of(&mut self, page: Signature) -> Result<Option<String>> {
-        let record = self.table.get(page)?;
-        Ok(record.and_then(|record| Row::decode(record.payload)).map(|row| row.url))
+        let table = self.table.checkpoint(is_last)?;
+        commit.files.extend(table.files);
+        commit.handles.push(table.journal);
+        commit.table = table.state;
+        commit.files.push((layout::LINKS.to_owned(), Some(self.links.flush()?)));
+        commit.handles.push(self.links.handle()?);
+        commit.files.push((layout::ANCHORS.to_owned(), Some(self.anchors.flush()?)));
+        commit.handles.push(self.anchors.handle()?);
+        Ok(commit)
     }
 }

@@ -1,0 +1,135 @@
+//! The queue of revisits: pages that a run visits again, with what is needed for a conditional request.
+//!
+//! It is a log beside the sieve's log of URLs, written before the run and read by it; it is not committed, because
+//! what a run did not get to is still due. Its offsets travel through the frontier with a bit that tells them from
+//! those of the sieve.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::tag::Tag;
+use super::work::Work;
+use crate::collection::{Row, layout};
+use crate::disk::format::Format;
+use crate::disk::log::{LogAccess, LogStream, LogWriter, Record};
+use crate::{Error, Result, Signature};
+
+const FORMAT: Format = Format { kind: *b"AGAN", version: 1 };
+/// Marks the offset of a revisit: the frontier holds 48 bits.
+const REVISIT: u64 = 1 << 47;
+
+/// A page to visit again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Revisit {
+    /// The URL.
+    pub url: String,
+    /// Its distance from a seed, in links.
+    pub depth: u32,
+    /// The `ETag` of the copy we have.
+    pub etag: Option<String>,
+    /// Its `Last-Modified`.
+    pub last_modified: Option<String>,
+    /// The digest of its body as received, as archives have it.
+    pub payload: Option<String>,
+    /// When that copy was fetched, in seconds since 1970.
+    pub content_at: f64,
+}
+
+impl Revisit {
+    /// The revisit of the newest version of a page.
+    pub fn of(row: &Row) -> Revisit {
+        Revisit {
+            url: row.url.clone(),
+            depth: row.depth,
+            etag: row.etag.clone(),
+            last_modified: row.last_modified.clone(),
+            payload: row.payload.clone(),
+            content_at: row.content_at(),
+        }
+    }
+
+    fn decode(record: &Record<'_>) -> Result<Revisit> {
+        let damaged = |_| Error::corrupt(layout::REVISITS, record.offset, "a revisit does not decode");
+        rmp_serde::from_slice(record.payload).map_err(damaged)
+    }
+}
+
+/// Writes the queue of a run.
+pub struct RevisitWriter(LogWriter);
+
+impl RevisitWriter {
+    /// Begins an empty queue.
+    pub fn create(folder: &Path) -> Result<RevisitWriter> {
+        LogWriter::open(&folder.join(layout::REVISITS), FORMAT, 0).map(RevisitWriter)
+    }
+
+    /// Adds a page.
+    pub fn push(&mut self, revisit: &Revisit) -> Result<()> {
+        let payload = rmp_serde::to_vec(revisit)
+            .map_err(|error| Error::Invalid(format!("a revisit does not encode: {error}")))?;
+        self.0.append(Signature::of(revisit.url.as_bytes()), &payload).map(drop)
+    }
+
+    /// Ends the queue; returns its length, which the run is started with.
+    pub fn finish(mut self) -> Result<u64> {
+        self.0.flush()
+    }
+}
+
+/// The queue in order, as the writer thread hands it out.
+pub struct Revisits(LogStream);
+
+impl Revisits {
+    /// Opens a queue of this length.
+    pub fn open(folder: &Path, length: u64) -> Result<Revisits> {
+        LogStream::open(&folder.join(layout::REVISITS), FORMAT, 0, length).map(Revisits)
+    }
+
+    /// The next page, with its marked offset.
+    pub fn advance(&mut self) -> Result<Option<(u64, Revisit)>> {
+        let Some(sealed) = self.0.advance()? else { return Ok(None) };
+        let record = sealed.open(Path::new(layout::REVISITS))?;
+        Ok(Some((record.offset | REVISIT, Revisit::decode(&record)?)))
+    }
+}
+
+/// Reads the revisit at a marked offset; `None` if the offset is one of the sieve's.
+pub fn read(queue: Option<&mut LogAccess>, offset: u64) -> Result<Option<Work>> {
+    let Some(queue) = queue.filter(|_| offset & REVISIT != 0) else { return Ok(None) };
+    let revisit = Revisit::decode(&queue.get(offset & !REVISIT)?)?;
+    let tag = Tag { depth: revisit.depth, ..Tag::default() };
+    let url = revisit.url.clone();
+    Ok(Some(Work { offset, tag, url, attempts: 0, counted: false, revisit: Some(Box::new(revisit)) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_found_by_its_marked_offset() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("frontier")).unwrap();
+        let mut writer = RevisitWriter::create(folder.path()).unwrap();
+        let pages: Vec<Revisit> = (0..3)
+            .map(|depth| Revisit {
+                url: format!("http://a.example/{depth}"),
+                depth,
+                etag: Some("\"x\"".to_owned()),
+                ..Revisit::default()
+            })
+            .collect();
+        pages.iter().for_each(|page| writer.push(page).unwrap());
+        let mut queue = Revisits::open(folder.path(), writer.finish().unwrap()).unwrap();
+        let mut access = LogAccess::open(&folder.path().join(layout::REVISITS)).unwrap();
+        for page in &pages {
+            let (offset, found) = queue.advance().unwrap().unwrap();
+            assert_eq!(&found, page);
+            let work = read(Some(&mut access), offset).unwrap().unwrap();
+            assert_eq!((work.url.as_str(), work.tag.depth), (page.url.as_str(), page.depth));
+            assert!(read(Some(&mut access), offset & !REVISIT).unwrap().is_none());
+        }
+        assert!(queue.advance().unwrap().is_none());
+    }
+}
