@@ -290,3 +290,22 @@ def test_the_command_reads_files_and_gzip(tmp_path: Path) -> None:
     files = [str(tmp_path / "plain"), str(tmp_path / "packed")]
     assert run_lab(*files).stdout.split() == [b"http://a/", b"http://b/", b"http://c/"]
     assert run_lab(given=(tmp_path / "packed").read_bytes()).stdout.split() == [b"http://b/", b"http://c/"]
+
+
+def test_lsm_keeps_index_filter_and_write_buffers_within_its_memory(tmp_path: Path) -> None:
+    memory = 2 * 2**20
+    sieve = Folder(tmp_path, "lsm", memory=memory, cache=0).open()
+    for start in range(0, 300_000, 10_000):
+        sieve.add([f"https://www.example.org/{number}" for number in range(start, start + 10_000)])
+    database = sieve._rocks._database  # type: ignore[attr-defined]
+    figures = (
+        "estimate-table-readers-mem",
+        "block-cache-capacity",
+        "cur-size-all-mem-tables",
+        "block-cache-usage",
+    )
+    outside, capacity, buffers, used = (database.property_int_value(f"rocksdb.{name}") for name in figures)
+    assert outside < memory / 16, "index and filter blocks are in the cache"
+    assert capacity < memory and buffers < memory / 2 and used < 1.5 * memory
+    assert len(sieve) == 300_000
+    sieve.close()

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from rocksdict import (
+    BlockBasedIndexType,
     BlockBasedOptions,
     Cache,
     DBCompressionType,
@@ -24,6 +25,7 @@ from rocksdict import (
     Options,
     Rdict,
     WriteBatch,
+    WriteBufferManager,
 )
 
 from crivello._core import Layout
@@ -33,6 +35,9 @@ from crivello.sieve.stored import Entry, StoredSieve
 
 FOLDER = Layout.LSM
 BLOOM_BITS = 10
+OPEN_FILES = 256
+IO_BUFFER = 256 * 2**10
+SMALLEST_FILE = 2 * 2**20
 
 
 class RocksStore:
@@ -121,14 +126,36 @@ class LsmSieve(StoredSieve):
 
 
 def database_options(memory: int) -> Options:
-    """A quarter of the memory for the block cache, three quarters for the write buffers."""
+    """Options by which RocksDB stays within ``memory`` bytes, whatever the number of keys.
+
+    Three quarters are a cache to which everything of lasting size is charged: data blocks, index and filter blocks,
+    and the write buffers. Index and filter are partitioned, so that only their parts in use are in the cache. The
+    rest is for merges, which build the index and the filter of a file in memory: files are small at first,
+    and twice as large from level to level, so that there are not too many either.
+    """
+    cache = Cache(memory * 3 // 4)
     tables = BlockBasedOptions()
+    tables.set_block_cache(cache)
     tables.set_bloom_filter(BLOOM_BITS, block_based=False)
-    tables.set_block_cache(Cache(memory // 4))
+    tables.set_index_type(BlockBasedIndexType.two_level_index_search())
+    tables.set_partition_filters(True)
+    tables.set_metadata_block_size(4096)
+    tables.set_cache_index_and_filter_blocks(True)
+    tables.set_pin_top_level_index_and_filter(True)
+    tables.set_pin_l0_filter_and_index_blocks_in_cache(True)
     options = Options(raw_mode=True)
     options.set_block_based_table_factory(tables)
-    options.set_write_buffer_size(memory // 4)
-    options.set_max_write_buffer_number(3)
+    buffers = memory // 4
+    options.set_write_buffer_manager(
+        WriteBufferManager.new_write_buffer_manager_with_cache(buffers, False, cache)
+    )
+    options.set_write_buffer_size(buffers // 2)
+    options.set_max_write_buffer_number(2)
+    options.set_target_file_size_base(max(buffers, SMALLEST_FILE))
+    options.set_target_file_size_multiplier(2)
+    options.set_max_open_files(OPEN_FILES)
+    options.set_compaction_readahead_size(IO_BUFFER)
+    options.set_writable_file_max_buffer_size(IO_BUFFER)
     # Signatures are random bits, so compression is useless.
     options.set_compression_type(DBCompressionType.none())
     options.set_keep_log_file_num(2)
