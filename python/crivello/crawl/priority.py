@@ -21,13 +21,18 @@ LAST = 7
 
 
 class ShortUrls:
-    """Short URLs first: they tend to be near the root of a site."""
+    """URLs with few levels first, which are near the root of a site: the level of a URL is the number of
+    segments of its path, and one more if it has a query."""
 
     def rate(self, page: Page, links: list[str], anchors: list[str]) -> Sequence[int]:
-        return [
-            min(LAST, (len(link) - len("https://a.example/")) // 16) if len(link) > 18 else 0
-            for link in links
-        ]
+        return [self._levels(link) for link in links]
+
+    @staticmethod
+    def _levels(link: str) -> int:
+        _, _, address = link.partition("://")
+        path, query, _ = address.partition("?")
+        segments = [segment for segment in path.split("/")[1:] if segment]
+        return len(segments) + bool(query)
 
 
 class OtherSites:
