@@ -76,6 +76,55 @@ def test_max_depth(tmp_path: Path) -> None:
         }
 
 
+def test_max_site_depth_counts_from_where_a_host_was_entered(tmp_path: Path) -> None:
+    hosts: dict[str, dict[str, Page]] = {"a.test": {}, "b.test": {}}
+    with SmallWeb(hosts) as web:
+        for name, pages in hosts.items():
+            for step in range(4):
+                here = "/" if step == 0 else f"/{step}"
+                pages[here] = links(f"/{step + 1}", text=words(9, f"{name[0]}{step}x"))
+        hosts["a.test"]["/1"] = links("/2", web.url("b.test"), text=words(9, "both"))
+        crawled = web.crawl(tmp_path / "c", "a.test", scope="any", max_site_depth=1)
+        assert {row.url: row.depth for row in crawled.rows()} == {
+            web.url("a.test"): 0,
+            web.url("a.test", "/1"): 1,
+            web.url("b.test"): 2,
+            web.url("b.test", "/1"): 3,
+        }
+        story = crawled.collection.why(web.url("b.test", "/2"))
+        assert "it is deeper in its site than max_site_depth (1)" in str(story)
+
+
+def test_max_links_are_the_first_in_scope(tmp_path: Path) -> None:
+    paths = [f"/{number}" for number in range(5)]
+    pages: dict[str, Page] = {path: f"<p>{words(9, path[1:] + 'x')}" for path in paths}
+    with SmallWeb({"a.test": pages}) as web:
+        pages["/"] = links("http://elsewhere.test/", paths[0], "/skipped", *paths[1:])
+        crawled = web.crawl(tmp_path / "c", "a.test", max_links=3, exclude="skipped")
+        assert crawled.fetched() == urls(web, "a.test", ["/", *paths[:3]])
+        assert "max_links (3)" in str(crawled.collection.why(web.url("a.test", "/3")))
+
+
+def test_max_per_domain_is_exact_over_hosts_and_runs(tmp_path: Path) -> None:
+    hosts: dict[str, dict[str, Page]] = {f"{name}.example.co.uk": wide(name, 9) for name in "abc"}
+    hosts["other.co.uk"] = wide("other", 3)
+    # A page that fails takes no place.
+    for name in "abc":
+        hosts[f"{name}.example.co.uk"]["/0"] = Answer("x" * 2000)
+    with SmallWeb(hosts) as web:
+        chosen = {"max_per_domain": 7, "max_bytes": 1024, "scope": "host"}
+        web.crawl(tmp_path / "c", *hosts, max_pages=4, **chosen)
+        crawled = web.crawl(tmp_path / "c", max_pages=0, **chosen)
+        fetched = crawled.fetched()
+        assert sum("example.co.uk" in url for url in fetched) == 7
+        assert sum("other.co.uk" in url for url in fetched) == 4
+        over = {row.detail for row in crawled.rows() if row.outcome is Outcome.LIMIT}
+        assert over == {"max_per_domain is 7"}
+        assert crawled.report.waiting == 0
+        # A larger limit later applies to what is found from then on, and counts what there is.
+        assert web.crawl(tmp_path / "c", **chosen).fetched() == fetched
+
+
 def test_max_per_host_holds_over_runs(tmp_path: Path) -> None:
     hosts = {"a.test": wide("a", 9), "b.test": wide("b", 2)}
     with SmallWeb(hosts) as web:

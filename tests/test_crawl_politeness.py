@@ -50,6 +50,15 @@ def test_a_crawl_delay_for_another_crawler_is_not_ours(tmp_path: Path) -> None:
         assert len(crawled.fetched()) == 5 and crawled.report.stopped_by is None
 
 
+def test_a_burst_is_a_few_requests_before_the_pause(tmp_path: Path) -> None:
+    with SmallWeb({"a.test": site()}) as web:
+        crawled = web.crawl(tmp_path / "c", "a.test", delay=0.4, burst=3)
+        assert len(crawled.fetched()) == 6
+        gaps = web.gaps("a.test")
+        assert all(max(gaps[place : place + 3]) >= 0.4 for place in range(len(gaps) - 2))
+        assert sum(gap >= 0.4 for gap in gaps) < len(gaps), "some requests follow at once"
+
+
 def later(seconds: float) -> str:
     """The first whole second that is at least so far away, as HTTP writes it."""
     return formatdate(int(time.time() + seconds) + 1, usegmt=True)

@@ -13,7 +13,7 @@ import pytest
 
 from crivello import Collection
 from crivello.crawl.decisions import decision_files, decisions_naming
-from crivello.crawl.seen import depth_in_frontier
+from crivello.crawl.seen import depths_in_frontier
 from crivello.lab.web import Feature, SampleWeb
 from crivello.store import Outcome
 from tests.test_shell import complaint, crivello
@@ -209,8 +209,9 @@ def test_every_url_is_found_in_the_log_and_in_the_frontier(folder: Path) -> None
     for row in list(collection.pages())[::7]:
         expected = [each for each in everything if row.url in (each["url"], each.get("other"))]
         assert [decision.to_dict() for decision in decisions_naming(collection, row.url)] == expected
-        assert depth_in_frontier(collection, row.url) == row.depth
-    assert depth_in_frontier(collection, "http://a.example/") is None
+        depths = depths_in_frontier(collection, row.url)
+        assert depths is not None and depths[0] == row.depth
+    assert depths_in_frontier(collection, "http://a.example/") is None
 
 
 def test_only_what_was_committed_counts(web: SampleWeb, folder: Path, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ impl Crawl {
 
     fn checkpoint(&self, py: Python<'_>) -> PyResult<Committed> {
         let crawl = self.running(py)?;
-        let Commit { files, table, sieve, described, position, led_to, hosts, counts, .. } =
+        let Commit { files, table, sieve, described, position, led_to, reread, hosts, counts, .. } =
             enter(py, |_| crawl.checkpoint())?;
         let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap_or_default();
         let state = serde_json::json!({
@@ -73,6 +73,7 @@ impl Crawl {
             "described": parsed(&described),
             "position": position,
             "led_to": led_to,
+            "reread": reread,
             "hosts": hosts,
             "report": report(crawl, &counts),
         });
@@ -243,11 +244,17 @@ fn any_is_private(py: Python<'_>, urls: Vec<String>, hosts_file: Option<PathBuf>
     enter(py, |_| crivello_core::fetch::any_is_private(&urls, hosts_file.as_deref()))
 }
 
-/// The depth at which a URL was found, in links from a seed, by a file of the sieve; `None` if the file does
-/// not have it.
+/// The depth at which a URL was found, in links from a seed and in links since its host was entered, by the
+/// files of the sieve; `None` if it was not.
 #[pyfunction]
-fn depth_of(py: Python<'_>, path: PathBuf, committed: u64, url: &str) -> PyResult<Option<u32>> {
-    enter(py, |pulse| crawl::depth_of(&path, committed, url, pulse))
+fn depths_of(
+    py: Python<'_>,
+    folder: PathBuf,
+    files: HashMap<String, u64>,
+    url: &str,
+) -> PyResult<Option<(u32, u32)>> {
+    let tag = enter(py, |pulse| crawl::tag_of(&folder, &files, url, pulse))?;
+    Ok(tag.map(|tag| (tag.depth, tag.site_depth)))
 }
 
 /// The signatures of up to `limit` pages in a link log that link to a page.
@@ -266,7 +273,7 @@ fn pages_linking_to(
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(any_is_private, module)?)?;
     module.add_function(wrap_pyfunction!(check_crawl, module)?)?;
-    module.add_function(wrap_pyfunction!(depth_of, module)?)?;
+    module.add_function(wrap_pyfunction!(depths_of, module)?)?;
     module.add_function(wrap_pyfunction!(pages_linking_to, module)?)?;
     module.add_class::<Crawl>()
 }

@@ -75,6 +75,10 @@ def crawl(
     check(loaded.crawl, seeds)
     if seeds and not starts_on_private(loaded.crawl, seeds):
         loaded = with_contact(loaded)
+    if loaded.crawl.max_depth == 0:
+        say(
+            "only the seeds are fetched, because max_depth is 0; --max-depth -1 follows links without a limit"
+        )
     progress = CrawlProgress(stderr_console(), loaded.crawl)
     with Collection.write(into, settings=loaded, create=bool(seeds)) as collection:
         try:

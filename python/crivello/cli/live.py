@@ -144,6 +144,9 @@ def _numbers(report: Report, speed: _Speed) -> Table:
         ),
         ("duplicates", f"{report.duplicates:,} exact", f"{report.near_duplicates:,} near", ""),
     ]
+    if end := gauge("reread_end", 0):
+        done = share(gauge("reread", 0) / end)
+        rows.append(("stored pages", f"{done} read again", "for links out of reach", "until now"))
     for row in rows:
         table.add_row(*row)
     return table

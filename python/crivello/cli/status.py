@@ -162,6 +162,8 @@ def _now(found: Status) -> Iterator[tuple[str, str]]:
     yield f"pages/s, last {LATELY:g} s", rate(found.timeline.rate_of_late("pages", LATELY))
     yield f"bytes/s, last {LATELY:g} s", volume(found.timeline.rate_of_late("bytes", LATELY))
     yield "hosts that answered", f"{found.hosts:,}"
+    if found.reread is not None:
+        yield "stored pages read again", share(found.reread)
     if not latest:
         return
     yield "hosts fetched from", f"{latest['active']:,}"

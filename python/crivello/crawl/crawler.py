@@ -21,6 +21,7 @@ import msgspec
 
 from crivello import _core
 from crivello.collection import Collection
+from crivello.crawl import reach
 from crivello.crawl.converters import command, load_converters
 from crivello.crawl.priority import load_policy
 from crivello.crawl.progress import ProgressLog
@@ -28,7 +29,7 @@ from crivello.crawl.report import Report
 from crivello.errors import CrawlError, InvalidArgument
 from crivello.extend import Extensions, imported, label_of
 from crivello.settings import Crawl, Refresh, Store, for_core
-from crivello.sieve import KINDS, Sieve, open_sieve, state_of_kind
+from crivello.sieve import KINDS, QUEUE, Sieve, open_sieve, state_of_kind
 
 _BETWEEN_REPORTS = 0.2
 # The first checkpoint comes early, so that the first pages can be searched soon; then the interval doubles.
@@ -88,6 +89,7 @@ def _plan(settings: Crawl, seeds: Sequence[str], extensions: Extensions, **more:
         "sieve_state": {},
         "position": None,
         "revisits": 0,
+        "reread": None,
         **more,
     }
     return msgspec.json.encode(plan)
@@ -193,8 +195,10 @@ class Crawler:
             self._tell(native)
 
     def _commit_seeds(self) -> None:
-        """Commits the seeds, so that a crawl that ends before its first checkpoint can be resumed."""
-        self._state = {**self._state, "seeds": self._seeds, "private": self._private}
+        """Commits the seeds and the reach, so that a crawl that ends before its first checkpoint can be resumed."""
+        queued = self._collection.length(QUEUE)
+        reread = reach.states(self._state, self._settings, self._seeds, queued)
+        self._state = {**self._state, "seeds": self._seeds, "private": self._private, **reread}
         if self._state != self._collection.state("crawl"):
             self._collection.commit({}, crawl=self._state)
 
@@ -214,6 +218,7 @@ class Crawler:
             counted=state.get("report", {}),
             sieve_state=sieve_state if is_native else {},
             position=state.get("position"),
+            reread=reach.plan(state, self._seeds),
         )
         return _core.Crawl(
             plan,
@@ -252,8 +257,14 @@ class Crawler:
             "private": self._private,
             "led_to": [*dict.fromkeys([*self._state.get("led_to", []), *state["led_to"]])],
             "report": self.report.to_dict(),
+            "reach": self._state["reach"],
+            "reread": self._reread(state["reread"]),
         }
         self._collection.commit(files, table=state.pop("table"), crawl=state)
+
+    def _reread(self, next_offset: int | None) -> dict[str, Any] | None:
+        """How far the links of stored pages were read again."""
+        return None if next_offset is None else {**self._state["reread"], "next": next_offset}
 
     def _tell(self, native: _core.Crawl) -> None:
         self.report.update(msgspec.json.decode(native.report()))

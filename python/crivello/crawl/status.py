@@ -57,7 +57,8 @@ class BusyHost:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Status(Figures):
-    """The status of a crawl."""
+    """The status of a crawl. ``reread`` is the share of the known URLs whose stored pages were read again for links
+    that earlier runs refused; ``None`` if none are left."""
 
     folder: Path
     state: State
@@ -68,6 +69,7 @@ class Status(Figures):
     timeline: Timeline
     sizes: dict[str, int]
     busiest: list[BusyHost]
+    reread: float | None
 
     @property
     def is_going_on(self) -> bool:
@@ -86,6 +88,8 @@ class Status(Figures):
         yield "updated", f"{self.updated:%Y-%m-%d %H:%M:%S} UTC"
         yield "hosts that answered", f"{self.hosts:,}"
         yield from self.report._figures()
+        if self.reread is not None:
+            yield "stored pages read again", f"{self.reread:.0%}"
         for part, size in sorted(self.sizes.items()):
             yield f"bytes in {part}", f"{size:,}"
 
@@ -104,6 +108,7 @@ class Status(Figures):
             "bytes_per_second": round(self.timeline.rate_of_late("bytes", LATELY), 3),
             "sizes": self.sizes,
             "busiest": [asdict(host) for host in self.busiest],
+            "reread": self.reread,
             "runs": self.timeline.runs,
             "samples": self.timeline.samples,
         }
@@ -131,6 +136,7 @@ def read_status(collection: Collection, *, busiest: int = 10) -> Status | None:
         Timeline(samples),
         _sizes(collection),
         busiest_hosts(collection, busiest) if busiest else [],
+        _reread(state.get("reread")),
     )
 
 
@@ -153,6 +159,10 @@ def _state(collection: Collection, samples: list[dict[str, Any]], report: Report
     # Indexing and serving lock the folder, too, but write no samples.
     is_crawling = since <= latest and time.time() - latest < patience
     return ("crawling" if is_crawling else "in use"), process
+
+
+def _reread(pending: dict[str, Any] | None) -> float | None:
+    return None if pending is None else round(pending["next"] / pending["end"], 4)
 
 
 def _sizes(collection: Collection) -> dict[str, int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from crivello.crawl.decisions import GIVEN_UP, TRIED_AGAIN, Decision
-from crivello.crawl.why import LINKS_COUNTED, Story
+from crivello.crawl.why import LINKS_COUNTED, NOT_VISITED, Story
 from crivello.store import Outcome, Row
 
 Line = tuple[str, str]
@@ -15,7 +15,7 @@ Line = tuple[str, str]
 def verdict(story: Story) -> str:
     """The outcome of the URL and, if there is no page, why."""
     if story.row is not None:
-        return _of_row(story.row, story.host)
+        return _of_row(story.row, story.host, story.others)
     match story.state:
         case "waits":
             return "It is known and waits in the frontier for its turn."
@@ -27,16 +27,11 @@ def verdict(story: Story) -> str:
 
 
 def _left_out(story: Story) -> str:
-    if story.scope_refusal:
-        return story.scope_refusal
-    if story.settings.max_depth:
-        return f"it is farther from the seeds than max_depth ({story.settings.max_depth})"
-    if story.settings.follow:
-        return f"crawl.follow ({story.settings.follow}) does not follow it"
-    return "the settings of today do not say why, so they were other ones when the links were found"
+    unknown = "the settings of today do not say why, so they were other ones when the links were found"
+    return story.scope_refusal or story.limit_refusal or unknown
 
 
-def _of_row(row: Row, host: str) -> str:
+def _of_row(row: Row, host: str, others: dict[str, str]) -> str:
     detail = f": {row.detail}" if row.detail else ""
     asked = "" if row.attempts else "It was not asked for: "
     tries = f" after {row.attempts} tries" if row.attempts > 1 else ""
@@ -50,7 +45,9 @@ def _of_row(row: Row, host: str) -> str:
         case Outcome.REDIRECTED if row.redirect is None:
             return f"It was fetched{tries} and redirects with status {row.status}, but not to a page{detail}."
         case Outcome.REDIRECTED:
-            refused = f", which is not followed{detail}" if row.detail else ""
+            # A later run may have followed what an earlier one did not.
+            is_followed = not row.detail or others.get(row.redirect or "", NOT_VISITED) != NOT_VISITED
+            refused = "" if is_followed else f", which is not followed{detail}"
             return f"It redirects with status {row.status} to {row.redirect}{refused}."
         case Outcome.NOT_MODIFIED:
             return "It did not change since it was fetched."
@@ -103,7 +100,8 @@ def _finding(story: Story) -> Iterator[Line]:
         pages = "1 page links" if story.linking_pages == 1 else f"{story.linking_pages:,} pages link"
         yield "links", f"{least}{pages} to it"
     if story.depth:
-        yield "depth", f"{story.depth} {'link' if story.depth == 1 else 'links'} from a seed"
+        inside = f", {story.site_depth} inside its site" if story.site_depth else ""
+        yield "depth", f"{story.depth} {'link' if story.depth == 1 else 'links'} from a seed{inside}"
 
 
 def _of_rules(decision: Decision) -> str:

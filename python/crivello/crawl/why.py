@@ -14,7 +14,8 @@ from crivello import _core
 from crivello._core import Layout
 from crivello.crawl.crawler import canonical_seeds
 from crivello.crawl.decisions import GIVEN_UP, ROBOTS, SEED, Decision, decisions_naming
-from crivello.crawl.seen import depth_in_frontier
+from crivello.crawl.reach import is_wider, reach_of
+from crivello.crawl.seen import depths_in_frontier
 from crivello.settings import Crawl
 from crivello.store import Outcome, Row
 
@@ -26,6 +27,7 @@ State = Literal["done", "waits", "left out", "unknown"]
 
 LINKS_COUNTED = 100_000
 """The maximum number of pages linking to a URL that are counted."""
+NOT_VISITED = "not visited"
 _NAMED = 20
 _CLEAN_UPS = {
     "clean_session_ids": "a session id was taken out",
@@ -50,7 +52,7 @@ class Story:
 
     ``state`` is "done" if the URL has an outcome (``row``), "waits" if it is in the frontier, "left out" if
     pages link to it but the crawl did not add it, and "unknown" if nothing links to it. ``scope_refusal`` is
-    why a link to it would not be followed, and ``others`` has the outcomes of the URLs named in its row.
+    why a link to it would not be followed, ``limit_refusal`` why the first link to it was not, and ``others`` has the outcomes of the URLs named in its row.
     ``settings`` are the current ones, which may differ from those of the crawl.
     """
 
@@ -59,10 +61,12 @@ class Story:
     cleaned: list[str]
     state: State = "unknown"
     scope_refusal: str | None = None
+    limit_refusal: str | None = None
     is_seed: bool = False
     found: Finding | None = None
     linking_pages: int = 0
     depth: int | None = None
+    site_depth: int | None = None
     rules: list[Decision] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     row: Row | None = None
@@ -104,8 +108,10 @@ class Story:
             "cleaned": self.cleaned,
             "state": self.state,
             "scope_refusal": self.scope_refusal,
+            "limit_refusal": self.limit_refusal,
             "seed": self.is_seed,
             "depth": self.depth,
+            "site_depth": self.site_depth,
             "found": found and {"url": found.url, "anchor": found.anchor, "redirect": found.is_redirect},
             "linking_pages": self.linking_pages,
             "robots": [decision.to_dict() for decision in self.rules],
@@ -127,7 +133,7 @@ def why(collection: Collection, url: str) -> Story:
     story.settings = collection.settings.crawl
     story.scope_refusal = _scope(collection).refusal(story.url)
     _read_decisions(collection, story)
-    _read_links(collection, story)
+    finder = _read_links(collection, story)
     story.row = collection.page(story.url)
     if story.row is not None:
         story.state, story.depth = "done", story.row.depth
@@ -135,11 +141,15 @@ def why(collection: Collection, url: str) -> Story:
         story.others = _outcomes(collection, story.row)
         story.standings = _standings(collection, story.row)
         return story
-    story.depth = depth_in_frontier(collection, story.url)
-    if story.depth is not None or story.is_seed:
+    depths = depths_in_frontier(collection, story.url)
+    if depths is not None:
+        story.depth, story.site_depth = depths
+    if depths is not None or story.is_seed:
         story.state = "waits"
     elif story.linking_pages:
         story.state = "left out"
+        if story.scope_refusal is None and finder is not None:
+            story.limit_refusal = _limit(collection, story.url, finder)
     return story
 
 
@@ -207,10 +217,11 @@ def _append(urls: list[str], url: str) -> None:
         urls.append(url)
 
 
-def _read_links(collection: Collection, story: Story) -> None:
+def _read_links(collection: Collection, story: Story) -> Row | None:
+    """Counts the pages that link to the URL; returns the first."""
     committed = collection.length(Layout.LINKS)
     if not committed:
-        return
+        return None
     signature = _core.signature(story.url)
     pages = _core.pages_linking_to(collection.folder / Layout.LINKS, committed, signature, LINKS_COUNTED)
     story.linking_pages = len(pages)
@@ -219,17 +230,46 @@ def _read_links(collection: Collection, story: Story) -> None:
         story.found = Finding(
             finder.url, _anchor(collection, finder, story.url), finder.redirect == story.url
         )
+    return finder
 
 
 def _anchor(collection: Collection, finder: Row, url: str) -> str:
     """The anchor text of a link to ``url`` on the page ``finder``."""
-    if not finder.length or finder.text_length:
-        return ""
-    page = collection.record(finder).parse(collection.settings.crawl.max_bytes)
+    return next((anchor for link, anchor in _links(collection, finder) if link == url), "")
+
+
+def _links(collection: Collection, row: Row) -> list[tuple[str | None, str]]:
+    """The links of a stored page, each with its anchor text."""
+    if not row.length or row.text_length:
+        return []
+    page = collection.record(row).parse(collection.settings.crawl.max_bytes)
     if page is None:
-        return ""
-    links = clean(page.links, collection.settings.crawl)
-    return next((anchor for link, anchor in zip(links, page.anchors, strict=True) if link == url), "")
+        return []
+    return [*zip(clean(page.links, collection.settings.crawl), page.anchors, strict=True)]
+
+
+def _limit(collection: Collection, url: str, finder: Row) -> str | None:
+    """Why the link to a URL in scope on the page ``finder`` was not followed, by the settings of today."""
+    settings, state = collection.settings.crawl, collection.state("crawl")
+    depth, site_depth = depths_in_frontier(collection, finder.url) or (finder.depth, 0)
+    if settings.max_depth == 0:
+        return "only the seeds are fetched (max_depth is 0)"
+    if 0 <= settings.max_depth <= depth:
+        return f"it is farther from the seeds than max_depth ({settings.max_depth})"
+    if origin(url) == origin(finder.url) and 0 <= settings.max_site_depth <= site_depth:
+        return f"it is deeper in its site than max_site_depth ({settings.max_site_depth})"
+    scope = _scope(collection)
+    reached = [link for link, _ in _links(collection, finder) if link and scope.refusal(link) is None]
+    if settings.max_links and url not in reached[: settings.max_links]:
+        return f"it is not among the first links of {finder.url}, of which max_links ({settings.max_links}) are followed"
+    if settings.follow:
+        return f"crawl.follow ({settings.follow}) does not follow it"
+    seeds, led_to, before = state.get("seeds", []), state.get("led_to", []), state.get("reach")
+    if before is None or is_wider(reach_of(settings, seeds), before, seeds, led_to):
+        return "it was out of reach in the last run; the next run has wider settings and will take it in"
+    if state.get("reread"):
+        return "it was out of reach in earlier runs; the crawl is reading stored pages again, and will take it in"
+    return None
 
 
 def _standings(collection: Collection, row: Row) -> list[Standing]:
@@ -243,7 +283,7 @@ def _outcomes(collection: Collection, row: Row) -> dict[str, str]:
     """The outcomes of the URLs named in a row."""
     named = (row.redirect, row.duplicate_of, row.near_duplicate_of, row.canonical)
     rows = {url: collection.page(url) for url in named if url}
-    return {url: str(other.outcome) if other else "not visited" for url, other in rows.items()}
+    return {url: str(other.outcome) if other else NOT_VISITED for url, other in rows.items()}
 
 
 def _index(collection: Collection, row: Row) -> tuple[bool, str]:

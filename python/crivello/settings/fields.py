@@ -152,9 +152,30 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
     ] = 0
     max_volume: Annotated[int, _size(_LIMITS, "maximum bytes of response bodies per run; 0: no limit", 0)] = 0
     max_depth: Annotated[
-        int, _is(_LIMITS, "maximum number of links between a seed and a page; 0: no limit", ge=0, le=4095)
+        int,
+        _is(
+            _LIMITS,
+            "maximum number of links between a seed and a page; 0: fetch only the seeds; -1: no limit",
+            ge=-1,
+            le=2047,
+        ),
+    ] = -1
+    max_site_depth: Annotated[
+        int,
+        _is(
+            _LIMITS,
+            "maximum number of links inside a site, from the page by which its host was entered; -1: no limit",
+            ge=-1,
+            le=31,
+        ),
+    ] = -1
+    max_links: Annotated[
+        int, _is(_LIMITS, "follow only this many links of a page, the first in scope; 0: no limit", ge=0)
     ] = 0
     max_per_host: Annotated[int, _is(_LIMITS, "maximum number of pages per host; 0: no limit", ge=0)] = 0
+    max_per_domain: Annotated[
+        int, _is(_LIMITS, "maximum number of pages per registrable domain; 0: no limit", ge=0)
+    ] = 0
     max_share: Annotated[
         float,
         _is(
@@ -181,6 +202,15 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
         str,
         _one_of(_POLITENESS, "how the pause between visits to a host is computed", _CHOICES["politeness"]),
     ] = "relative"
+    burst: Annotated[
+        int,
+        _is(
+            _POLITENESS,
+            "absolute politeness: number of requests to a host before the pause",
+            ge=1,
+            le=10_000,
+        ),
+    ] = 1
     visit_time: Annotated[
         float,
         _time(_POLITENESS, "relative politeness: maximum seconds per visit to a host", gt=0, le=3600),
@@ -299,7 +329,7 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
             _URLS,
             "maximum chain of links between URLs that differ only in numbers; longer ones are traps",
             ge=1,
-            le=2047,
+            le=126,
         ),
     ] = 30
     max_repeats: Annotated[

@@ -61,10 +61,15 @@ impl Record {
     /// Parses the response; `None` if its type has no text. A body that decodes to more than `limit` bytes is
     /// an error.
     pub fn parse(&self, limit: usize) -> Result<Option<Page>> {
+        self.parse_with(limit, &parse::Rules::default())
+    }
+
+    /// Parses the response by the rules of a crawler.
+    pub fn parse_with(&self, limit: usize, rules: &parse::Rules<'_>) -> Result<Option<Page>> {
         let content_type = self.header("content-type");
         Ok(match self.text(limit)? {
-            (Reading::Html, body) => Some(parse::parse(&body, &self.url, content_type)),
-            (Reading::Text, body) => Some(parse::parse_text(&body, content_type)),
+            (Reading::Html, body) => Some(parse::parse_with(&body, &self.url, content_type, rules)),
+            (Reading::Text, body) => Some(parse::parse_text_with(&body, content_type, rules)),
             _ => None,
         })
     }

@@ -123,6 +123,10 @@ gauges! {
     parse_queue,
     /// Pages waiting to be written.
     write_queue,
+    /// The queue offset up to which stored pages were read again.
+    reread,
+    /// The queue offset at which that ends; 0: nothing is read again.
+    reread_end,
     /// Microseconds that connections were in use, summed over connections.
     busy_micros,
     /// Microseconds that connections could have been in use.

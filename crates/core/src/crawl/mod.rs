@@ -42,15 +42,16 @@ pub use counts::{Counts, Failure, Failures, Revisited};
 pub use fetching::politeness::Manner;
 pub use plan::Plan;
 pub use revisit::{Revisit, RevisitWriter};
-pub use seen::depth_of;
+pub use seen::tag_of;
 pub use shared::SlowHost;
-pub use tag::{MAX_CHAIN, MAX_DEPTH, Tag};
+pub use tag::{Layout, Tag};
 pub use work::{Found, Parsed, Work};
 pub use writing::Commit;
 pub use writing::policy::{Policy, Verdict};
 pub use writing::sieve::{SieveCommit, UrlSieve};
 pub use writing::store::{PageStore, Settings as StoreSettings, StoreCommit};
 
+use crate::collection::layout::URLS;
 use crate::{Error, Pulse, Result};
 use fetching::Scheduler;
 use parsing::Parser;
@@ -71,7 +72,7 @@ const CONVERT: &str = "convert";
 pub fn check(plan: &Plan) -> Result<()> {
     crate::fetch::check(&plan.crawl.fetch, &plan.software)?;
     Filters::new(&plan.crawl.kept)?;
-    plan.scope().map(drop)
+    plan.reach().map(drop)
 }
 
 /// What a crawl is started with.
@@ -104,12 +105,15 @@ impl Crawl {
         };
         let plan = Arc::new(plan);
         let settings = &plan.crawl;
-        let scope = Arc::new(RwLock::new(plan.scope()?));
+        let tags = Layout::of(&plan.folder, files.get(URLS).copied().unwrap_or(0))?;
+        tags.check(settings.reach.max_site_depth)?;
+        let reach = Arc::new(RwLock::new(plan.reach()?));
         let filters = Arc::new(Filters::new(&settings.kept)?);
         let shared = Arc::new(Shared::new(
             settings.queue_memory,
             settings.connections,
             settings.max_pages,
+            tags,
             plan.counts(),
         ));
         let capacity = shared.all_room as usize + CONTROL;
@@ -118,16 +122,15 @@ impl Crawl {
         let (to_parse, parsing) = bounded(capacity);
         let (to_convert, converting) = bounded(capacity);
         for seed in &plan.seeds {
-            sieve.offer(seed, Tag::default().pack());
+            sieve.offer(seed, Tag::default().pack(tags));
         }
         sieve.settle()?;
         let scheduler_events = events.clone();
         let wants_pages = policy.is_some();
-        let mut writer =
-            Writer::open(Arc::clone(&shared), &plan, &files, sieve, policy, orders.clone(), pulse)?;
-        writer.note_seeds(&plan.seeds)?;
         let parser =
-            Parser { plan: Arc::clone(&plan), filters, scope, wants_pages, shared: Arc::clone(&shared) };
+            Parser { plan: Arc::clone(&plan), filters, reach, wants_pages, shared: Arc::clone(&shared) };
+        let mut writer = Writer::open(&parser, &files, sieve, policy, orders.clone(), pulse)?;
+        writer.note_seeds(&plan.seeds)?;
         let mut threads = Vec::new();
         let failing = Arc::clone(&shared);
         threads.push(spawn("write", move || {

@@ -7,13 +7,14 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::counts::{Counts, Failures, Revisited};
+use super::parsing::reach::Reach;
 use super::settings::Settings;
+use super::writing::reread::RereadPlan;
 use super::writing::store;
 use crate::collection::Outcome;
 use crate::schedule;
 use crate::settings::section;
 use crate::sieve::{self, Files, Front, Opening, State};
-use crate::url::Scope;
 use crate::{Pulse, Result};
 
 /// The configuration of a crawl.
@@ -46,6 +47,8 @@ pub struct Plan {
     pub(crate) refresh: schedule::Options,
     /// The length of the queue of revisits; 0: there is none.
     pub(crate) revisits: u64,
+    /// Which stored pages are read again, because the reach is wider than before.
+    pub(crate) reread: Option<RereadPlan>,
 }
 
 /// The counters of earlier runs that are carried on.
@@ -74,10 +77,9 @@ impl Plan {
     }
 
     /// Which links are followed.
-    pub fn scope(&self) -> Result<Scope> {
+    pub fn reach(&self) -> Result<Reach> {
         let seeds: Vec<String> = self.seeds.iter().chain(&self.led_to).cloned().collect();
-        let patterns = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        Scope::new(self.crawl.scope, &seeds, &patterns(&self.crawl.include), &patterns(&self.crawl.exclude))
+        Reach::new(&self.crawl.reach, &seeds)
     }
 
     /// The counters to start from.

@@ -4,9 +4,10 @@ use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer};
 
 use super::fetching::politeness::Politeness;
+use super::parsing::reach::ReachSettings;
 use crate::media::Format;
 use crate::settings::{text, threads};
-use crate::url::{CleanUp, ScopeKind, TrapLimits, reason};
+use crate::url::{CleanUp, TrapLimits, reason};
 use crate::{Error, Result, fetch, sieve};
 
 /// The section `[crawl]`; the settings are described in `crivello.settings.fields`.
@@ -15,6 +16,8 @@ use crate::{Error, Result, fetch, sieve};
 pub struct Settings {
     #[serde(flatten)]
     pub(crate) politeness: Politeness,
+    #[serde(flatten)]
+    pub(crate) reach: ReachSettings,
     #[serde(flatten)]
     pub(crate) fetch: fetch::Options,
     #[serde(flatten)]
@@ -27,9 +30,6 @@ pub struct Settings {
     pub(crate) sieve_options: sieve::Options,
     /// A sieve that is not native may have any name.
     pub(crate) sieve: String,
-    pub(crate) scope: ScopeKind,
-    pub(crate) include: String,
-    pub(crate) exclude: String,
     pub(crate) user_agent: String,
     pub(crate) obey_robots: bool,
     pub(crate) cookies: bool,
@@ -43,9 +43,9 @@ pub struct Settings {
     pub(crate) parsers: usize,
     // For limits, 0 means none.
     pub(crate) max_redirects: u32,
-    pub(crate) max_depth: u32,
     pub(crate) max_chain: u32,
     pub(crate) max_per_host: u64,
+    pub(crate) max_per_domain: u64,
     pub(crate) max_share: f64,
     pub(crate) max_pages: u64,
     pub(crate) max_volume: u64,

@@ -9,6 +9,7 @@ use crossbeam_channel::Sender;
 use tokio::sync::{Notify, Semaphore};
 
 use super::counts::{Counts, Gauges};
+use super::tag::Layout;
 use super::work::Order;
 use crate::{Error, Result};
 
@@ -40,6 +41,8 @@ enum Ended {
 pub struct Shared {
     /// The current state of the threads.
     pub gauges: Gauges,
+    /// The layout of the tags in this collection.
+    pub tags: Layout,
     /// The outcome counters.
     counts: Mutex<Counts>,
     /// Permits for what is fetched and not yet stored (backpressure): a slow disk or parser holds the fetcher
@@ -72,7 +75,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Shared {
     /// For a crawl with at most `queue_bytes` of responses in flight and at most `max_pages` pages (0: no
     /// limit).
-    pub fn new(queue_bytes: usize, connections: usize, max_pages: u64, counts: Counts) -> Shared {
+    pub fn new(
+        queue_bytes: usize,
+        connections: usize,
+        max_pages: u64,
+        tags: Layout,
+        counts: Counts,
+    ) -> Shared {
         // Every request takes a permit, and some must be left for what is in flight.
         let least = (2 * connections).max(64);
         let all_room = (queue_bytes / BYTES_PER_UNIT).clamp(least, 1 << 20) as u32;
@@ -80,6 +89,7 @@ impl Shared {
             if max_pages == 0 { i64::MAX / 2 } else { i64::try_from(max_pages).unwrap_or(i64::MAX / 2) };
         Shared {
             gauges: Gauges::default(),
+            tags,
             counts: Mutex::new(counts),
             room: Semaphore::new(all_room as usize),
             all_room,

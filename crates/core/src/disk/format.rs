@@ -39,17 +39,22 @@ impl Format {
 
     /// Checks the header of a file that must have the current version, because older ones are no longer read.
     pub fn check_current(&self, path: &Path) -> Result<()> {
-        let mut start = Vec::with_capacity(Self::HEADER);
-        let file = File::open(path).map_err(Error::io(path))?;
-        file.take(Self::HEADER as u64).read_to_end(&mut start).map_err(Error::io(path))?;
-        let found = self.check(path, &start)?;
+        let found = self.version_of(path)?;
         if found < self.version {
             return Err(Error::Older { path: path.to_path_buf(), found, supported: self.version });
         }
         Ok(())
     }
 
-    /// Checks the header of a file, and returns the version it was written with.
+    /// Checks the header of the file at `path`, and returns the version it was written with.
+    pub fn version_of(&self, path: &Path) -> Result<u32> {
+        let mut start = Vec::with_capacity(Self::HEADER);
+        let file = File::open(path).map_err(Error::io(path))?;
+        file.take(Self::HEADER as u64).read_to_end(&mut start).map_err(Error::io(path))?;
+        self.check(path, &start)
+    }
+
+    /// Checks a header, and returns the version of the file.
     pub fn check(&self, path: &Path, start: &[u8]) -> Result<u32> {
         let kind = String::from_utf8_lossy(&self.kind).into_owned();
         if start.len() < Self::HEADER || start[..4] != *MAGIC || start[4..8] != self.kind {

@@ -15,8 +15,8 @@ use crate::disk::format::Format;
 use crate::disk::log::{LogStream, LogWriter};
 use crate::{Error, Result};
 
-/// The format of the queue, and of every file of entries.
-pub const FORMAT: Format = Format { kind: *b"URLS", version: 1 };
+/// The format of the queue, and of every file of entries. Version 2 has other tags (`crawl::tag`).
+pub const FORMAT: Format = Format { kind: *b"URLS", version: 2 };
 
 /// The reading end.
 pub struct Queue {

@@ -23,7 +23,7 @@ pub use crowd::QueryCounter;
 pub(crate) use escape::{escaped_byte, is_escaped_in_path};
 pub(crate) use host::{ends_in_number, push_host};
 pub use relative::Base;
-pub use scope::{Refusal, Scope, ScopeKind, domain, host_of, reason};
+pub use scope::{Refusal, Scope, ScopeKind, domain, domain_of, host_of, reason, same_site};
 pub use shape::same_shape;
 pub use standard::Url;
 pub use trap::{Trap, TrapLimits, trap};

@@ -187,6 +187,16 @@ fn folder(path: &str) -> &str {
     &path[..path.rfind('/').map_or(0, |slash| slash + 1)]
 }
 
+/// Whether two canonical URLs are on the same host and port; http and https are the same.
+pub fn same_site(one: &str, other: &str) -> bool {
+    split(one).0 == split(other).0
+}
+
+/// The registrable domain of a canonical URL.
+pub fn domain_of(url: &str) -> &str {
+    domain(split(url).0)
+}
+
 /// The host of a canonical URL, without its port.
 pub fn host_of(url: &str) -> &str {
     without_port(split(url).0)

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::cookies::Cookies;
+use super::domains::Domain;
 use crate::collection::Outcome;
 use crate::collection::layout::HOSTS;
 use crate::crawl::work::Work;
@@ -57,6 +58,8 @@ pub struct Host {
     pub inside: bool,
     /// The state that is persisted.
     pub record: HostRecord,
+    /// The pages of its registrable domain.
+    pub domain: Rc<Domain>,
     /// The number of consecutive failed requests.
     pub failures: u32,
     /// The number of requests made.

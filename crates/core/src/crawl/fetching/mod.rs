@@ -6,6 +6,7 @@
 //! wake-up, and between two events the thread sleeps exactly until the next host may be fetched from.
 
 pub(crate) mod cookies;
+pub(crate) mod domains;
 pub(crate) mod hosts;
 pub(crate) mod politeness;
 pub(crate) mod rules;
@@ -22,6 +23,7 @@ use crossbeam_channel::{Receiver, Sender};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinSet;
 
+use super::fetching::domains::Domains;
 use super::fetching::hosts::{Host, HostMemory, SharedHost};
 use super::fetching::visit::KEEP_ALIVE;
 use super::parsing::origin;
@@ -59,6 +61,7 @@ pub struct Scheduler {
     /// The hosts that left the workbench and are still cached, oldest first.
     outside: RefCell<VecDeque<HostKey>>,
     pub(in crate::crawl) memory: RefCell<HostMemory>,
+    domains: RefCell<Domains>,
     pub(in crate::crawl) queries: RefCell<QueryCounter>,
     pub(in crate::crawl) to_parse: Sender<Fetched>,
     pub(in crate::crawl) to_convert: Sender<Fetched>,
@@ -97,6 +100,7 @@ impl Scheduler {
             hosts: RefCell::default(),
             outside: RefCell::default(),
             memory: RefCell::new(HostMemory::open(&plan.folder, files, pulse)?),
+            domains: RefCell::default(),
             queries: RefCell::new(QueryCounter::new(plan.crawl.max_queries)),
             urls: RefCell::new(LogAccess::open(&plan.folder.join(URLS))?),
             revisits: RefCell::new(revisits),
@@ -168,6 +172,7 @@ impl Scheduler {
         for (key, host) in self.hosts.borrow().iter() {
             self.memory.borrow_mut().remember(key.0, &host.borrow().record);
         }
+        self.domains.borrow_mut().save(&mut self.memory.borrow_mut());
         self.look();
         let hosts = self.memory.borrow_mut().flush()?;
         let waiting = self.frontier.borrow().oldest();
@@ -240,6 +245,7 @@ impl Scheduler {
         let damaged = || Error::Invalid(format!("{} is no URL that can be crawled", work.url));
         let origin = Origin::of(&work.url).ok_or_else(damaged)?;
         let record = self.memory.borrow_mut().recall(key.0)?;
+        let domain = self.domains.borrow_mut().of(&work.url, &mut self.memory.borrow_mut())?;
         let resolved = self.resolve(&origin.host).await;
         let (address, given_up) = match resolved {
             Ok(address) => (address, None),
@@ -260,6 +266,7 @@ impl Scheduler {
             again: Default::default(),
             inside: true,
             record,
+            domain,
             failures: 0,
             requests: 0,
             seconds: 0.0,
@@ -392,7 +399,7 @@ impl Scheduler {
         let mut urls = self.urls.borrow_mut();
         let record = urls.get(offset)?;
         let (tag, url) = unpack(record.payload).map_err(|reason| Error::corrupt(URLS, offset, reason))?;
-        let (tag, url) = (Tag::unpack(tag), url.to_owned());
+        let (tag, url) = (Tag::unpack(tag, self.shared.tags), url.to_owned());
         Ok(Work { offset, tag, url, attempts: 0, counted: false, revisit: None })
     }
 

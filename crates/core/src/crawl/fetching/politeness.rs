@@ -3,7 +3,7 @@
 //! *Relative* politeness fetches for at most `visit_time` and `visit_requests` over one keep-alive
 //! connection, and then rests s′/p for the time s′ that the visit really took: a slow server is asked less
 //! often, and the crawl takes at most the share p / (1 + p) of a host's time. *Absolute* politeness leaves a
-//! fixed gap between the end of a request and the next. In both modes the host's Crawl-delay (up to a limit)
+//! fixed gap after every request, or after every `burst` of them. In both modes the host's Crawl-delay (up to a limit)
 //! and its Retry-After are honoured, and an IP address, which many hosts may share, has a delay as well. The
 //! strictest rule wins. From the notes' section 2.7.
 
@@ -33,6 +33,8 @@ pub struct Politeness {
     /// The gap between the end of a request to a host and the next; setting it makes politeness absolute.
     #[serde(deserialize_with = "optional_seconds")]
     delay: Option<Duration>,
+    /// The number of requests after which the gap comes.
+    burst: u32,
     /// The maximum duration of a visit, and below the maximum number of its requests.
     #[serde(deserialize_with = "seconds")]
     visit_time: Duration,
@@ -92,9 +94,8 @@ impl Politeness {
     /// Whether one more request may follow immediately.
     pub fn goes_on(&self, stay: &Stay, crawl_delay: Duration) -> bool {
         stay.requests == 0
-            || (self.is_relative()
-                && stay.requests < self.visit_requests
-                && stay.took < self.visit_time
+            || (stay.requests < if self.is_relative() { self.visit_requests } else { self.burst }
+                && (!self.is_relative() || stay.took < self.visit_time)
                 && crawl_delay.is_zero()
                 && stay.asked.is_zero())
     }
@@ -127,6 +128,7 @@ mod tests {
         Politeness {
             politeness: Manner::Relative,
             delay: None,
+            burst: 1,
             visit_time: SECOND,
             visit_requests: 10,
             visit_share: 0.2,
@@ -162,6 +164,16 @@ mod tests {
             let rest = politeness.rest(&stay(1, 9 * SECOND), Duration::ZERO);
             assert_eq!(rest, Rest { host: 4 * SECOND, address: SECOND });
         }
+    }
+
+    #[test]
+    fn a_burst_is_some_requests_and_then_the_gap() {
+        let politeness = Politeness { delay: Some(4 * SECOND), burst: 3, ..relative() };
+        assert!(politeness.goes_on(&stay(2, 9 * SECOND), Duration::ZERO));
+        assert!(!politeness.goes_on(&stay(3, SECOND), Duration::ZERO));
+        assert!(!politeness.goes_on(&stay(1, SECOND), SECOND), "a Crawl-delay is between any two requests");
+        assert!(!politeness.goes_on(&Stay { asked: SECOND, ..stay(1, SECOND) }, Duration::ZERO));
+        assert_eq!(politeness.rest(&stay(3, SECOND), Duration::ZERO).host, 4 * SECOND);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! returns the token with the delay that politeness requires.
 
 use std::net::IpAddr;
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -21,6 +22,8 @@ use crate::url::trap;
 const GIVE_UP: u32 = 10;
 /// The longest delay over which a connection is kept alive.
 pub(in crate::crawl) const KEEP_ALIVE: Duration = Duration::from_secs(5);
+/// How long a URL waits while requests to other hosts of its domain hold the last places of `max_per_domain`.
+const DOMAIN_WAIT: Duration = Duration::from_millis(100);
 /// The number of pages from which a host's share of the crawl is checked.
 const SHARE_FROM: u64 = 1000;
 /// A visit that spends this long on refusing URLs ends, and the host rests ten times as long.
@@ -141,6 +144,9 @@ impl Scheduler {
         if settings.max_per_host > 0 && host.record.fetched >= settings.max_per_host {
             return Some((Outcome::Limit, format!("max_per_host is {}", settings.max_per_host)));
         }
+        if settings.max_per_domain > 0 && host.domain.fetched() >= settings.max_per_domain {
+            return Some((Outcome::Limit, format!("max_per_domain is {}", settings.max_per_domain)));
+        }
         let pages = match settings.max_pages {
             0 => self.shared.gauges.requests.get().max(SHARE_FROM),
             pages => pages,
@@ -161,6 +167,13 @@ impl Scheduler {
             host.borrow_mut().again.push_front(work);
             return false;
         }
+        let domain = Rc::clone(&host.borrow().domain);
+        if !domain.take(self.plan.crawl.max_per_domain) {
+            self.shared.budget.fetch_add(1, Ordering::AcqRel);
+            host.borrow_mut().again.push_front(work);
+            stay.asked = stay.asked.max(DOMAIN_WAIT);
+            return false;
+        }
         room.forget();
         work.counted = true;
         let when = now();
@@ -175,8 +188,11 @@ impl Scheduler {
         };
         let answer = self.get(host, &request, stay).await;
         let address = host.borrow().address;
+        let asks_again =
+            |response: &Response| is_busy(response.status) && work.attempts < self.plan.crawl.retries;
+        domain.settle(answer.as_ref().is_ok_and(|response| !asks_again(response)));
         match answer {
-            Ok(response) if is_busy(response.status) && work.attempts < self.plan.crawl.retries => {
+            Ok(response) if asks_again(&response) => {
                 stay.asked = stay.asked.max(self.busy(host, &response));
                 let reason = format!("the host answers {}", response.status);
                 self.again(host, work, reason, Some(response.status), stay.asked);

@@ -1,6 +1,7 @@
 //! The parser threads: from a response to what is stored of it.
 
 pub(crate) mod convert;
+pub(crate) mod reach;
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, RwLock};
@@ -8,6 +9,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use super::counts::Failure;
 use super::parsing::convert::Converted;
+use super::parsing::reach::{Reach, links_of, redirected};
 use super::plan::Plan;
 use super::revisit::Revisit;
 use super::settings::Filters;
@@ -15,14 +17,14 @@ use super::shared::Shared;
 use super::tag::Tag;
 use super::work::{Fetched, Found, Parsed, Unanswered};
 use crate::calendar::timestamp;
-use crate::collection::{Outcome, PAYLOAD_DIGEST, Row, payload_digest, warc_record};
+use crate::collection::{Outcome, PAYLOAD_DIGEST, Record, Row, payload_digest, warc_record};
 use crate::encoding::{self, Undecodable};
 use crate::fetch::Response;
 use crate::graph::PageLinks;
 use crate::media::{Format, Reading, essence, may_have_text, media_type};
 use crate::parse::{self, Page};
-use crate::url::{Scope, Url, canonical_with, clean};
-use crate::{Result, Signature};
+use crate::url::{Url, canonical_with, clean};
+use crate::{Error, Result, Signature};
 
 /// What every parser thread needs.
 #[derive(Clone)]
@@ -32,7 +34,7 @@ pub struct Parser {
     /// Which pages are kept.
     pub filters: Arc<Filters>,
     /// Which links are followed.
-    pub scope: Arc<RwLock<Scope>>,
+    pub reach: Arc<RwLock<Reach>>,
     /// Whether parsed pages are sent along with their links, for a policy to judge by.
     pub wants_pages: bool,
     /// Says when the crawl is stopping.
@@ -168,11 +170,7 @@ impl Parser {
     /// Parses a body.
     fn read(&self, row: &Row, content_type: Option<&str>, body: &[u8], response: &Response) -> Body {
         let tags: Vec<&str> = response.all("x-robots-tag").collect();
-        let rules = parse::Rules {
-            agent: &self.plan.crawl.user_agent,
-            srcset: self.plan.crawl.images,
-            x_robots_tag: &tags,
-        };
+        let rules = self.rules(&tags);
         let media_type = row.content_type.as_deref();
         match reading(media_type, &self.plan) {
             Reading::Html => Body::of(parse::parse_with(body, &row.url, content_type, &rules)),
@@ -218,31 +216,45 @@ impl Parser {
         canonical.iter_mut().for_each(|url| clean(url, &self.plan.crawl.clean_up));
         row.canonical = canonical.filter(|canonical| *canonical != row.url);
         parsed.words = Some((page.digest, page.simhash));
-        let depth = parsed.work.tag.depth + 1;
-        let deep = self.plan.crawl.max_depth > 0 && depth > self.plan.crawl.max_depth;
-        let scope = self.scope.read().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let links = std::mem::take(&mut page.links);
-        let anchors = std::mem::take(&mut page.anchors);
-        let flags = page.same_shape.iter().zip(&page.vouched);
-        for ((mut url, anchor), (alike, vouched)) in links.into_iter().zip(anchors).zip(flags) {
-            clean(&mut url, &self.plan.crawl.clean_up);
+        let (tag, canonical) = (parsed.work.tag, row.canonical.as_deref());
+        let (mut found, counted) = links_of(&mut page, &row.url, canonical, tag, &self.plan.crawl.clean_up);
+        for (link, vouched) in found.iter().zip(&page.vouched) {
             let kept = if *vouched { &mut parsed.links.followed } else { &mut parsed.links.nofollow };
-            kept.push(Signature::of(url.as_bytes()));
-            if !deep && scope.allows(&url).is_ok() {
-                let chain = if *alike { parsed.work.tag.chain + 1 } else { 0 };
-                parsed.found.push(Found { url, anchor, tag: Tag { depth, chain, ..Tag::default() } });
-            }
+            kept.push(Signature::of(link.url.as_bytes()));
         }
+        let reach = self.reach.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut follows = reach.follows(&found, counted).into_iter();
+        found.retain(|_| follows.next() == Some(true));
+        parsed.found = found;
         for mut url in std::mem::take(&mut page.nofollow_links) {
             clean(&mut url, &self.plan.crawl.clean_up);
             parsed.links.nofollow.push(Signature::of(url.as_bytes()));
         }
-        // The canonical URL that the page declares is worth a visit, too.
-        if let Some(url) = row.canonical.clone().filter(|url| !deep && scope.allows(url).is_ok()) {
-            let tag = Tag { depth, ..Tag::default() };
-            parsed.found.push(Found { url, anchor: row.title.clone(), tag });
-        }
         parsed.page = self.wants_pages.then(|| Box::new(page));
+    }
+
+    /// The links of a stored page, as they were found in it, and the number of them to which `max_links`
+    /// applies; `None` if it has no markup.
+    pub fn links_again(
+        &self,
+        record: &Record,
+        row: &Row,
+        tag: Tag,
+    ) -> Result<Option<(Page, Vec<Found>, usize)>> {
+        let all = record.headers.iter().filter(|(name, _)| name == "x-robots-tag");
+        let tags: Vec<&str> = all.map(|(_, value)| value.as_str()).collect();
+        let rules = self.rules(&tags);
+        let page =
+            catch_unwind(AssertUnwindSafe(|| record.parse_with(self.plan.crawl.fetch.max_bytes, &rules)));
+        let failed = |_| Err(Error::Invalid(format!("{}: the parser failed", row.url)));
+        let Some(mut page) = page.unwrap_or_else(failed)? else { return Ok(None) };
+        let canonical = row.canonical.as_deref();
+        let (links, counted) = links_of(&mut page, &row.url, canonical, tag, &self.plan.crawl.clean_up);
+        Ok(Some((page, links, counted)))
+    }
+
+    fn rules<'a>(&'a self, x_robots_tag: &'a [&'a str]) -> parse::Rules<'a> {
+        parse::Rules { agent: &self.plan.crawl.user_agent, srcset: self.plan.crawl.images, x_robots_tag }
     }
 
     fn lead_on(&self, location: &str, row: &mut Row, parsed: &mut Parsed) {
@@ -253,14 +265,13 @@ impl Parser {
             return;
         };
         parsed.links.followed.push(Signature::of(target.as_bytes()));
-        let tag =
-            Tag { redirects: parsed.work.tag.redirects + 1, level: parsed.work.tag.level, ..parsed.work.tag };
+        let tag = redirected(parsed.work.tag, &row.url, &target);
         if parsed.work.tag.depth == 0 {
             // Where a seed redirects to (from http to https, to www) belongs to the scope of the seed.
-            self.scope.write().unwrap_or_else(|poisoned| poisoned.into_inner()).add_seed(&target);
+            self.reach.write().unwrap_or_else(|poisoned| poisoned.into_inner()).add_seed(&target);
         }
-        let scope = self.scope.read().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Err(refusal) = scope.allows(&target) {
+        let reach = self.reach.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Err(refusal) = reach.allows(&target) {
             row.detail = refusal.to_string();
         } else if tag.redirects > self.plan.crawl.max_redirects {
             row.detail = format!("the chain of redirects is longer than {}", self.plan.crawl.max_redirects);

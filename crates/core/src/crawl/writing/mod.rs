@@ -7,6 +7,7 @@
 pub(crate) mod decisions;
 pub(crate) mod duplicates;
 pub(crate) mod policy;
+pub(crate) mod reread;
 pub(crate) mod sieve;
 pub(crate) mod store;
 use std::collections::HashMap;
@@ -17,18 +18,19 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use super::counts::{Counts, Failure, Revisited};
-use super::parsing::origin;
-use super::plan::Plan;
+use super::parsing::{Parser, origin};
 use super::revisit::Revisits;
 use super::shared::Shared;
 use super::tag::Tag;
-use super::work::{Event, Order, Parsed, Unanswered, Work};
+use super::work::{Event, Found, Order, Parsed, Unanswered, Work};
 use super::writing::decisions::Decision;
 use super::writing::policy::Policy;
+use super::writing::reread::Reread;
 use super::writing::sieve::UrlSieve;
 use super::writing::store::{PageStore, StoreCommit};
 use crate::collection::{Outcome, Row, TableState, layout};
 use crate::disk::file::DurableFile;
+use crate::parse::Page;
 use crate::schedule::{self, Schedule, Visit};
 use crate::{Error, Pulse, Result, Signature};
 
@@ -52,6 +54,8 @@ pub struct Commit {
     pub position: u64,
     /// The redirect targets of seeds.
     pub led_to: Vec<String>,
+    /// The queue offset from which stored pages are still to be read again.
+    pub reread: Option<u64>,
     /// The description of the sieve, as JSON.
     pub described: String,
     /// The counters at this checkpoint.
@@ -74,6 +78,8 @@ pub struct Writer {
     sieve: Box<dyn UrlSieve>,
     policy: Option<Box<dyn Policy>>,
     store: PageStore,
+    /// Brings back links that earlier runs refused; `None` if there are none, or no longer.
+    reread: Option<Reread>,
     led_to: Vec<String>,
     refresh: schedule::Options,
     /// The pages that this run visits again and that are not yet handed out.
@@ -92,20 +98,21 @@ pub struct Writer {
 impl Writer {
     /// Opens everything as it was committed.
     pub fn open(
-        shared: Arc<Shared>,
-        plan: &Plan,
+        parser: &Parser,
         files: &HashMap<String, u64>,
         sieve: Box<dyn UrlSieve>,
         policy: Option<Box<dyn Policy>>,
         orders: Sender<Order>,
         pulse: &Pulse,
     ) -> Result<Writer> {
+        let (plan, shared) = (&parser.plan, Arc::clone(&parser.shared));
         let (software, near) = (&plan.software, plan.crawl.near_distance);
         let store = PageStore::open(&plan.folder, &plan.store, software, near, pulse)?;
         Ok(Writer {
             sieve,
             policy,
             store,
+            reread: Reread::open(parser.clone(), files)?,
             led_to: Vec::new(),
             refresh: plan.refresh.clone(),
             revisits: (plan.revisits > 0).then(|| Revisits::open(&plan.folder, plan.revisits)).transpose()?,
@@ -154,6 +161,9 @@ impl Writer {
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if !self.shared.is_stopping() {
+                if events.is_empty() {
+                    self.read_again()?;
+                }
                 self.hand_out()?;
             }
             self.shared.gauges.write_queue.set(events.len() as u64);
@@ -164,7 +174,7 @@ impl Writer {
     /// When to check the sieve again even if no event arrives.
     fn deadline(&self) -> Option<Instant> {
         let stopping = self.shared.is_stopping();
-        if self.has_more && !stopping {
+        if (self.has_more || self.reread.is_some()) && !stopping {
             return Some(Instant::now());
         }
         (self.hungry && !stopping && self.sieve.has_waiting()).then_some(self.next_flush)
@@ -180,14 +190,13 @@ impl Writer {
         }
         let links = parsed.links.followed.len() as u64;
         self.shared.count(|counts| counts.links += links);
-        self.judge(&mut parsed)?;
+        if let Some(page) = &parsed.page {
+            self.judge(&parsed.row.url, parsed.work.tag, page, &mut parsed.found)?;
+        }
         if let Some(failure) = parsed.failure.take() {
             self.note_failure(&parsed.row.url, failure)?;
         }
-        for found in &parsed.found {
-            self.sieve.offer(&found.url, found.tag.pack());
-        }
-        self.sieve.settle()?;
+        self.offer(&parsed.found)?;
         match before {
             Some(before) => self.reschedule(&parsed.row, before)?,
             None => self.shared.count(|counts| counts.count(&parsed.row)),
@@ -237,22 +246,57 @@ impl Writer {
         Ok(())
     }
 
+    /// Adds links to the sieve.
+    fn offer(&mut self, found: &[Found]) -> Result<()> {
+        for found in found {
+            self.sieve.offer(&found.url, found.tag.pack(self.shared.tags));
+        }
+        self.sieve.settle()
+    }
+
+    /// Adds links of stored pages that earlier runs refused, for a batch of pages.
+    fn read_again(&mut self) -> Result<()> {
+        let Some(reread) = &mut self.reread else { return Ok(()) };
+        let pages = reread.next(&mut self.store)?;
+        let (next, end) = reread.progress();
+        self.shared.gauges.reread.set(next);
+        self.shared.gauges.reread_end.set(end);
+        let Some(pages) = pages else {
+            self.reread = None;
+            return Ok(());
+        };
+        for mut page in pages {
+            if let Some(detail) = page.failure.take() {
+                let (time, event) = (now(), "not read again");
+                self.store.note(&Decision { time, url: page.url, event, detail, ..Decision::default() })?;
+                continue;
+            }
+            self.store.add_anchors(&page.url, &page.found)?;
+            if let Some(content) = &page.page {
+                self.judge(&page.url, page.tag, content, &mut page.found)?;
+            }
+            self.offer(&page.found)?;
+        }
+        self.tell();
+        Ok(())
+    }
+
     /// Asks the policy about the links of a page, and drops those that it rejects.
-    fn judge(&mut self, parsed: &mut Parsed) -> Result<()> {
-        let (Some(policy), Some(page)) = (&mut self.policy, &parsed.page) else { return Ok(()) };
-        if parsed.found.is_empty() {
+    fn judge(&mut self, url: &str, tag: Tag, page: &Page, found: &mut Vec<Found>) -> Result<()> {
+        let Some(policy) = &mut self.policy else { return Ok(()) };
+        if found.is_empty() {
             return Ok(());
         }
-        let verdict = policy.judge(&parsed.row.url, parsed.work.tag, page, &parsed.found)?;
+        let verdict = policy.judge(url, tag, page, found)?;
         let mut levels = verdict.levels.into_iter();
-        parsed.found.retain_mut(|found| match levels.next().flatten() {
+        found.retain_mut(|found| match levels.next().flatten() {
             Some(level) => {
                 found.tag.level = level;
                 true
             }
             None => false,
         });
-        verdict.failures.into_iter().try_for_each(|failure| self.note_failure(&parsed.row.url, failure))
+        verdict.failures.into_iter().try_for_each(|failure| self.note_failure(url, failure))
     }
 
     /// Counts and logs an extension's failure on a page.
@@ -330,7 +374,8 @@ impl Writer {
             return Ok(());
         }
         let now = Instant::now();
-        while self.sieve.has_waiting() && (self.open == 0 || (self.hungry && now >= self.next_flush)) {
+        let is_last = self.open == 0 && self.reread.is_none();
+        while self.sieve.has_waiting() && (is_last || (self.hungry && now >= self.next_flush)) {
             let shared = Arc::clone(&self.shared);
             let go_on = move || !shared.is_stopping();
             let entries = match self.sieve.take(BATCH, &Pulse::new(&go_on)) {
@@ -340,7 +385,7 @@ impl Writer {
             self.next_flush = Instant::now() + now.elapsed().max(Duration::from_millis(1)) * FLUSH_SHARE;
             self.order(&entries)?;
         }
-        if self.open == 0 {
+        if self.open == 0 && self.reread.is_none() {
             self.shared.finish(None);
         }
         Ok(())
@@ -369,7 +414,7 @@ impl Writer {
                 continue;
             }
             let host = Signature::of(origin(entry.url).as_bytes()).0;
-            visits.push((entry.offset, host, Tag::unpack(entry.tag).level));
+            visits.push((entry.offset, host, Tag::unpack(entry.tag, self.shared.tags).level));
         }
         self.send(visits);
         Ok(())
@@ -400,6 +445,7 @@ impl Writer {
         commit.handles.push(handle);
         commit.position = position.oldest.map_or(self.sieve.next(), |oldest| oldest.min(self.sieve.next()));
         commit.led_to = self.led_to.clone();
+        commit.reread = self.reread.as_ref().map(|reread| reread.progress().0);
         commit.hosts = self.store.hosts();
         self.tell();
         commit.counts = self.shared.counts();

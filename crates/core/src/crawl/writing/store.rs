@@ -18,7 +18,7 @@ use crate::collection::{
     ArchiveWriter, Change, Manifest, Outcome, Row, Since, TableState, TableWriter, layout,
 };
 use crate::crawl::parsing::origin;
-use crate::crawl::work::Parsed;
+use crate::crawl::work::{Found, Parsed};
 use crate::disk::file::DurableFile;
 use crate::disk::log::LogWriter;
 use crate::graph::{AnchorLog, LINKS};
@@ -181,6 +181,12 @@ impl PageStore {
     /// The table.
     pub fn table(&mut self) -> &mut TableWriter {
         &mut self.table
+    }
+
+    /// Adds the anchor texts of links that a stored page has.
+    pub fn add_anchors(&mut self, url: &str, found: &[Found]) -> Result<()> {
+        let links = found.iter().map(|found| (found.url.as_str(), found.anchor.as_str()));
+        self.anchors.append(Signature::of(url.as_bytes()), links)
     }
 
     /// The number of hosts that answered.
