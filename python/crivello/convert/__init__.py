@@ -24,10 +24,32 @@ from crivello.convert.markup import Markup
 
 __all__ = ["READERS", "Converted", "Markup", "Unreadable", "read"]
 
-# The module that reads each media type. The core's table of formats (crates/core/src/media.rs) has the same
-# types, with their aliases, extensions and first bytes.
+_OFFICE = "application/vnd.openxmlformats-officedocument."
+_OPEN = "application/vnd.oasis.opendocument."
+
+# The module that reads each media type. The core's table of formats (crates/core/src/media/formats.rs) has the
+# same types, with their aliases, extensions and first bytes.
 READERS = {
     "application/pdf": "pdf",
+    f"{_OFFICE}wordprocessingml.document": "office",
+    f"{_OFFICE}presentationml.presentation": "office",
+    f"{_OFFICE}spreadsheetml.sheet": "office",
+    f"{_OPEN}text": "opendocument",
+    f"{_OPEN}presentation": "opendocument",
+    f"{_OPEN}spreadsheet": "opendocument",
+    "application/rtf": "rich_text",
+    "application/epub+zip": "epub",
+    "text/markdown": "markdown",
+    "application/x-tex": "latex",
+    "application/x-troff-man": "manual",
+    "message/rfc822": "mail",
+    "application/mbox": "mail",
+    "application/xml": "generic_xml",
+    "application/zip": "archives",
+    "application/x-tar": "archives",
+    "application/gzip": "archives",
+    "application/x-bzip2": "archives",
+    "application/x-xz": "archives",
 }
 
 

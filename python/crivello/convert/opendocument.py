@@ -1,0 +1,97 @@
+"""Open Document: ODT, ODP, ODS (ISO/IEC 26300)."""
+
+from __future__ import annotations
+
+from crivello.convert import Converted, Markup, Unreadable
+from crivello.convert.package import Package, metadata, parse
+
+# Deleted text, and the names of what is not text.
+_SKIPPED = frozenset({"tracked-changes", "scripts", "font-face-decls", "automatic-styles", "forms"})
+
+
+def read(body: bytes, url: str, media_type: str, charset: str | None) -> Converted:
+    """A text, a presentation or a spreadsheet: all have the same elements."""
+    del url, charset
+    package = Package(body)
+    if b"encryption-data" in package.file("META-INF/manifest.xml"):
+        raise Unreadable("it is encrypted")
+    markup = Markup()
+    _Content(markup, is_sheet="spreadsheet" in media_type).read(package)
+    about = metadata(package.pieces("meta.xml"))
+    date = about.get("date") or about.get("creation-date", "")
+    return Converted(about.get("title", ""), str(markup), about.get("language", ""), date)
+
+
+class _Content:
+    def __init__(self, markup: Markup, *, is_sheet: bool) -> None:
+        self._markup, self._is_sheet = markup, is_sheet
+        self._skipped = self._level = self._depth = 0
+        self._frames: list[bool] = []
+        self._url = ""
+        self._anchor: list[str] = []
+
+    def read(self, package: Package) -> None:
+        if "content.xml" not in package.names:
+            raise Unreadable("it is damaged (there is no content.xml)")
+        parse(package.pieces("content.xml"), self._start, self._end, self._characters)
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if self._skipped or tag in _SKIPPED:
+            self._skipped += 1
+        elif tag in ("p", "h"):
+            # A note is inside a paragraph, and has paragraphs of its own.
+            if not self._is_sheet:
+                self._end_line()
+            self._depth += 1
+            self._level = min(int(attributes.get("outline-level", "1") or 1), 6) if tag == "h" else 0
+        elif tag == "a":
+            self._end_link()
+            self._url = attributes.get("href", "")
+        elif tag in ("s", "tab", "line-break"):
+            self._put(" ")
+        elif tag == "table" and self._is_sheet:
+            self._markup.heading(attributes.get("name", ""))
+        elif tag == "frame":
+            self._frames.append(attributes.get("class") in ("title", "subtitle"))
+
+    def _end(self, tag: str) -> None:
+        if self._skipped:
+            self._skipped -= 1
+        elif tag in ("p", "h"):
+            self._depth -= 1
+            self._end_link()
+            if self._is_sheet:
+                self._markup.text(" ")
+            else:
+                self._end_line()
+        elif tag == "table-row" and self._is_sheet:
+            self._end_line()
+        elif tag == "a":
+            self._end_link()
+        elif tag == "frame":
+            self._frames.pop()
+
+    def _characters(self, text: str) -> None:
+        if self._depth and not self._skipped:
+            self._put(text)
+
+    def _put(self, text: str) -> None:
+        if self._url:
+            self._anchor.append(text)
+        else:
+            self._markup.text(text)
+
+    def _end_link(self) -> None:
+        anchor = "".join(self._anchor)
+        if "://" in self._url:
+            self._markup.link(self._url, anchor)
+        else:
+            self._markup.text(anchor)
+        self._anchor.clear()
+        self._url = ""
+
+    def _end_line(self) -> None:
+        self._end_link()
+        level = self._level or (2 if self._frames and self._frames[-1] else 0)
+        self._markup.line(level)
+        self._level = 0

@@ -1,0 +1,156 @@
+"""Documents that are ZIP files of XML: unpacked within a limit, and parsed without expanding entities."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from xml.parsers import expat
+
+from crivello.convert import Unreadable
+
+UNPACKED = 256 * 2**20
+"""The most bytes that a document may unpack to."""
+
+_PIECE = 2**16
+_COMPOUND = b"\xd0\xcf\x11\xe0"
+_ENTITY = 1024
+
+
+class Budget:
+    """Counts the bytes that come out of a document, and stops at the limit."""
+
+    def __init__(self) -> None:
+        self._left = UNPACKED
+
+    def take(self, length: int) -> None:
+        """Counts bytes."""
+        self._left -= length
+        if self._left < 0:
+            raise Unreadable(f"it unpacks to more than {UNPACKED >> 20} MiB")
+
+
+class Package:
+    """A ZIP file."""
+
+    def __init__(self, body: bytes) -> None:
+        if body.startswith(_COMPOUND):
+            # Office suites keep an encrypted package in a compound file.
+            raise Unreadable("it is encrypted")
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(body))
+        except zipfile.BadZipFile as error:
+            raise Unreadable(f"it is damaged ({error})") from None
+        self._budget = Budget()
+        self.names = dict.fromkeys(self._zip.namelist())
+
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """The content of a file, piece by piece; nothing if there is none."""
+        if name not in self.names:
+            return
+        info = self._zip.getinfo(name)
+        if info.flag_bits & 1:
+            raise Unreadable("it is encrypted")
+        with self._zip.open(info) as file:
+            while piece := file.read(_PIECE):
+                self._budget.take(len(piece))
+                yield piece
+
+    def file(self, name: str) -> bytes:
+        """The content of a file; empty if there is none."""
+        return b"".join(self.pieces(name))
+
+    def relations(self, part: str) -> dict[str, str]:
+        """The targets of the relationships of a part of Office Open XML, by id: files, or absolute URLs."""
+        folder, name = posixpath.split(part)
+        found: dict[str, str] = {}
+
+        def start(tag: str, attributes: dict[str, str]) -> None:
+            if tag == "Relationship":
+                target = attributes.get("Target", "")
+                if attributes.get("TargetMode") != "External":
+                    target = posixpath.normpath(posixpath.join("/", folder, target))[1:]
+                found[attributes.get("Id", "")] = target
+
+        parse(self.pieces(f"{folder}/_rels/{name}.rels" if folder else f"_rels/{name}.rels"), start)
+        return found
+
+
+def parse(
+    pieces: Iterable[bytes],
+    start: Callable[[str, dict[str, str]], object] | None = None,
+    end: Callable[[str], object] | None = None,
+    text: Callable[[str], object] | None = None,
+    charset: str | None = None,
+) -> None:
+    """Parses XML. Elements and attributes are known by their local names, whatever their namespace.
+
+    Entities that a document declares are expanded if they are short and refer to no others, so that the result is
+    never much larger than the document; a document with other ones is refused ("billion laughs").
+    """
+    parser = expat.ParserCreate(charset)
+    parser.buffer_text = True
+    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    # Names with a dozen prefixes come by the million.
+    known: dict[str, str] = {}
+
+    def local(name: str) -> str:
+        short = known.get(name)
+        if short is None:
+            short = known[name] = name.rpartition(":")[2]
+        return short
+
+    if start is not None:
+        begin = start
+
+        def started(name: str, attributes: dict[str, str]) -> None:
+            named = {local(key): value for key, value in attributes.items()} if attributes else {}
+            if len(named) < len(attributes):
+                # An id and the id of a relationship: the second one has a prefix, and is meant.
+                named |= {local(key): value for key, value in attributes.items() if ":" in key}
+            begin(local(name), named)
+
+        parser.StartElementHandler = started
+    if end is not None:
+        finish = end
+
+        def ended(name: str) -> None:
+            finish(local(name))
+
+        parser.EndElementHandler = ended
+    if text is not None:
+        parser.CharacterDataHandler = text
+
+    def declared(_: str, parameter: bool, value: str | None, *__: object) -> None:
+        if value is not None and (parameter or "&" in value or "%" in value or len(value) > _ENTITY):
+            raise Unreadable("it declares XML entities that may expand without end")
+
+    parser.EntityDeclHandler = declared
+    try:
+        some = False
+        for piece in pieces:
+            some = True
+            parser.Parse(piece, False)
+        if some:
+            parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        raise Unreadable(f"it is damaged (XML: {error})") from None
+
+
+def metadata(pieces: Iterable[bytes]) -> dict[str, str]:
+    """The text of each element without children, by its name: the first one of each."""
+    found: dict[str, str] = {}
+    inside: list[str] = []
+
+    def start(_: str, __: dict[str, str]) -> None:
+        inside.clear()
+
+    def end(name: str) -> None:
+        value = "".join(inside).strip()
+        if value:
+            found.setdefault(name, value)
+        inside.clear()
+
+    parse(pieces, start, end, inside.append)
+    return found
