@@ -2,26 +2,25 @@
 sample web.
 
 Each example of that page is compared with the same work without it. For links that is the time of the writer
-thread, which calls the class; each query is run once, so that no cached ranking is used; a conversion is a
-separate process, compared with one that does nothing.
+thread, which calls the class; each query is run once, so that no cached ranking is used; a document is
+converted in a worker process, compared with the built-in reader of its format.
 """
 
 from __future__ import annotations
 
-import io
 import re
-import subprocess
 import sys
 import tempfile
-import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tests.documents import epub
+from tests.worker import Worker
+
 from bench import Measurement, seconds
 from crivello import Collection, settings
-from crivello.crawl.converters import command
 from crivello.lab.web import SampleWeb
 from crivello.search.searcher import Search
 from crivello.sieve import open_sieve
@@ -89,20 +88,11 @@ def _every_link() -> Any:
 
 
 def _conversion() -> Measurement:
-    book = io.BytesIO()
-    with zipfile.ZipFile(book, "w") as archive:
-        archive.writestr("content.opf", "<package><dc:title>Caves</dc:title></package>")
-        archive.writestr("chapter.xhtml", "<p>Basalt cools slowly.</p>" * 10_000)
-
-    def run(arguments: list[str]) -> Callable[[], object]:
-        return lambda: subprocess.run(arguments, input=book.getvalue(), capture_output=True, check=True)
-
-    epub = "application/epub+zip"
-    ours = seconds(run([*command({epub: "epub:Epub"}), epub]), 5)
-    theirs = seconds(run([sys.executable, "-c", ""]), 5)
-    return Measurement(
-        "converter, per document", ours * 1e3, "an empty process", theirs * 1e3, "ms", None, True
-    )
+    book = epub(**{"a/one .xhtml": f"<html><body>{'<p>Basalt cools slowly.</p>' * 10_000}</body></html>"})
+    kind = "application/epub+zip"
+    with Worker({kind: "epub:Epub"}) as own, Worker() as built_in:
+        times = [seconds(partial(worker.ask, kind, book), 5) * 1e3 for worker in (own, built_in)]
+    return Measurement("converter, per document", times[0], "the built-in reader", times[1], "ms", None, True)
 
 
 def _sieve(folder: Path) -> Iterator[Measurement]:

@@ -5,7 +5,7 @@
 
 A generated text stands between ``<!-- generated: KIND NAME -->`` and ``<!-- end -->``. The kinds are in
 ``KINDS``: ``settings crawl`` is the table of a section, ``help lab web`` what ``--help`` says, ``measures`` the table
-of all measures of a graph, ``measures distance`` what the docstrings of a family say, and ``methods path reaches``
+of all measures of a graph, ``formats`` the one of the formats that are converted, ``measures distance`` what the docstrings of a family say, and ``methods path reaches``
 those of other methods of ``Graph``.
 """
 
@@ -24,9 +24,10 @@ from typing import Any
 from tests.chromium import ARGUMENTS, chromium
 from typer.main import get_command
 
-from crivello import settings
+from crivello import _core, settings
 from crivello.cli.app import app
 from crivello.cli.graphs import registry
+from crivello.convert import READERS
 from crivello.graph.graph import Graph
 from crivello.graph.measures import Measure
 
@@ -123,7 +124,18 @@ def _as_code(example: re.Match[str]) -> str:
     return f"```pycon\n{inspect.cleandoc(example[1]).rstrip()}\n```\n"
 
 
+def formats_of(_: str) -> str:
+    """The table of the media types that are converted."""
+    rows = ["| media type | extensions | reader |", "| --- | --- | --- |"]
+    for media_type, module in READERS.items():
+        extensions = " ".join(f"`.{extension}`" for extension in _core.CONVERTED_TYPES[media_type])
+        reader = f"[{module}](../python/crivello/convert/{module}.py)"
+        rows.append(f"| `{media_type}` | {extensions} | {reader} |")
+    return "\n".join(rows) + "\n"
+
+
 KINDS: dict[str, Callable[[str], str]] = {
+    "formats": formats_of,
     "settings": table_of,
     "help": help_of,
     "measures": measures_of,

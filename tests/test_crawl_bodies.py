@@ -11,8 +11,7 @@ import brotli
 import pytest
 import zstandard
 
-from crivello import _core
-from crivello.crawl import convert, crawler
+from crivello.crawl import crawler
 from crivello.lab.web.pdf import write_pdf
 from crivello.store import Outcome
 from tests.small_web import Answer, Page, SmallWeb, links, words
@@ -73,26 +72,32 @@ def test_headers_are_kept_as_they_were_sent(tmp_path: Path) -> None:
 
 DOCUMENT = write_pdf("A document", ["It says something."])
 CONVERTERS = {
-    "crashes": "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
-    "fails": "raise SystemExit(3)",
-    "hangs": "import time; time.sleep(60)",
-    "talks nonsense": "print('nonsense')",
-    "reads nothing and writes much": "print('x' * 10**7)",
+    "crashes": ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "its reader crashed (signal 11)"),
+    "fails": ("raise SystemExit(3)", "its reader failed (exit code 3)"),
+    "hangs": ("import time; time.sleep(60)", "it took longer than 1s"),
+    "talks nonsense": (
+        "import os; os.write(0, b'\\0\\0\\0\\1x' * 2); os.read(0, 1)",
+        "its reader made no sense",
+    ),
+    "reads nothing and writes much": (
+        "import os; os.write(0, b'x' * 10**7)",
+        "its text is larger than allowed",
+    ),
 }
 
 
-@pytest.mark.parametrize("script", CONVERTERS.values(), ids=list(CONVERTERS))
+@pytest.mark.parametrize(("script", "reason"), CONVERTERS.values(), ids=list(CONVERTERS))
 def test_a_converter_that_misbehaves_costs_the_text_alone(
-    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    script: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crawler, "command", lambda _: [sys.executable, "-c", script])
+    monkeypatch.setattr(crawler, "command", lambda *_: [sys.executable, "-c", script])
     pages: dict[str, Page] = {"/": links("/a.pdf", "/page"), "/page": "<p>Beside it."}
     with SmallWeb({"a.test": {**pages, "/a.pdf": Answer(DOCUMENT, kind="application/pdf")}}) as web:
-        crawled = web.crawl(tmp_path / "c", "a.test", timeout=1.0, max_time=20.0)
+        crawled = web.crawl(tmp_path / "c", "a.test", convert_time=1.0, max_time=20.0)
         assert crawled.report.stopped_by is None and crawled.row(web.url("a.test", "/page")).status == 200
         row = crawled.row(web.url("a.test", "/a.pdf"))
         assert (row.outcome, row.status, row.digest, row.text_length) == (Outcome.FETCHED, 200, None, 0)
-        assert not row.indexable
+        assert not row.indexable and row.detail == reason
         assert crawled.collection.record(row).body == DOCUMENT
 
 
@@ -116,10 +121,6 @@ def test_documents_become_text(tmp_path: Path) -> None:
         assert "It says something." in crawled.collection.text(good)
         assert "Packed words." in crawled.collection.text(packed)
         assert (bad.status, bad.digest, bad.text_length) == (200, None, 0) and bad.length > 0
-
-
-def test_every_converted_type_has_a_converter() -> None:
-    assert set(_core.CONVERTED_TYPES) == set(convert.CONVERTERS)
 
 
 def test_a_wrong_type_is_seen_through(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ from crivello.crawl import crawler
 from crivello.cli import main
 script = sys.argv.pop(1)
 assert crawler.command
-crawler.command = lambda _: [sys.executable, "-c", script]
+crawler.command = lambda *_: [sys.executable, "-c", script]
 main()
 """
 

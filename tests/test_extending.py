@@ -307,7 +307,7 @@ def test_a_converter_may_be_passed_in_and_may_print(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("Raises", "JSONDecodeError"), ("Nothing", "TypeError"), ("Dies", "killed")],
+    [("Raises", "JSONDecodeError"), ("Nothing", "TypeError"), ("Dies", "crashed")],
 )
 def test_a_converter_that_fails_leaves_a_document_without_text(name: str, said: str, tmp_path: Path) -> None:
     crawled = crawl_books(tmp_path / "c", b"?", converters=f"{EPUB}=wrong:{name}")

@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 from crivello.errors import ExtensionError, InvalidArgument
 
 if TYPE_CHECKING:
+    from crivello.convert import Converted
     from crivello.index import Document
     from crivello.search import Hit, Query
 
@@ -106,13 +107,14 @@ class Follow(Protocol):
 class Converter(Protocol):
     """Converts documents of a media type to text.
 
-    Runs in a separate process for each document, limited to one gigabyte of memory and ``crawl.timeout``
-    seconds; it must be in a module that this process can import. If it fails, the document is stored without
-    text.
+    Runs in a worker process, limited to ``crawl.convert_memory`` bytes and ``crawl.convert_time`` seconds per
+    document, without network; it must be in a module that this process can import. If it fails, the document is
+    stored without text.
     """
 
-    def convert(self, body: bytes, media_type: str) -> tuple[str, str]:
-        """Returns the title (if empty, the end of the URL is used) and the text of a document."""
+    def convert(self, body: bytes, media_type: str) -> tuple[str, str] | Converted:
+        """Returns the title (if empty, the end of the URL is used) and the text of a document, or a
+        ``crivello.convert.Converted``."""
         ...
 
 

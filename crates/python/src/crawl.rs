@@ -121,6 +121,7 @@ fn report(crawl: &crawl::Crawl, counts: &Counts) -> serde_json::Value {
         "seen": counts.seen,
         "waiting": counts.waiting,
         "links": counts.links,
+        "unconverted": counts.unconverted,
         "failures": counts.failures,
         "revisits": counts.revisits,
         "gauges": crawl.gauges().into_iter().collect::<HashMap<_, _>>(),

@@ -14,7 +14,7 @@ fn reading(py: Python<'_>, content_type: Option<&str>) -> PyResult<&'static str>
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let labels = Kind::all().map(|kind| (kind.name(), kind.label()));
-    module.add("CONVERTED_TYPES", converted_types())?;
+    module.add("CONVERTED_TYPES", converted_types().into_py_dict(module.py())?)?;
     module.add("KIND_LABELS", labels.into_py_dict(module.py())?)?;
     module.add_function(wrap_pyfunction!(reading, module)?)
 }

@@ -138,6 +138,10 @@ def report_rows(report: Report) -> Iterator[tuple[str, str]]:
         yield "sieve", report.sieve["kind"]
         yield "  known from its cache", f"{report.sieve['cache_hit_rate']:.0%}"
         yield "  memory", f"{report.sieve['bytes'] / 2**20:,.1f} MiB"
+    if report.unconverted:
+        yield "documents without their text", f"{sum(report.unconverted.values()):,}"
+        for reason, count in sorted(report.unconverted.items(), key=lambda item: (-item[1], item[0])):
+            yield f"  {reason}", f"{count:,}"
     for name, failures in sorted(report.failures.items()):
         yield f"failures of {name}", f"{failures['count']:,}"
     yield "requests", f"{report.requests:,}"

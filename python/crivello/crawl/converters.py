@@ -1,4 +1,4 @@
-"""User-defined converters from media types to text, and the command line of the process that runs them."""
+"""User-defined converters from media types to text, and the command line of the processes that run them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import msgspec
 from crivello._core import reading
 from crivello.errors import InvalidArgument
 from crivello.extend import Extensions, label_of, load
+from crivello.settings import Crawl
 
-_SCRIPT = str(Path(__file__).with_name("convert.py"))
+_SCRIPT = str(Path(__file__).parents[1] / "convert" / "worker.py")
 _TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
 
 
@@ -50,7 +51,13 @@ def _read(setting: str) -> dict[str, str]:
     return {media_type.lower(): name for media_type, _, name in pairs}
 
 
-def command(converters: Mapping[str, str]) -> list[str]:
-    """The command line of a conversion, up to the media type, which is appended."""
-    told = msgspec.json.encode({"path": sys.path, "converters": converters}).decode()
-    return [sys.executable, _SCRIPT, told]
+def command(converters: Mapping[str, str], settings: Crawl) -> list[str]:
+    """The command line of a worker process."""
+    told = {
+        "path": sys.path,
+        "converters": converters,
+        "time": settings.convert_time,
+        "memory": settings.convert_memory,
+        "output": settings.convert_output,
+    }
+    return [sys.executable, "-P", _SCRIPT, msgspec.json.encode(told).decode()]

@@ -84,7 +84,7 @@ def _plan(settings: Crawl, seeds: Sequence[str], extensions: Extensions, **more:
         "seeds": seeds,
         "led_to": [],
         "counted": {},
-        "converter": command(converters),
+        "converter": command(converters, settings),
         "converters": {media_type: f"crawl.converters {name}" for media_type, name in converters.items()},
         "sieve_state": {},
         "position": None,

@@ -50,6 +50,7 @@ class Report(Figures):
         self.seen: int = saved.get("seen", 0)
         self.waiting: int = saved.get("waiting", 0)
         self.sieve: dict[str, Any] | None = saved.get("sieve")
+        self.unconverted: dict[str, int] = saved.get("unconverted", {})
         self.failures: dict[str, dict[str, Any]] = saved.get("failures", {})
         self.stopped_by: str | None = None
         self.gauges: dict[str, int] = {}
@@ -123,6 +124,7 @@ class Report(Figures):
         self.statuses = Counter(native["statuses"])
         self.duplicates, self.near_duplicates = native["duplicates"], native["near_duplicates"]
         self.links, self.seen, self.waiting = native["links"], native["seen"], native["waiting"]
+        self.unconverted = native["unconverted"]
         self.failures = native["failures"]
         self.gauges = native["gauges"]
         self.slowest = [SlowHost(*host) for host in native["slowest"]]
@@ -146,6 +148,7 @@ class Report(Figures):
             "seconds": round(self.seconds, 3),
             "idle_share": round(self.idle_share, 4),
             "sieve": self.sieve,
+            "unconverted": self.unconverted,
             "failures": self.failures,
         }
 

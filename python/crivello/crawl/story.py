@@ -39,7 +39,9 @@ def _of_row(row: Row, host: str, others: dict[str, str]) -> str:
         case Outcome.FETCHED if row.duplicate_of:
             return f"It was fetched{tries}, and is a duplicate of {row.duplicate_of}."
         case Outcome.FETCHED if row.status == 200:
-            return f"It was fetched{tries}."
+            return (
+                f"It was fetched{tries}{f', but not all of it could be read{detail}' if row.detail else ''}."
+            )
         case Outcome.FETCHED:
             return f"It was fetched{tries}, and the server answered with status {row.status}."
         case Outcome.REDIRECTED if row.redirect is None:

@@ -84,8 +84,8 @@ def _time(group: str, description: str, **rules: Any) -> Meta:
     return _is(group, description, unit=SECONDS, **rules)
 
 
-def _size(group: str, description: str, least: int) -> Meta:
-    return _is(group, description, unit=BYTES, ge=least)
+def _size(group: str, description: str, least: int, **more: Any) -> Meta:
+    return _is(group, description, unit=BYTES, ge=least, **more)
 
 
 def _text(group: str, description: str, **more: Any) -> Meta:
@@ -100,6 +100,7 @@ _FOLLOWED = "What is followed"
 _LIMITS = "When to stop"
 _POLITENESS = "Politeness"
 _KEPT = "What is kept"
+_DOCUMENTS = "Documents"
 _URLS = "URLs and traps"
 _FETCHING = "Fetching"
 _NAMES = "Names, proxies and private networks"
@@ -289,6 +290,24 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
             python=True,
         ),
     ] = ""
+    convert_time: Annotated[
+        float, _time(_DOCUMENTS, "maximum seconds that a document may take to convert", gt=0, le=3600)
+    ] = 30.0
+    convert_memory: Annotated[
+        int,
+        _size(_DOCUMENTS, "address space in bytes of a process that converts documents", 2**26, python=True),
+    ] = 2**30
+    convert_output: Annotated[
+        int, _size(_DOCUMENTS, "maximum bytes of the text of a document, with its markup", 2**10)
+    ] = 16 * 2**20
+    convert_processes: Annotated[
+        int,
+        _is(_DOCUMENTS, "number of processes that convert documents; 0: one per core", ge=0, le=256),
+    ] = 0
+    convert_documents: Annotated[
+        int,
+        _is(_DOCUMENTS, "number of documents after which such a process is replaced", ge=1, le=1_000_000),
+    ] = 200
     languages: Annotated[str, _text(_KEPT, "keep only pages in these languages, as in it,en; empty: all")] = (
         ""
     )

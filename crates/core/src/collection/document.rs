@@ -9,7 +9,7 @@ use super::warc::Record;
 use crate::index::NewDocument;
 use crate::media::{Format, Reading, essence, may_have_text, media_type};
 use crate::parse::{self, Page};
-use crate::{Error, Pulse, Result};
+use crate::{Pulse, Result};
 
 /// A document to index. Its URL is its identity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -101,13 +101,8 @@ impl Snapshot {
     /// The headings and the text of a page, both empty if it has none; `limit` is the maximum decoded size of
     /// its body.
     pub fn zones(&self, row: &Row, limit: usize) -> Result<(Vec<String>, String)> {
-        let Some(converted) = row.text_place() else {
-            return self.archive.read(row.place())?.zones(limit);
-        };
-        let text = String::from_utf8(self.archive.read(converted)?.body);
-        let path = self.folder.join(super::layout::archive(converted.file));
-        let damaged = |_| Error::corrupt(path, converted.offset, "the text of a document is not UTF-8");
-        Ok((Vec::new(), text.map_err(damaged)?))
+        let place = row.text_place().unwrap_or_else(|| row.place());
+        self.archive.read(place)?.zones(limit)
     }
 
     /// Whether a page is indexed under its own URL. One that declares another canonical URL is not if that

@@ -65,7 +65,7 @@ pub fn payload_digest(body: &[u8]) -> String {
 pub struct Record {
     /// Its target URI.
     pub url: String,
-    /// The HTTP header of a response, names in lower case; empty for other records.
+    /// The HTTP header of a response, names in lower case; of another record, its content type.
     pub headers: Vec<(String, String)>,
     /// The bytes after the header.
     pub body: Vec<u8>,
@@ -106,6 +106,8 @@ pub fn read_record(member: &[u8]) -> std::result::Result<Record, String> {
         let (head, body) = split_head(block).ok_or("its HTTP header does not end")?;
         record.headers = self::fields(head).1;
         block = body;
+    } else if let Some(kind) = field("content-type") {
+        record.headers.push(("content-type".to_owned(), kind.to_owned()));
     }
     record.body = block.to_vec();
     Ok(record)

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::collection::{Outcome, Row};
 
+/// The number of distinct reasons that are counted; a document can make a reader say anything.
+const REASONS: usize = 50;
+
 /// Outcome counters, kept by the writer thread.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
@@ -26,6 +29,8 @@ pub struct Counts {
     pub links: u64,
     /// How the revisits ended: their number by [`Revisited`].
     pub revisits: BTreeMap<Revisited, u64>,
+    /// The number of documents that could not be converted, or not entirely, by reason.
+    pub unconverted: BTreeMap<String, u64>,
     /// The failures of each extension, by extension name.
     pub failures: BTreeMap<String, Failures>,
 }
@@ -70,6 +75,9 @@ impl Counts {
         if let Some(status) = row.status {
             *self.statuses.entry(status).or_default() += 1;
         }
+        if row.outcome == Outcome::Fetched && !row.detail.is_empty() {
+            *self.unconverted.entry(self.reason(&row.detail)).or_default() += 1;
+        }
         self.duplicates += u64::from(row.duplicate_of.is_some());
         self.near_duplicates += u64::from(row.near_duplicate_of.is_some());
     }
@@ -77,6 +85,13 @@ impl Counts {
     /// Counts a revisit.
     pub fn revisit(&mut self, how: Revisited) {
         *self.revisits.entry(how).or_default() += 1;
+    }
+
+    /// A reason without its particulars, which are in parentheses; at most [`REASONS`] are told apart.
+    fn reason(&self, detail: &str) -> String {
+        let reason = detail.split(" (").next().unwrap_or_default();
+        let is_full = self.unconverted.len() >= REASONS && !self.unconverted.contains_key(reason);
+        if is_full { "other reasons" } else { reason }.to_owned()
     }
 
     /// Counts a failure of an extension.

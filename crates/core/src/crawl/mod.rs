@@ -55,6 +55,7 @@ use crate::collection::layout::URLS;
 use crate::{Error, Pulse, Result};
 use fetching::Scheduler;
 use parsing::Parser;
+use parsing::convert::Converters;
 use settings::Filters;
 use shared::Shared;
 use work::{Event, Fetched, Order};
@@ -65,7 +66,7 @@ const ORDERS: usize = 64;
 /// Queue capacity for messages that hold no permit.
 const CONTROL: usize = 64;
 
-/// The thread that runs the converters of other document formats, which may be slow.
+/// The threads that wait for the conversions of other formats, each for a process of its own.
 const CONVERT: &str = "convert";
 
 /// Checks that a crawl with this plan can start; creates no file and makes no request.
@@ -127,8 +128,14 @@ impl Crawl {
         sieve.settle()?;
         let scheduler_events = events.clone();
         let wants_pages = policy.is_some();
-        let parser =
-            Parser { plan: Arc::clone(&plan), filters, reach, wants_pages, shared: Arc::clone(&shared) };
+        let parser = Parser {
+            plan: Arc::clone(&plan),
+            filters,
+            reach,
+            wants_pages,
+            converters: Arc::new(Converters::new(&plan.converter, &settings.conversion)),
+            shared: Arc::clone(&shared),
+        };
         let mut writer = Writer::open(&parser, &files, sieve, policy, orders.clone(), pulse)?;
         writer.note_seeds(&plan.seeds)?;
         let mut threads = Vec::new();
@@ -141,7 +148,9 @@ impl Crawl {
         for _ in 0..settings.parsers {
             threads.push(parser_thread("parse", &parser, &parsing, &events)?);
         }
-        threads.push(parser_thread(CONVERT, &parser, &converting, &events)?);
+        for _ in 0..settings.conversion.processes {
+            threads.push(parser_thread(CONVERT, &parser, &converting, &events)?);
+        }
         threads.push(fetching_thread(plan, &shared, files, to_parse, to_convert, scheduler_events, obeyed)?);
         Ok(Crawl { shared, events, orders, threads })
     }

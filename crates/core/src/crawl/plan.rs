@@ -35,7 +35,7 @@ pub struct Plan {
     pub(crate) led_to: Vec<String>,
     /// The counters of earlier runs.
     pub(crate) counted: Counted,
-    /// The converter command, without its last argument, the media type.
+    /// The command that starts a worker process for conversions.
     pub(crate) converter: Vec<String>,
     /// The media types that third-party classes convert to text, with the names of these classes.
     pub(crate) converters: BTreeMap<String, String>,
@@ -60,6 +60,7 @@ pub(crate) struct Counted {
     duplicates: u64,
     near_duplicates: u64,
     links: u64,
+    unconverted: BTreeMap<String, u64>,
     failures: BTreeMap<String, Failures>,
     revisits: BTreeMap<Revisited, u64>,
 }
@@ -90,6 +91,7 @@ impl Plan {
             duplicates: self.counted.duplicates,
             near_duplicates: self.counted.near_duplicates,
             links: self.counted.links,
+            unconverted: self.counted.unconverted.clone(),
             failures: self.counted.failures.clone(),
             revisits: self.counted.revisits.clone(),
             ..Counts::default()

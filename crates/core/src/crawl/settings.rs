@@ -4,6 +4,7 @@ use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer};
 
 use super::fetching::politeness::Politeness;
+use super::parsing::convert;
 use super::parsing::reach::ReachSettings;
 use crate::media::Format;
 use crate::settings::{text, threads};
@@ -26,6 +27,8 @@ pub struct Settings {
     pub(crate) clean_up: CleanUp,
     #[serde(flatten)]
     pub(crate) kept: Kept,
+    #[serde(flatten)]
+    pub(crate) conversion: convert::Limits,
     #[serde(flatten)]
     pub(crate) sieve_options: sieve::Options,
     /// A sieve that is not native may have any name.

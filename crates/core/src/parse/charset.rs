@@ -1,7 +1,7 @@
 //! Character encoding detection, and decoding to UTF-8.
 //!
 //! In the order of the HTML standard: a byte order mark; the `charset` of the Content-Type header; a `<meta>`
-//! in the first 1024 bytes; a guess from the bytes and the country of the host (chardetng, as in Firefox). A
+//! or else an XML declaration in the first 1024 bytes; a guess from the bytes and the country of the host (chardetng, as in Firefox). A
 //! declaration is trusted even if it is wrong, as browsers do.
 
 use std::borrow::Cow;
@@ -31,6 +31,7 @@ pub fn decode<'a>(
     let encoding = content_type
         .and_then(in_content_type)
         .or_else(|| in_meta(&body[..body.len().min(DECLARATION)]))
+        .or_else(|| in_xml(&body[..body.len().min(DECLARATION)]))
         .unwrap_or_else(|| guess(body, url));
     (encoding.decode_without_bom_handling(body).0, encoding.name())
 }
@@ -52,6 +53,18 @@ fn in_meta(start: &[u8]) -> Option<&'static Encoding> {
         // A declaration that could be read as ASCII is not in UTF-16, whatever it says.
         Some(encoding) if encoding == UTF_16LE || encoding == UTF_16BE => Some(UTF_8),
         Some(encoding) if encoding == X_USER_DEFINED => Some(WINDOWS_1252),
+        found => found,
+    }
+}
+
+/// The encoding in an XML declaration, as in `<?xml version="1.0" encoding="koi8-r"?>`.
+fn in_xml(start: &[u8]) -> Option<&'static Encoding> {
+    let declaration = start.strip_prefix(b"<?xml")?.split(|byte| *byte == b'>').next()?;
+    let name = declaration.windows(8).position(|word| word == b"encoding")? + 8;
+    let value = declaration[name..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+    let (quote, value) = value.split_first().filter(|(quote, _)| matches!(quote, b'"' | b'\''))?;
+    match Encoding::for_label(value.split(|byte| byte == quote).next()?) {
+        Some(encoding) if encoding == UTF_16LE || encoding == UTF_16BE => Some(UTF_8),
         found => found,
     }
 }
@@ -118,6 +131,10 @@ mod tests {
         assert_eq!(charset(b"<!-- <meta charset=big5> --><meta charset=gbk>", None), "GBK");
         assert_eq!(charset("<meta charset=unheard-of>é".as_bytes(), None), "UTF-8");
         assert_eq!(charset("é".as_bytes(), Some("text/html; charset=")), "UTF-8");
+        let xml = b"<?xml version='1.0' encoding = 'ISO-8859-5' ?><a>\xe9</a>";
+        assert_eq!(charset(xml, None), "ISO-8859-5");
+        assert_eq!(charset(b"<?xml encoding=\"utf-16\"?><a/>", None), "UTF-8");
+        assert_eq!(charset(b"<?xml encoding?><a/>", None), "UTF-8");
     }
 
     #[test]

@@ -19,6 +19,8 @@ mod tag;
 mod tokens;
 mod words;
 
+use std::borrow::Cow;
+
 use crate::url::{Url, same_shape};
 
 use extract::Extract;
@@ -167,6 +169,11 @@ pub fn parse_text_with(body: &[u8], content_type: Option<&str>, rules: &Rules) -
 /// The text of a plain text document, as [`parse_text`] finds it, without anything else.
 pub fn text(body: &[u8], content_type: Option<&str>) -> String {
     lines(body, content_type).0
+}
+
+/// The characters of a text with markup of its own (Markdown, XML …), found at `url`.
+pub fn characters<'a>(body: &'a [u8], content_type: Option<&str>, url: &str) -> Cow<'a, str> {
+    charset::decode(body, content_type, address(url).as_ref()).0
 }
 
 fn lines(body: &[u8], content_type: Option<&str>) -> (String, &'static str) {

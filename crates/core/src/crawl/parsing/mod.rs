@@ -2,13 +2,14 @@
 
 pub(crate) mod convert;
 pub(crate) mod reach;
+mod worker;
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, RwLock};
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::counts::Failure;
-use super::parsing::convert::Converted;
+use super::parsing::convert::{Converted, Converters, Document};
 use super::parsing::reach::{Reach, links_of, redirected};
 use super::plan::Plan;
 use super::revisit::Revisit;
@@ -37,9 +38,14 @@ pub struct Parser {
     pub reach: Arc<RwLock<Reach>>,
     /// Whether parsed pages are sent along with their links, for a policy to judge by.
     pub wants_pages: bool,
+    /// The processes that read documents of other formats.
+    pub converters: Arc<Converters>,
     /// Says when the crawl is stopping.
     pub shared: Arc<Shared>,
 }
+
+/// The content type of the record of a converted document.
+const CONVERTED: &str = "text/html; charset=utf-8";
 
 /// The result of parsing.
 pub type Outcomes = std::result::Result<Box<Parsed>, Box<Unanswered>>;
@@ -132,14 +138,15 @@ impl Parser {
                 self.read(&row, content_type.as_deref(), &body, &response)
             });
             parsed.failure = body.failure;
+            row.detail = body.detail;
             if let Some(page) = body.page {
                 if let Some(reason) =
                     self.filters.refuse_text(page.language.as_deref(), &page.title, &page.text)
                 {
                     return Ok(Err(Refused::new(Outcome::Filtered, reason)));
                 }
-                if let Some(text) = body.converted {
-                    parsed.conversion = Some(conversion_record(&row.url, when, &text)?);
+                if let Some(html) = body.converted {
+                    parsed.conversion = Some(conversion_record(&row.url, when, &html)?);
                 }
                 self.describe(page, &mut row, &mut parsed);
             }
@@ -175,35 +182,47 @@ impl Parser {
         match reading(media_type, &self.plan) {
             Reading::Html => Body::of(parse::parse_with(body, &row.url, content_type, &rules)),
             Reading::Text => Body::of(parse::parse_text_with(body, content_type, &rules)),
-            Reading::Conversion => match self.convert(media_type.unwrap_or_default(), body) {
-                Ok(Some(converted)) => {
-                    let text = converted.text.as_bytes();
-                    let mut page = parse::parse_text_with(text, Some("text/plain; charset=utf-8"), &rules);
-                    page.title = converted.title_or(&row.url);
-                    Body { converted: Some(converted.text), ..Body::of(page) }
-                }
-                Ok(None) => Body::default(),
-                Err(failure) => Body { failure: Some(failure), ..Body::default() },
-            },
+            Reading::Conversion | Reading::Markup => self.convert(row, content_type, body, &rules),
             Reading::Unread => Body::default(),
         }
     }
 
-    /// The text of a document; `None` if it has none. Only third-party converters are reported as failures:
-    /// broken documents are nothing unusual.
-    fn convert(&self, media_type: &str, body: &[u8]) -> std::result::Result<Option<Converted>, Failure> {
-        let timeout = self.plan.crawl.fetch.total_timeout;
-        let go_on = || !self.shared.is_stopping();
+    /// Converts a document of another format, and parses the result. A document without text says why.
+    fn convert(&self, row: &Row, content_type: Option<&str>, body: &[u8], rules: &parse::Rules) -> Body {
+        let media_type = row.content_type.as_deref().unwrap_or_default();
         let own = self.plan.converters.get(media_type);
-        let known_as = if own.is_some() { media_type } else { Format::of(Some(media_type)).name() };
-        let converted = convert::convert(&self.plan.converter, known_as, body, timeout, &go_on);
-        let Some(name) = own else { return Ok(converted) };
-        let message = match converted {
-            Some(Converted { failure: Some(message), .. }) => message,
-            None => format!("{name} gave no answer: its process was killed, or took over {timeout:.0?}"),
-            converted => return Ok(converted),
+        let format = Format::of(Some(media_type));
+        let text = (own.is_none() && format.reading == Reading::Markup)
+            .then(|| parse::characters(body, content_type, &row.url));
+        let document = Document {
+            url: &row.url,
+            media_type: if own.is_some() { media_type } else { format.name() },
+            charset: text.as_ref().map(|_| "utf-8"),
+            body: text.as_ref().map_or(body, |text| text.as_bytes()),
         };
-        Err(Failure { extension: name.clone(), message })
+        let go_on = || !self.shared.is_stopping();
+        let Some(converted) = self.converters.convert(&document, &go_on) else { return Body::default() };
+        self.converted(&converted, &row.url, own, rules)
+    }
+
+    fn converted(&self, found: &Converted, url: &str, own: Option<&String>, rules: &parse::Rules) -> Body {
+        let failure = own.filter(|_| !found.failure.is_empty());
+        let mut body = Body {
+            detail: found.failure.clone(),
+            failure: failure.map(|name| Failure {
+                extension: name.clone(),
+                message: format!("{name}: {}", found.failure),
+            }),
+            ..Body::default()
+        };
+        if !found.is_empty() {
+            let html = found.page(url);
+            body.page = Some(parse::parse_with(html.as_bytes(), url, Some(CONVERTED), rules));
+            body.converted = Some(html);
+        } else if body.detail.is_empty() {
+            body.detail = "it has no text".to_owned();
+        }
+        body
     }
 
     fn describe(&self, mut page: Page, row: &mut Row, parsed: &mut Parsed) {
@@ -362,10 +381,10 @@ fn unchanged(known: &Revisit, row: &Row) -> Option<&'static str> {
     }
 }
 
-fn conversion_record(url: &str, when: f64, text: &str) -> Result<Vec<u8>> {
+fn conversion_record(url: &str, when: f64, html: &str) -> Result<Vec<u8>> {
     let mut fields = fields(url, when);
-    fields.push(("Content-Type".to_owned(), "text/plain; charset=utf-8".to_owned()));
-    warc_record("conversion", &fields, b"", text.as_bytes())
+    fields.push(("Content-Type".to_owned(), CONVERTED.to_owned()));
+    warc_record("conversion", &fields, b"", html.as_bytes())
 }
 
 fn fields(url: &str, when: f64) -> Vec<(String, String)> {
@@ -378,9 +397,11 @@ fn fields(url: &str, when: f64) -> Vec<(String, String)> {
 struct Body {
     /// The page; `None` if the body is not text and cannot be converted.
     page: Option<Page>,
-    /// The text of a document of another format.
+    /// A document of another format, as HTML.
     converted: Option<String>,
-    /// A failure on the way.
+    /// Why a document has no text, or not all of it.
+    detail: String,
+    /// A failure of third-party code on the way.
     failure: Option<Failure>,
 }
 
@@ -393,7 +414,7 @@ impl Body {
 /// Whether a response is a document that has to be converted.
 pub fn is_document(url: &str, response: &Response, plan: &Plan) -> bool {
     let media_type = actual_type(response.header("content-type"), url, &response.body, plan);
-    reading(media_type.as_deref(), plan) == Reading::Conversion
+    matches!(reading(media_type.as_deref(), plan), Reading::Conversion | Reading::Markup)
 }
 
 /// The media type of a body, sniffed; a declared type with a third-party converter is taken as it is.

@@ -1,6 +1,5 @@
 //! Media types: how the text of each is read, and its name in the filter `type:`. One table, [`FORMATS`]:
-//! adding a format is a line here and, if it needs a conversion, a function in
-//! `python/crivello/crawl/convert.py`.
+//! adding a format is a line there and, if it needs a conversion, a module in `python/crivello/convert/`.
 //!
 //! A server's Content-Type is trusted, with the exceptions that the MIME Sniffing standard of the WHATWG
 //! makes or allows, because a wrong type is a server's most common mistake:
@@ -8,9 +7,16 @@
 //! - no type, or an uninformative one (`application/octet-stream`): the first bytes decide, then the
 //!   extension;
 //! - a body declared as HTML or text that begins as another format (a PDF): the first bytes decide;
+//! - a container (`application/zip`, `application/xml`): what is in it decides;
+//! - text that is declared as plain and has the extension of a markup language (`.md`, `.tex`) is read as such;
 //! - binary data declared as `text/plain` in the spellings that servers use by default: it is not read.
 //!
 //! Text is never reinterpreted as HTML: a server that declares `text/plain` means to show the markup itself.
+
+mod formats;
+mod sniff;
+
+pub use formats::{FORMATS, Format};
 
 /// How the text of a format is extracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +27,8 @@ pub enum Reading {
     Text,
     /// By a conversion process.
     Conversion,
+    /// By a conversion process, which gets its characters in UTF-8: text with markup of its own.
+    Markup,
     /// Not at all: the body is stored and has no text.
     Unread,
 }
@@ -31,7 +39,7 @@ impl Reading {
         match self {
             Reading::Html => "html",
             Reading::Text => "text",
-            Reading::Conversion => "conversion",
+            Reading::Conversion | Reading::Markup => "conversion",
             Reading::Unread => "unread",
         }
     }
@@ -100,70 +108,6 @@ impl Kind {
     }
 }
 
-/// A group of media types with one format.
-#[derive(Debug)]
-pub struct Format {
-    /// The types, the usual name first; a trailing `*` matches any suffix.
-    types: &'static [&'static str],
-    /// The extensions of its files.
-    extensions: &'static [&'static str],
-    /// The magic bytes of its files; empty if there are none.
-    magic: &'static [u8],
-    /// How its text is extracted.
-    pub reading: Reading,
-    /// Its name in `type:`.
-    pub kind: Kind,
-}
-
-const FORMATS: &[Format] = &[
-    format(
-        &["text/html", "application/xhtml+xml"],
-        &["html", "htm", "xhtml", "xht"],
-        b"",
-        Reading::Html,
-        Kind::Html,
-    ),
-    format(&["text/plain"], &["txt", "text"], b"", Reading::Text, Kind::Text),
-    format(&["application/pdf", "application/x-pdf"], &["pdf"], b"%PDF-", Reading::Conversion, Kind::Pdf),
-    format(
-        &["application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"],
-        &[],
-        b"",
-        Reading::Unread,
-        Kind::Feed,
-    ),
-    format(
-        &[
-            "application/vnd.openxmlformats-officedocument.*",
-            "application/vnd.oasis.opendocument.*",
-            "application/vnd.ms-excel*",
-            "application/vnd.ms-powerpoint*",
-            "application/vnd.ms-word*",
-            "application/msword",
-            "application/rtf",
-            "text/rtf",
-        ],
-        &[],
-        b"",
-        Reading::Unread,
-        Kind::Office,
-    ),
-    // Like application/xml, it may contain anything.
-    format(&["text/xml"], &[], b"", Reading::Unread, Kind::Other),
-    format(&["text/*"], &[], b"", Reading::Unread, Kind::Text),
-    format(&["*"], &[], b"", Reading::Unread, Kind::Other),
-];
-
-const fn format(
-    types: &'static [&'static str],
-    extensions: &'static [&'static str],
-    magic: &'static [u8],
-    reading: Reading,
-    kind: Kind,
-) -> Format {
-    Format { types, extensions, magic, reading, kind }
-}
-
 impl Format {
     /// The format of a media type; HTML if there is none.
     pub fn of(media_type: Option<&str>) -> &'static Format {
@@ -183,13 +127,14 @@ impl Format {
     }
 
     fn is_text(&self) -> bool {
-        matches!(self.reading, Reading::Html | Reading::Text)
+        matches!(self.reading, Reading::Html | Reading::Text | Reading::Markup)
     }
 }
 
-/// The media types that need a conversion, each by its usual name.
-pub fn converted_types() -> Vec<&'static str> {
-    FORMATS.iter().filter(|format| format.reading == Reading::Conversion).map(Format::name).collect()
+/// The media types that need a conversion, each by its usual name, and the extensions of their files.
+pub fn converted_types() -> Vec<(&'static str, Vec<&'static str>)> {
+    let converted = FORMATS.iter().filter(|format| format.reading.name() == "conversion");
+    converted.map(|format| (format.name(), format.extensions.to_vec())).collect()
 }
 
 /// A content type without its parameters, in lower case; `None` if it is empty.
@@ -233,23 +178,25 @@ const DEFAULT_TEXT: [&str; 4] = [
 ];
 
 /// The media type of a decoded body found at `url`: the declared one, or the detected one if that is certain
-/// and the declaration wrong. `None` if there is neither.
+/// and the declaration wrong or too general. `None` if there is neither.
 pub fn media_type(content_type: Option<&str>, url: &str, body: &[u8]) -> Option<String> {
     let declared = content_type.and_then(essence);
     let vague = says_nothing(declared.as_deref());
-    let by_magic =
-        || FORMATS.iter().find(|format| !format.magic.is_empty() && body.starts_with(format.magic));
-    if (vague || Format::of(declared.as_deref()).is_text())
-        && let Some(format) = by_magic()
+    let format = Format::of(declared.as_deref());
+    if (vague || format.is_text() || sniff::is_container(format.name()))
+        && let Some(name) = sniff::by_bytes(body, format.reading == Reading::Html && !vague)
     {
-        return Some(format.name().to_owned());
+        return Some(name.to_owned());
     }
     let binary = is_binary(body);
-    if vague {
+    if vague || declared.as_deref() == Some("text/plain") {
         let extension = extension(url);
         let named = |format: &&Format| {
             format.extensions.iter().any(|known| known.eq_ignore_ascii_case(extension))
                 && !(binary && format.is_text())
+                // Text is never reinterpreted as HTML, and a number is not always a section of the manual.
+                && (vague || format.reading == Reading::Markup)
+                && (format.name() != sniff::MANUAL || sniff::is_manual(body))
         };
         if let Some(format) = FORMATS.iter().find(named) {
             return Some(format.name().to_owned());
@@ -327,7 +274,6 @@ mod tests {
         ] {
             assert_eq!(Format::of(media_type).reading, reading, "{media_type:?}");
         }
-        assert_eq!(converted_types(), ["application/pdf"]);
     }
 
     /// A declared type, a URL, a body, and the type that it has.
