@@ -368,7 +368,7 @@ impl Collection {
 
     /// The text of a page whose body may decode to at most `limit` bytes.
     fn text(&self, py: Python<'_>, row: &Row, limit: usize) -> PyResult<String> {
-        enter(py, |_| Ok(self.0.snapshot().zones(&row.0, limit)?.1))
+        enter(py, |_| Ok(self.0.snapshot().zones(&row.0, limit)?.text))
     }
 
     /// The documents of the rows from `start` on or, if `pages` are given, of the URLs with these signatures.

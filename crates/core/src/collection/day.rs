@@ -8,12 +8,14 @@ const SECONDS: i64 = 86_400;
 /// 1990-01-01: a server that reports an older page has a wrong clock, or none.
 const FIRST_WEB_PAGE: i64 = 7_304;
 
-/// The date of a page: its `Last-Modified` if plausible, else the day of the fetch. 0 means unknown, so dates
-/// before 1970 count as 1970-01-02.
-pub fn day_of_page(last_modified: Option<&str>, fetched_at: f64) -> u32 {
+/// The date of a page: what it says itself, or else its `Last-Modified`, if plausible; else the day of the
+/// fetch. 0 means unknown, so dates before 1970 count as 1970-01-02.
+pub fn day_of_page(said: Option<u32>, last_modified: Option<&str>, fetched_at: f64) -> u32 {
     let fetched = (fetched_at as i64).div_euclid(SECONDS);
-    let modified = last_modified.and_then(seconds_of).map(|seconds| seconds.div_euclid(SECONDS));
-    let day = modified.filter(|day| (FIRST_WEB_PAGE..=fetched + 1).contains(day)).unwrap_or(fetched);
+    let modified = || last_modified.and_then(seconds_of).map(|seconds| seconds.div_euclid(SECONDS));
+    let plausible = |day: &i64| (FIRST_WEB_PAGE..=fetched + 1).contains(day);
+    let said = said.map(i64::from).filter(plausible);
+    let day = said.or_else(|| modified().filter(plausible)).unwrap_or(fetched);
     if day < 0 { 1 } else { u32::try_from(day).unwrap_or(u32::MAX) }
 }
 
@@ -85,16 +87,18 @@ mod tests {
             ("yesterday", TODAY),
             ("", TODAY),
         ] {
-            assert_eq!(day_of_page(Some(header), FETCHED), day, "{header}");
+            assert_eq!(day_of_page(None, Some(header), FETCHED), day, "{header}");
         }
-        assert_eq!(day_of_page(None, FETCHED), TODAY);
-        assert_eq!(day_of_page(None, -1.0), 1);
+        assert_eq!(day_of_page(None, None, FETCHED), TODAY);
+        assert_eq!(day_of_page(Some(TODAY - 9), Some("Sun, 06 Nov 1994 08:49:37 GMT"), FETCHED), TODAY - 9);
+        assert_eq!(day_of_page(Some(TODAY + 9), None, FETCHED), TODAY);
+        assert_eq!(day_of_page(None, None, -1.0), 1);
     }
 
     proptest! {
         #[test]
         fn no_header_does_any_harm(header in ".{0,60}|[A-Z][a-z]{2}, [0-9 ]{0,9}[A-Z][a-z]{2} [0-9:+ -]{0,30}") {
-            let day = day_of_page(Some(&header), FETCHED);
+            let day = day_of_page(None, Some(&header), FETCHED);
             prop_assert!((FIRST_WEB_PAGE as u32..=TODAY + 1).contains(&day));
         }
     }

@@ -8,7 +8,7 @@ use super::row::Row;
 use super::warc::Record;
 use crate::index::NewDocument;
 use crate::media::{Format, Reading, essence, may_have_text, media_type};
-use crate::parse::{self, Page};
+use crate::parse::{self, Page, Zones};
 use crate::{Pulse, Result};
 
 /// A document to index. Its URL is its identity.
@@ -74,12 +74,12 @@ impl Record {
         })
     }
 
-    /// The headings and the text of a response.
-    fn zones(&self, limit: usize) -> Result<(Vec<String>, String)> {
+    /// The zones of a response.
+    fn zones(&self, limit: usize) -> Result<Zones> {
         let content_type = self.header("content-type");
         Ok(match self.text(limit)? {
             (Reading::Html, body) => parse::zones(&body, &self.url, content_type),
-            (Reading::Text, body) => (Vec::new(), parse::text(&body, content_type)),
+            (Reading::Text, body) => Zones { text: parse::text(&body, content_type), ..Zones::default() },
             _ => Default::default(),
         })
     }
@@ -98,9 +98,8 @@ impl Record {
 }
 
 impl Snapshot {
-    /// The headings and the text of a page, both empty if it has none; `limit` is the maximum decoded size of
-    /// its body.
-    pub fn zones(&self, row: &Row, limit: usize) -> Result<(Vec<String>, String)> {
+    /// The zones of a page, empty if it has no text; `limit` is the maximum decoded size of its body.
+    pub fn zones(&self, row: &Row, limit: usize) -> Result<Zones> {
         let place = row.text_place().unwrap_or_else(|| row.place());
         self.archive.read(place)?.zones(limit)
     }
@@ -118,17 +117,17 @@ impl Snapshot {
 
     /// The document of a page, with the anchor texts of links to it; `None` if it has neither text nor title.
     pub(super) fn document(&self, row: Row, anchors: String, limit: usize) -> Result<Option<Document>> {
-        let (headings, body) = self.zones(&row, limit)?;
-        if body.is_empty() && row.title.is_empty() {
+        let Zones { headings, text, day } = self.zones(&row, limit)?;
+        if text.is_empty() && row.title.is_empty() {
             return Ok(None);
         }
         Ok(Some(Document {
-            day: day_of_page(row.last_modified.as_deref(), row.fetched_at),
+            day: day_of_page(day, row.last_modified.as_deref(), row.fetched_at),
             url: row.url,
             id: String::new(),
             title: row.title,
             headings: headings.join("\n"),
-            body,
+            body: text,
             anchors,
             language: row.language.unwrap_or_default(),
             kind: row.content_type.unwrap_or_default(),

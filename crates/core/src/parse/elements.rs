@@ -91,6 +91,8 @@ pub enum Role {
     Base,
     Link,
     Meta,
+    Time,
+    Script,
     Html,
     Heading,
     Title,
@@ -113,6 +115,8 @@ impl Role {
             | Role::Base
             | Role::Link
             | Role::Meta
+            | Role::Time
+            | Role::Script
             | Role::Html => true,
             Role::Nothing
             | Role::Heading
@@ -253,6 +257,7 @@ const ROLES: &[(&str, Role)] = &[
     ("base", Role::Base),
     ("link", Role::Link),
     ("meta", Role::Meta),
+    ("time", Role::Time),
     ("html", Role::Html),
     ("h1", Role::Heading),
     ("h2", Role::Heading),
@@ -261,7 +266,7 @@ const ROLES: &[(&str, Role)] = &[
     ("h5", Role::Heading),
     ("h6", Role::Heading),
     ("title", Role::Title),
-    ("script", Role::Unseen),
+    ("script", Role::Script),
     ("style", Role::Unseen),
     ("noembed", Role::Unseen),
     ("noframes", Role::Unseen),

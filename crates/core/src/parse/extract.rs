@@ -7,6 +7,7 @@
 //! is run here. The text of a link or heading is not gathered twice: it is a part of the text of the page.
 
 use super::Rules;
+use super::described::Described;
 use super::elements::{Content, Element, Name, Role, Separation};
 use super::flow::Flow;
 use super::links::{Links, Vouch};
@@ -29,6 +30,7 @@ pub struct Extract<'a> {
     /// The language that the page declares.
     pub declared: Option<String>,
     pub directives: Directives,
+    pub described: Described,
     rules: &'a Rules<'a>,
     has_title: bool,
     inside: Inside,
@@ -45,6 +47,8 @@ enum Inside {
     Title,
     /// An element that holds only text, and none to be seen.
     Unseen,
+    /// A script that is data about the page.
+    Data,
     /// An element that holds others, none of them to be seen, and how often it is nested in itself.
     Hidden(Role, usize),
 }
@@ -71,6 +75,7 @@ impl<'a> Extract<'a> {
             canonical: None,
             declared: None,
             directives,
+            described: Described::default(),
             rules,
             has_title: false,
             inside: Inside::Body,
@@ -84,6 +89,11 @@ impl<'a> Extract<'a> {
     pub fn finish(&mut self) {
         self.end_heading();
         self.end_anchor();
+        // A page that a script would fill in shows less than it says of itself.
+        if self.text.len() < self.described.about.len() {
+            self.text.line();
+            self.text.push(&self.described.about);
+        }
     }
 
     fn end_heading(&mut self) {
@@ -116,6 +126,12 @@ impl<'a> Extract<'a> {
             }
             Role::Link => self.relation(tag),
             Role::Meta => self.meta(tag),
+            Role::Time => {
+                if let (Some(name), Some(when)) = (tag.get(Attribute::Itemprop), tag.get(Attribute::Datetime))
+                {
+                    self.described.add(&name, &when);
+                }
+            }
             Role::Html if self.declared.is_none() => {
                 let lang = tag.get(Attribute::Lang).or_else(|| tag.get(Attribute::XmlLang));
                 self.declared = lang.map(|lang| lang.into_owned());
@@ -195,6 +211,11 @@ impl<'a> Extract<'a> {
         if let Some(name) = tag.get(Attribute::Name) {
             self.directives.add_meta(&name, &content, self.rules.agent);
         }
+        for attribute in [Attribute::Name, Attribute::Property, Attribute::Itemprop] {
+            if let Some(name) = tag.get(attribute) {
+                self.described.add(&name, &content);
+            }
+        }
         if tag.lists(Attribute::HttpEquiv, "refresh") {
             refresh(&content).and_then(|href| self.links.add(href));
         }
@@ -240,7 +261,8 @@ impl Sink for Extract<'_> {
                 self.inside = Inside::Title;
                 self.has_title = true;
             }
-            Role::Title | Role::Unseen | Role::InnerFrame => self.inside = Inside::Unseen,
+            Role::Script if tag.lists(Attribute::Type, "application/ld+json") => self.inside = Inside::Data,
+            Role::Title | Role::Unseen | Role::Script | Role::InnerFrame => self.inside = Inside::Unseen,
             Role::Svg if !tag.self_closing() => self.inside = Inside::Hidden(Role::Svg, 1),
             Role::Template => self.inside = Inside::Hidden(Role::Template, 1),
             Role::Math => self.in_math = !tag.self_closing(),
@@ -272,6 +294,7 @@ impl Sink for Extract<'_> {
         match self.inside {
             Inside::Unseen | Inside::Hidden(..) => {}
             Inside::Title => self.title.push(text),
+            Inside::Data => self.described.add_json(text),
             Inside::Body => {
                 self.text.push(text);
                 if let Some(Anchor { own: Some(own), .. }) = &mut self.anchor {

@@ -6,6 +6,7 @@
 //! (characters to tags), `extract` (tags to zones), `links` (URLs), `language`.
 
 mod charset;
+mod described;
 mod elements;
 mod extract;
 mod flow;
@@ -121,15 +122,26 @@ pub fn parse_with(body: &[u8], url: &str, content_type: Option<&str>, rules: &Ru
     }
 }
 
-/// The headings and the text of an HTML page, as [`parse`] finds them, in half the time: without links,
-/// language, digest and SimHash.
-pub fn zones(body: &[u8], url: &str, content_type: Option<&str>) -> (Vec<String>, String) {
+/// What the index takes of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Zones {
+    /// The headings of all levels.
+    pub headings: Vec<String>,
+    /// The text.
+    pub text: String,
+    /// When it says that it was written, in days since 1970-01-01.
+    pub day: Option<u32>,
+}
+
+/// The zones of an HTML page, as [`parse`] finds them, in half the time: without links, language, digest and
+/// SimHash.
+pub fn zones(body: &[u8], url: &str, content_type: Option<&str>) -> Zones {
     let (document, _) = charset::decode(body, content_type, address(url).as_ref());
     let rules = Rules::default();
     let mut extract = Extract::new(Links::none(), &rules);
     tokens::read(&document, &mut extract);
     extract.finish();
-    (extract.headings, extract.text.finish())
+    Zones { headings: extract.headings, text: extract.text.finish(), day: extract.described.day() }
 }
 
 fn address(url: &str) -> Option<Url> {

@@ -25,9 +25,12 @@ pub enum Attribute {
     Charset,
     HttpEquiv,
     Type,
+    Property,
+    Itemprop,
+    Datetime,
 }
 
-const ATTRIBUTES: usize = 12;
+const ATTRIBUTES: usize = 15;
 
 impl Attribute {
     /// All attributes, each at its index.
@@ -44,6 +47,9 @@ impl Attribute {
         (Attribute::Charset, b"charset"),
         (Attribute::HttpEquiv, b"http-equiv"),
         (Attribute::Type, b"type"),
+        (Attribute::Property, b"property"),
+        (Attribute::Itemprop, b"itemprop"),
+        (Attribute::Datetime, b"datetime"),
     ];
 
     #[inline]
@@ -61,6 +67,9 @@ impl Attribute {
             (7, b'c') => Attribute::Charset,
             (10, b'h') => Attribute::HttpEquiv,
             (4, b't') => Attribute::Type,
+            (8, b'p') => Attribute::Property,
+            (8, b'i') => Attribute::Itemprop,
+            (8, b'd') => Attribute::Datetime,
             _ => return None,
         };
         Attribute::ALL[known as usize].1.eq_ignore_ascii_case(name).then_some(known)
