@@ -24,6 +24,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -99,11 +100,16 @@ def _speed(kind: str, paths: list[Path]) -> Iterator[Measurement]:
     mine = len(paths) / seconds(ours, 3)
     for peer, convert in _peers(kind).items():
         try:
-            theirs = len(paths) / seconds(lambda convert=convert: [convert(path) for path in paths], 1)
+            theirs = len(paths) / seconds(partial(_all, convert, paths), 1)
         except Exception as error:
             _say(f"{peer} failed on {kind}: {type(error).__name__}")
             continue
         yield Measurement(f"{kind}: documents per second", mine, peer, theirs, "documents/s")
+
+
+def _all(convert: Callable[[Path], object], paths: list[Path]) -> None:
+    for path in paths:
+        convert(path)
 
 
 def _peers(kind: str) -> dict[str, Callable[[Path], object]]:

@@ -272,11 +272,10 @@ def test_a_type_is_seen_through(tmp_path: Path) -> None:
 
 
 def test_a_document_is_a_page(tmp_path: Path) -> None:
-    with SmallWeb({"a.test": {}}) as web:
+    pages: dict[str, Page] = {"/": links("/x.docx"), "/behind": "<p>Obsidian."}
+    with SmallWeb({"a.test": pages}) as web:
         document = docx("Il basalto è sottile e scorre veloce, zyx.", web.url("a.test", "/behind"))
-        web.hosts["a.test"].update(
-            {"/": links("/x.docx"), "/x.docx": Answer(document, kind=DOCX), "/behind": "<p>Obsidian."}
-        )
+        pages["/x.docx"] = Answer(document, kind=DOCX)
         crawled = web.crawl(tmp_path / "c", "a.test")
         row, behind = (crawled.row(web.url("a.test", path)) for path in ("/x.docx", "/behind"))
         assert behind.status == 200 and behind.depth == 2

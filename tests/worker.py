@@ -16,7 +16,7 @@ class Worker:
 
     def __init__(self, converters: dict[str, str] | None = None, **settings: Any) -> None:
         ours, theirs = socket.socketpair()
-        self.process = subprocess.Popen(command(converters or {}, Crawl(**settings)), stdin=theirs)
+        self.process = subprocess.Popen(command(converters or {}, Crawl(**settings)), stdin=theirs.fileno())
         theirs.close()
         self.stream = ours
 

@@ -21,7 +21,7 @@ FILES = 1000
 """The most files of an archive that are read."""
 _ENDINGS = {".gz": "", ".bz2": "", ".xz": "", ".tgz": ".tar", ".tbz": ".tar", ".tbz2": ".tar", ".txz": ".tar"}
 _PIECE = 2**20
-_COMPRESSED: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
+_COMPRESSED: dict[bytes, Callable[[IO[bytes]], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]] = {
     b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from email import message_from_bytes, policy
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from email.utils import parsedate_to_datetime
 
 from crivello.convert import Converted, Markup, Unreadable
@@ -81,7 +81,7 @@ def _write(message: EmailMessage, markup: Markup, url: str) -> None:
         _attachment(attachment, markup, url)
 
 
-def _content(part: EmailMessage) -> str:
+def _content(part: MIMEPart) -> str:
     try:
         return str(part.get_content())
     except (LookupError, ValueError, KeyError):
@@ -89,7 +89,7 @@ def _content(part: EmailMessage) -> str:
         return payload.decode(errors="replace") if isinstance(payload, bytes) else ""
 
 
-def _attachment(part: EmailMessage, markup: Markup, url: str) -> None:
+def _attachment(part: MIMEPart, markup: Markup, url: str) -> None:
     from crivello.convert.members import convert_member
 
     name = part.get_filename() or ""
