@@ -144,6 +144,10 @@ impl Connection {
             return Err(Failure::new(Class::BadResponse, format!("the response is only {}", head.status())));
         }
         let (head, body) = head.into_parts();
+        let headers = protocol.fields().unwrap_or_else(|| {
+            let fields = head.headers.iter();
+            fields.map(|(name, value)| (name.to_string(), value.as_bytes().to_vec())).collect()
+        });
         let (body, truncated) = timeout_at(total, self.body(protocol, body, first_bytes))
             .await
             .map_err(|_| Failure::late(Class::Timeout, "the body did not end", limits.total_timeout))??;
@@ -153,11 +157,7 @@ impl Connection {
             status: head.status.as_u16(),
             reason: reason(&head),
             version: version(head.version),
-            headers: head
-                .headers
-                .iter()
-                .map(|(name, value)| (name.to_string(), value.as_bytes().to_vec()))
-                .collect(),
+            headers,
             body,
             truncated,
             first_byte,

@@ -27,7 +27,7 @@ pub struct Response {
     pub reason: String,
     /// `HTTP/1.0`, `HTTP/1.1` or `HTTP/2`.
     pub version: &'static str,
-    /// Header names in lower case, values as received.
+    /// Header fields as received; the names are in lower case in HTTP/2.
     pub headers: Vec<(String, Vec<u8>)>,
     /// The body without its transfer coding (chunked), but with its content coding (gzip …).
     pub body: Vec<u8>,

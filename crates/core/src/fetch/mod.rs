@@ -45,6 +45,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod tls;
+mod wire;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -64,6 +65,7 @@ pub use failure::{Class, Failure};
 pub use message::{Request, Response};
 pub use origin::{Origin, Scheme};
 pub use private::any_is_private;
+pub use wire::header_fields;
 
 use crate::Error;
 use crate::settings::{seconds, text};
@@ -215,10 +217,10 @@ impl Client {
                 (if http2 { Form::Url } else { Form::Path }, Transport::Encrypted(Box::new(stream)))
             }
         };
-        let (stream, received) = Stream::new(transport);
+        let (stream, wire) = Stream::new(transport);
         let protocol = match form {
             Form::Url => Protocol::http2(stream).await,
-            Form::Path | Form::Proxied => Protocol::http1(stream, received).await,
+            Form::Path | Form::Proxied => Protocol::http1(stream, wire).await,
         };
         let protocol = protocol.map_err(|error| Failure::exchanging(&error))?;
         Connection::new(Rc::clone(&self.shared), origin, address, form, protocol)

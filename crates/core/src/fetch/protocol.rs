@@ -4,7 +4,7 @@
 //! HTTP/1.1 the task that waits for a response polls that future itself: no second task, no wake-ups between
 //! two, and dropping it closes the connection. HTTP/2 needs its own tasks; they end with the connection.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -17,6 +17,7 @@ use hyper_util::rt::TokioIo;
 use tokio::task::JoinSet;
 
 use super::stream::Stream;
+use super::wire::{HeaderFields, Wire};
 
 /// The maximum size of a response head in bytes.
 const LONGEST_HEAD: usize = 1 << 16;
@@ -36,8 +37,8 @@ pub enum Protocol {
         sender: http1::SendRequest<Body>,
         /// Moves the bytes, until the connection is closed.
         driver: Option<Driver>,
-        /// How many bytes have been received.
-        received: Rc<Cell<u64>>,
+        /// What has been received.
+        wire: Rc<Wire>,
     },
     /// Multiplexed; here used sequentially.
     Http2 {
@@ -50,7 +51,7 @@ pub enum Protocol {
 
 impl Protocol {
     /// HTTP/1.1 on a stream; nothing is sent yet.
-    pub async fn http1(stream: Stream, received: Rc<Cell<u64>>) -> hyper::Result<Protocol> {
+    pub async fn http1(stream: Stream, wire: Rc<Wire>) -> hyper::Result<Protocol> {
         let (sender, driver) = http1::Builder::new()
             .title_case_headers(true)
             .allow_spaces_after_header_name_in_responses(true)
@@ -59,7 +60,7 @@ impl Protocol {
             .max_headers(MOST_HEADERS)
             .handshake(TokioIo::new(stream))
             .await?;
-        Ok(Protocol::Http1 { sender, driver: Some(Box::pin(driver)), received })
+        Ok(Protocol::Http1 { sender, driver: Some(Box::pin(driver)), wire })
     }
 
     /// HTTP/2 on a stream; the settings have been exchanged.
@@ -81,8 +82,9 @@ impl Protocol {
     /// Sends a request and waits for the head of its response.
     pub async fn send(&mut self, request: hyper::Request<Body>) -> hyper::Result<hyper::Response<Incoming>> {
         match self {
-            Protocol::Http1 { sender, driver, .. } => {
+            Protocol::Http1 { sender, driver, wire } => {
                 drive(driver, sender.ready()).await?;
+                wire.expect();
                 let response = sender.send_request(request);
                 drive(driver, response).await
             }
@@ -104,8 +106,16 @@ impl Protocol {
     /// How many bytes have been received, for telling whether a response began.
     pub fn received(&self) -> u64 {
         match self {
-            Protocol::Http1 { received, .. } => received.get(),
+            Protocol::Http1 { wire, .. } => wire.received(),
             Protocol::Http2 { .. } => 0,
+        }
+    }
+
+    /// The header fields of the last response as received; `None` if the protocol changes them anyway.
+    pub fn fields(&self) -> Option<HeaderFields> {
+        match self {
+            Protocol::Http1 { wire, .. } => wire.fields(),
+            Protocol::Http2 { .. } => None,
         }
     }
 

@@ -1,6 +1,5 @@
-//! The byte stream of a connection, clear text or encrypted, with a count of received bytes.
+//! The byte stream of a connection, clear text or encrypted, with a note of what is received.
 
-use std::cell::Cell;
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -10,6 +9,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
+use super::wire::Wire;
+
 /// A connection to a server or a proxy.
 pub enum Transport {
     /// Clear text.
@@ -18,19 +19,19 @@ pub enum Transport {
     Encrypted(Box<TlsStream<TcpStream>>),
 }
 
-/// A [`Transport`] that counts what it receives. Many servers end an encrypted connection without a TLS
+/// A [`Transport`] that notes what it receives. Many servers end an encrypted connection without a TLS
 /// `close_notify`; here that is an ordinary end of stream, and HTTP framing shows whether something is
 /// missing.
 pub struct Stream {
     transport: Transport,
-    received: Rc<Cell<u64>>,
+    wire: Rc<Wire>,
 }
 
 impl Stream {
-    /// A stream over a transport, and its counter of received bytes.
-    pub fn new(transport: Transport) -> (Stream, Rc<Cell<u64>>) {
-        let received = Rc::new(Cell::new(0));
-        (Stream { transport, received: Rc::clone(&received) }, received)
+    /// A stream over a transport, and the note of what it receives.
+    pub fn new(transport: Transport) -> (Stream, Rc<Wire>) {
+        let wire = Rc::new(Wire::default());
+        (Stream { transport, wire: Rc::clone(&wire) }, wire)
     }
 }
 
@@ -45,7 +46,7 @@ impl AsyncRead for Stream {
             Transport::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
             Transport::Encrypted(stream) => Pin::new(stream).poll_read(context, buffer),
         };
-        self.received.set(self.received.get() + (buffer.filled().len() - before) as u64);
+        self.wire.note(&buffer.filled()[before..]);
         match read {
             Poll::Ready(Err(error)) if error.kind() == ErrorKind::UnexpectedEof => Poll::Ready(Ok(())),
             read => read,
