@@ -32,6 +32,7 @@ from crivello.store import CachedPage
 from crivello.summary import State, Summary
 
 if TYPE_CHECKING:
+    from crivello.archives import Exported, Imported
     from crivello.cli.index_progress import IndexProgress
     from crivello.crawl import Report
     from crivello.crawl.status import Status
@@ -293,6 +294,76 @@ class Collection:
         view = CrawlProgress(stderr_console(), chosen)
         with view.shown():
             return Crawler(self, seeds, settings=chosen, on_progress=view).run()
+
+    def import_(
+        self,
+        files: str | Path | Iterable[str | Path],
+        *,
+        base: str = "",
+        progress: bool | Callable[[str, int, int, Imported], object] = True,
+    ) -> Imported:
+        """Imports files that hold pages: WARC, ARC, WET, WACZ, CDXJ, folders of HTML, JSON lines, Parquet; the URLs of
+        a sitemap become seeds.
+
+        Names may be patterns. What a file is, is recognised by its content. ``base`` is the URL of a folder of
+        HTML. An imported page is stored, deduplicated, linked and indexed like a crawled one. A file that was
+        imported before is passed over; after Ctrl-C the same call goes on.
+
+            >>> collection.import_("archives/*.warc.gz")
+            <Imported: 4,310 pages from 3 files, 5.2 s>
+        """
+        from crivello.archives import Importer
+
+        self._require_writer()
+        named = [files] if isinstance(files, str | Path) else list(files)
+        if callable(progress):
+            return Importer(self, named, base=base, on_progress=progress).run()
+        with self._progress(progress) as shown:
+
+            def tell(name: str, done: int, total: int, imported: Imported) -> None:
+                shown.at(done / max(1, total), imported.pages, what=f"importing {Path(name).name}")
+
+            shown.begin("importing", 1.0)
+            return Importer(self, named, base=base, on_progress=tell).run()
+
+    def export(
+        self,
+        out: str | Path = "",
+        *,
+        format: str = "",
+        site: str = "",
+        since: datetime | float = 0.0,
+        versions: str = "newest",
+        compression: str = "",
+        progress: bool = True,
+    ) -> Exported:
+        """Exports the pages, or the index, to a file: WARC, WACZ, CDXJ, JSON lines, Parquet or CIFF, by the ending of
+        its name or by ``format``; ``-`` is standard output.
+
+        ``site`` is a host with its subdomains, ``since`` the earliest time, and ``versions`` is ``"newest"`` or
+        ``"all"``. WARC files are compressed with ``"gzip"`` or ``"zstd"``.
+
+            >>> collection.export("example.wacz", site="example.org")
+            <Exported: 149 records, 1,203,331 bytes, into example.wacz>
+        """
+        from crivello.archives import export
+
+        with self._progress(progress) as shown:
+            shown.begin("exporting", 1.0)
+            return export(
+                self,
+                out,
+                format=format,
+                site=site,
+                since=since.timestamp() if isinstance(since, datetime) else since,
+                versions=versions,
+                compression=compression,
+                on_progress=lambda done, total: shown.at(done / max(1, total), done),
+            )
+
+    def captures(self, rows: Sequence[Row]) -> list[_core.ArchivedRecord]:
+        """The WARC records of rows as they lie in the archive, compressed: of the pages, and of their converted texts."""
+        return self._native.captures(list(rows))
 
     def index(
         self, *, rebuild: bool = False, merge: bool = False, progress: bool = True, **settings: Any

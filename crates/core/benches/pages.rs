@@ -7,8 +7,8 @@ use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 
-use crivello_core::collection::warc_record;
 use crivello_core::parse;
+use crivello_core::warc::warc_record;
 
 /// The fastest of this many runs counts.
 const RUNS: usize = 5;

@@ -48,6 +48,29 @@ pub fn timestamp(moment: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:06}Z", since.subsec_micros())
 }
 
+/// The seconds from 1970 to a moment as archives write it: `2024-05-01T12:00:00.5Z`, in UTC, with or without
+/// the time of day and a fraction, or `20240501120000`; `None` if it is none.
+pub fn moment(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if text.len() >= 8 && text.len() <= 14 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let part = |from: usize| text.get(from..from + 2).unwrap_or("00");
+        let day = format!("{}-{}-{}", &text[..4], part(4), part(6));
+        return moment(&format!("{day}T{}:{}:{}", part(8), part(10), part(12)));
+    }
+    let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, "00:00:00"));
+    let time = time.trim_end_matches('Z').trim_end_matches("+00:00");
+    let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    let mut parts = time.split(':').map(|part| number(part, 2));
+    let hour = parts.next()??;
+    let (minute, second) = (parts.next().unwrap_or(Some(0))?, parts.next().unwrap_or(Some(0))?);
+    let is_fraction = !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit());
+    let fraction: f64 = is_fraction.then(|| format!("0.{fraction}").parse().ok())??;
+    // A leap second is counted like the one after it.
+    let valid = hour < 24 && minute < 60 && second <= 60;
+    let seconds = u64::from(day(date)?) * 86_400 + u64::from(hour * 3600 + minute * 60 + second);
+    valid.then_some(seconds as f64 + fraction)
+}
+
 fn days_of(year: u32, month: u32) -> u32 {
     match month {
         2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
@@ -68,6 +91,28 @@ pub fn days(year: i64, month: u32, day: u32) -> i64 {
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    #[test]
+    fn archives_write_moments_in_two_ways() {
+        for (text, expected) in [
+            ("1970-01-01T00:00:00Z", Some(0.0)),
+            ("2014-01-03T03:03:21Z", Some(1_388_718_201.0)),
+            ("20140103030321", Some(1_388_718_201.0)),
+            ("2014-01-03T03:03:21.25Z", Some(1_388_718_201.25)),
+            ("2014-01-03 03:03:21+00:00", Some(1_388_718_201.0)),
+            ("2014-01-03", Some(1_388_707_200.0)),
+            ("2014", Some(1_388_534_400.0)),
+            ("20140103", Some(1_388_707_200.0)),
+            ("2014-01-03T03:03", Some(1_388_718_180.0)),
+            ("2014-13-03T03:03:21Z", None),
+            ("2014-01-03T25:03:21Z", None),
+            ("2014-01-03T03:03:21.Z", None),
+            ("yesterday", None),
+            ("", None),
+        ] {
+            assert_eq!(moment(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn counts_every_day() {

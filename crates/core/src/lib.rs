@@ -31,6 +31,7 @@ pub mod signature;
 pub mod sorted;
 pub mod stream;
 pub mod url;
+pub mod warc;
 
 pub use error::{Error, Result};
 pub use pulse::{Progress, Pulse};

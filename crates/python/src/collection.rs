@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 
+use crate::archive::ArchivedRecord;
 use crate::enter::enter;
 use crate::index::{IndexBuilder, IndexOptions};
 use crate::parse::ParsedPage;
@@ -48,6 +49,8 @@ impl Layout {
     const ANCHORS: &str = layout::ANCHORS;
     #[classattr]
     const DECISIONS: &str = layout::DECISIONS;
+    #[classattr]
+    const IMPORTS: &str = layout::IMPORTS;
     #[classattr]
     const PROGRESS: &str = layout::PROGRESS;
     #[classattr]
@@ -183,7 +186,7 @@ row! {
 
 /// A record of the archive.
 #[pyclass(module = "crivello._core", frozen)]
-struct Record(collection::Record);
+struct Record(crivello_core::warc::Record);
 
 #[pymethods]
 impl Record {
@@ -269,6 +272,21 @@ impl Collection {
     #[getter]
     fn committed_at(&self) -> f64 {
         self.0.snapshot().committed_at()
+    }
+
+    /// The records of rows as they lie in the archive: of the pages, and of their converted texts.
+    fn captures(&self, py: Python<'_>, rows: Vec<PyRef<'_, Row>>) -> PyResult<Vec<ArchivedRecord>> {
+        let rows: Vec<collection::Row> = rows.iter().map(|row| row.0.clone()).collect();
+        let captures = enter(py, |pulse| {
+            let snapshot = self.0.snapshot();
+            let mut captures = Vec::with_capacity(rows.len());
+            for row in &rows {
+                pulse.beat()?;
+                captures.append(&mut snapshot.captures(row)?);
+            }
+            Ok(captures)
+        })?;
+        Ok(captures.into_iter().map(ArchivedRecord).collect())
     }
 
     /// Commits files with their lengths, and the states of parts as JSON.

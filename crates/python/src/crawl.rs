@@ -109,10 +109,18 @@ impl Crawl {
 
 /// A report on a crawl, with counters of this or an earlier moment.
 fn report(crawl: &crawl::Crawl, counts: &Counts) -> serde_json::Value {
-    let outcomes: HashMap<_, _> =
-        counts.outcomes.iter().map(|(outcome, count)| (outcome.words(), *count)).collect();
     let slowest: Vec<_> =
         crawl.slowest().into_iter().map(|host| (host.name, host.seconds, host.requests)).collect();
+    let mut report = counters(counts);
+    report["gauges"] = serde_json::json!(crawl.gauges().into_iter().collect::<HashMap<_, _>>());
+    report["slowest"] = serde_json::json!(slowest);
+    report
+}
+
+/// The counters, as they are in a report.
+pub fn counters(counts: &Counts) -> serde_json::Value {
+    let outcomes: HashMap<_, _> =
+        counts.outcomes.iter().map(|(outcome, count)| (outcome.words(), *count)).collect();
     serde_json::json!({
         "outcomes": outcomes,
         "statuses": counts.statuses,
@@ -124,8 +132,6 @@ fn report(crawl: &crawl::Crawl, counts: &Counts) -> serde_json::Value {
         "unconverted": counts.unconverted,
         "failures": counts.failures,
         "revisits": counts.revisits,
-        "gauges": crawl.gauges().into_iter().collect::<HashMap<_, _>>(),
-        "slowest": slowest,
     })
 }
 

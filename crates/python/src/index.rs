@@ -135,10 +135,29 @@ fn index_stats(py: Python<'_>, folder: PathBuf, segments: Vec<NameAndLength>) ->
     })
 }
 
+/// Writes segments to a file in the Common Index File Format: the number of documents and of posting lists.
+#[pyfunction]
+fn write_ciff(
+    py: Python<'_>,
+    folder: PathBuf,
+    segments: Vec<NameAndLength>,
+    path: PathBuf,
+    description: &str,
+) -> PyResult<(u64, u64)> {
+    let files = segment_files(segments);
+    let written = enter(py, |pulse| {
+        let segments: Vec<_> =
+            files.iter().map(|file| file.open(&folder)).collect::<crivello_core::Result<_>>()?;
+        crivello_core::index::write_ciff(&segments, &path, description, pulse)
+    })?;
+    Ok((written.documents, written.lists))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<IndexOptions>()?;
     module.add_class::<IndexBuilder>()?;
     module.add_class::<Cancel>()?;
     module.add_function(wrap_pyfunction!(index_stats, module)?)?;
+    module.add_function(wrap_pyfunction!(write_ciff, module)?)?;
     module.add_function(wrap_pyfunction!(join_segments, module)?)
 }

@@ -4,6 +4,7 @@
 //! `crivello._core`, is private, and `python/crivello/_core.pyi` is its complete description.
 
 mod analysis;
+mod archive;
 mod array;
 mod choices;
 mod codes;
@@ -32,6 +33,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     analysis::register(module)?;
+    archive::register(module)?;
     array::register(module)?;
     choices::register(module)?;
     codes::register(module)?;

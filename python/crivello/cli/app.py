@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from crivello.cli import (
+    archives,
     crawl,
     demo,
     doctor,
@@ -36,6 +37,8 @@ TASKS: dict[str, dict[str, str]] = {
         "status": "crivello status example --plot crawl.png",
         "why": "crivello why example https://www.example.org/missing.html",
         "pages": "crivello pages example --url https://www.example.org/",
+        "import": "crivello import example crawls/*.warc.gz",
+        "export": "crivello export example --out example.wacz",
     },
     "Find them": {
         "index": "crivello index example",
@@ -103,7 +106,22 @@ def options(
     del version
 
 
-for _verb in (demo, up, crawl, status, why, pages, index, rank, search, serve, evaluate, stream, doctor):
+for _verb in (
+    demo,
+    up,
+    crawl,
+    status,
+    why,
+    pages,
+    archives,
+    index,
+    rank,
+    search,
+    serve,
+    evaluate,
+    stream,
+    doctor,
+):
     _verb.register(app)
 app.add_typer(graph.app, name="graph")
 app.add_typer(lab.app, name="lab")

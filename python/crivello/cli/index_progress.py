@@ -40,7 +40,9 @@ class IndexProgress:
             self._progress.remove_task(self._task)
         self._task = self._progress.add_task(what, total=total, documents="")
 
-    def at(self, done: float, documents: int) -> None:
-        """Updates the progress of the step, and the number of documents added."""
+    def at(self, done: float, documents: int, *, what: str | None = None) -> None:
+        """Updates the progress of the step, the number of documents and, if given, what is done."""
         if self._task is not None:
-            self._progress.update(self._task, completed=done, documents=f"{documents:,} documents")
+            self._progress.update(
+                self._task, completed=done, documents=f"{documents:,} documents", description=what
+            )

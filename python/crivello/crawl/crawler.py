@@ -72,7 +72,7 @@ def user_agent(settings: Crawl) -> str:
     return f"{settings.user_agent}/{version('crivello')}{contact}"
 
 
-def _plan(settings: Crawl, seeds: Sequence[str], extensions: Extensions, **more: Any) -> bytes:
+def plan_of(settings: Crawl, seeds: Sequence[str], extensions: Extensions, **more: Any) -> bytes:
     """The configuration of the native threads, as JSON."""
     converters = load_converters(extensions, settings.converters)
     plan = {
@@ -101,7 +101,7 @@ def check(settings: Crawl, seeds: Sequence[str]) -> None:
     load_policy(extensions, settings)
     if settings.sieve not in KINDS:
         imported("crawl.sieve", settings.sieve)
-    _core.check_crawl(_plan(settings, seeds, extensions))
+    _core.check_crawl(plan_of(settings, seeds, extensions))
 
 
 def starts_on_private(settings: Crawl, seeds: Sequence[str]) -> bool:
@@ -207,7 +207,7 @@ class Crawler:
         kind = label_of(self._sieve)
         sieve_state = state_of_kind(kind, collection.folder, state.get("sieve"))
         is_native = kind in KINDS and kind != "lsm"
-        plan = _plan(
+        plan = plan_of(
             msgspec.structs.replace(settings, allow_private=settings.allow_private or self._private),
             self._seeds,
             collection.extensions,

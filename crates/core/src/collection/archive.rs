@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::layout;
-use super::warc::{Record, read_record, warc_record};
 use crate::calendar::timestamp;
 use crate::disk::rolling::{Flushed, RollingFile};
+use crate::warc::{Record, read_record, warc_record};
 use crate::{Error, Result};
 
 const FILE_SIZE: u64 = 1_000_000_000;
@@ -78,6 +78,11 @@ impl ArchiveWriter {
     /// See [`RollingFile::flush`].
     pub fn flush(&mut self) -> Result<Flushed> {
         self.files.flush()
+    }
+
+    /// See [`RollingFile::show`].
+    pub fn show(&mut self) -> Result<()> {
+        self.files.show()
     }
 
     fn introduction(&self) -> Result<Vec<u8>> {

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use super::Snapshot;
 use super::day::day_of_page;
 use super::row::Row;
-use super::warc::Record;
 use crate::index::NewDocument;
 use crate::media::{Format, Reading, essence, may_have_text, media_type};
 use crate::parse::{self, Page, Zones};
+use crate::warc::Record;
 use crate::{Pulse, Result};
 
 /// A document to index. Its URL is its identity.

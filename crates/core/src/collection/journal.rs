@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::cells::{Entry, Group, Micros, Versions, end_key, first_key, parts};
+use super::cells::{Entry, Group, Micros, Versions, end_key, first_key, key, parts};
 use super::layout;
 use super::manifest::Change;
 use super::row::{ROW_FORMAT, Row};
@@ -126,7 +126,13 @@ impl TableWriter {
 
     /// The newest version of a URL.
     pub fn get(&self, url: &str) -> Result<Option<Row>> {
-        let Some((_, value)) = self.cell(url, Group::Visit)? else { return Ok(None) };
+        self.at(url, Micros::MAX)
+    }
+
+    /// The version of a URL at a time: the newest that is not newer.
+    pub fn at(&self, url: &str, time: Micros) -> Result<Option<Row>> {
+        let range = (key(url, Group::Visit, time), end_key(url, Group::Visit));
+        let Some((_, value)) = self.cells.first(&range.0, Some(&range.1))? else { return Ok(None) };
         let damaged = || crate::Error::corrupt(&self.path, 0, "a row of the table does not decode");
         let row = Row::decode(&value).ok_or_else(damaged)?;
         Ok(Some(Row { url: url.to_owned(), ..row }))

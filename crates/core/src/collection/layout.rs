@@ -43,6 +43,8 @@ pub const LINKS: &str = "graph/links.log";
 pub const ANCHORS: &str = "graph/anchors.log";
 /// The prefix of the decision log's files.
 pub const DECISIONS: &str = "log/decisions-";
+/// The files that were imported.
+pub const IMPORTS: &str = "log/imports.jsonl";
 /// The crawl's progress at each checkpoint.
 pub const PROGRESS: &str = "log/progress.jsonl";
 

@@ -1,12 +1,14 @@
 //! A collection: one folder with everything about one crawl.
 //!
 //! [`layout`] names its files and the [`manifest`] says how much of each is committed. The [`archive`] has
-//! the pages as they were received, in records of the [`warc`] format, and the [`table`] says what is known of
-//! each URL at every time: its [`cells`] are found by sorted maps over a [`journal`]; [`documents`] are made from both ([`document`]) and go to the index.
+//! the pages as they were received, in records of the [WARC format](crate::warc), and the [`table`] says what is
+//! known of each URL at every time: its [`cells`] are found by sorted maps over a [`journal`]; [`documents`] are
+//! made from both ([`document`]) and go to the index.
 //!
 //! Readers see a snapshot of the last commit; there is one writer, which holds the [`lock`].
 
 mod archive;
+mod captures;
 pub mod cells;
 mod day;
 mod document;
@@ -21,7 +23,6 @@ mod row;
 mod table;
 #[cfg(test)]
 mod tests;
-mod warc;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,6 +33,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use serde_json::Value;
 
 pub use archive::{Archive, ArchiveWriter, Place};
+pub use captures::Capture;
 pub use document::{Document, Extractor};
 pub use documents::{DocumentOptions, Documents, Selection};
 pub use journal::{TableCommit, TableWriter};
@@ -40,7 +42,6 @@ pub use lock::{Holder, Lock};
 pub use manifest::{Change, Manifest};
 pub use row::{Outcome, ROW_FORMAT, Row};
 pub use table::{Cell, Cells, Rows, Since, Table, TableState};
-pub use warc::{PAYLOAD_DIGEST, Record, payload_digest, warc_record};
 
 use crate::disk::file::remove;
 use crate::disk::new_file::NewFile;

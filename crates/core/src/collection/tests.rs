@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::*;
 use crate::index::{IndexBuilder, Options};
+use crate::warc::warc_record;
 use crate::{Pulse, Signature};
 
 const PAGES: usize = 300;

@@ -20,6 +20,7 @@
 
 mod counts;
 pub(crate) mod fetching;
+pub mod importing;
 pub(crate) mod parsing;
 mod plan;
 mod revisit;

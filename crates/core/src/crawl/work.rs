@@ -103,6 +103,24 @@ pub struct Unanswered {
     pub weight: u32,
 }
 
+impl Unanswered {
+    /// Its row of the page table.
+    pub fn row(&self) -> Row {
+        Row {
+            url: self.work.url.clone(),
+            outcome: self.outcome,
+            depth: self.work.tag.depth,
+            status: self.status,
+            fetched_at: self.when,
+            address: self.address.map(|address| address.to_string()),
+            attempts: self.work.attempts,
+            seconds: self.seconds,
+            detail: self.detail.clone(),
+            ..Row::default()
+        }
+    }
+}
+
 /// Messages to the writer thread.
 pub enum Event {
     /// A parsed page.

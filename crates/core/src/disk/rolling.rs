@@ -72,6 +72,11 @@ impl RollingFile {
         Ok((files, handle))
     }
 
+    /// Flushes everything to the operating system, where readers find it, without committing anything.
+    pub fn show(&mut self) -> Result<()> {
+        self.out.flush().map_err(Error::io(self.path()))
+    }
+
     /// The newest file.
     pub fn path(&self) -> PathBuf {
         self.folder.join((self.name)(self.number))

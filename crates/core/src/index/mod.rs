@@ -36,6 +36,7 @@
 //! and a merge drops the older ones physically.
 
 pub(crate) mod build;
+mod ciff;
 pub(crate) mod format;
 pub(crate) mod read;
 mod stats;
@@ -46,6 +47,7 @@ pub use build::chunk::NewDocument;
 pub use build::join::join;
 pub use build::options::Options;
 pub use build::order::Order;
+pub use ciff::{Written, write_ciff};
 pub use format::DocId;
 pub use format::facts::{Facts, Kind, language_number, language_tag};
 pub use format::zone::Zone;

@@ -16,6 +16,7 @@ mod relative;
 mod scope;
 mod shape;
 mod standard;
+mod surt;
 mod trap;
 
 pub use clean::{CleanUp, clean};
@@ -26,6 +27,7 @@ pub use relative::Base;
 pub use scope::{Refusal, Scope, ScopeKind, domain, domain_of, host_of, reason, same_site};
 pub use shape::same_shape;
 pub use standard::Url;
+pub use surt::surt;
 pub use trap::{Trap, TrapLimits, trap};
 
 /// The maximum length of a canonical URL in bytes. Longer ones are nearly always traps, and the sitemap

@@ -18,14 +18,18 @@ use super::shared::Shared;
 use super::tag::Tag;
 use super::work::{Fetched, Found, Parsed, Unanswered};
 use crate::calendar::timestamp;
-use crate::collection::{Outcome, PAYLOAD_DIGEST, Record, Row, payload_digest, warc_record};
+use crate::collection::{Outcome, Row};
 use crate::encoding::{self, Undecodable};
 use crate::fetch::Response;
 use crate::graph::PageLinks;
 use crate::media::{Format, Reading, essence, may_have_text, media_type};
 use crate::parse::{self, Page};
 use crate::url::{Url, canonical_with, clean};
+use crate::warc::{PAYLOAD_DIGEST, Record, payload_digest, warc_record};
 use crate::{Error, Result, Signature};
+
+/// The address of a response from nobody knows where.
+const UNKNOWN: &str = "0.0.0.0";
 
 /// What every parser thread needs.
 #[derive(Clone)]
@@ -329,7 +333,9 @@ impl Parser {
 
 /// The HTTP header of a response, as it goes into its record.
 fn head(response: &Response) -> Vec<u8> {
-    let mut head = format!("HTTP/1.1 {} {}", response.status, response.reason).trim_end().as_bytes().to_vec();
+    let version = if response.version == "HTTP/1.0" { response.version } else { "HTTP/1.1" };
+    let line = format!("{version} {} {}", response.status, response.reason);
+    let mut head = line.trim_end().as_bytes().to_vec();
     for (name, value) in &response.headers {
         // The body is stored without its chunks, and readers of the record must not look for them.
         let kept = if name.eq_ignore_ascii_case("transfer-encoding") { "X-Archive-" } else { "" };
@@ -345,7 +351,9 @@ fn head(response: &Response) -> Vec<u8> {
 
 fn response_fields(row: &Row, when: f64) -> Vec<(String, String)> {
     let mut fields = fields(&row.url, when);
-    fields.push(("WARC-IP-Address".to_owned(), row.address.clone().unwrap_or_default()));
+    if let Some(address) = row.address.clone().filter(|address| address != UNKNOWN) {
+        fields.push(("WARC-IP-Address".to_owned(), address));
+    }
     fields.push(("Content-Type".to_owned(), "application/http; msgtype=response".to_owned()));
     fields.extend(row.payload.iter().map(|payload| (PAYLOAD_DIGEST.to_owned(), format!("sha1:{payload}"))));
     fields

@@ -42,6 +42,19 @@ impl Reach {
         Ok(Reach { scope, settings: settings.clone() })
     }
 
+    /// The reach of what is not fetched: every link.
+    pub fn everywhere() -> Result<Reach> {
+        let settings = ReachSettings {
+            scope: ScopeKind::Any,
+            include: String::new(),
+            exclude: String::new(),
+            max_depth: -1,
+            max_site_depth: -1,
+            max_links: 0,
+        };
+        Reach::new(&settings, &[])
+    }
+
     /// Widens the scope by another seed.
     pub fn add_seed(&mut self, seed: &str) {
         self.scope.add_seed(seed);

@@ -310,19 +310,8 @@ impl Writer {
 
     /// Records that a URL has no page.
     fn give_up(&mut self, unanswered: Unanswered) -> Result<()> {
-        let Unanswered { work, outcome, status, detail, when, seconds, address, weight } = unanswered;
-        let row = Row {
-            url: work.url.clone(),
-            outcome,
-            depth: work.tag.depth,
-            fetched_at: when,
-            status,
-            address: address.map(|address| address.to_string()),
-            attempts: work.attempts,
-            seconds,
-            detail,
-            ..Row::default()
-        };
+        let row = unanswered.row();
+        let Unanswered { work, weight, .. } = unanswered;
         // It was counted against the page budget when it was requested; give that back.
         self.shared.budget.fetch_add(i64::from(work.counted), Ordering::AcqRel);
         let before = if work.revisit.is_some() { self.before(&row.url)? } else { None };

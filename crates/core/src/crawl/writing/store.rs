@@ -5,7 +5,7 @@
 //! of them, so what the manifest commits is one consistent snapshot.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -15,7 +15,7 @@ use super::now;
 use crate::collection::cells::{Group, Versions, micros};
 use crate::collection::refresh::schedule_of;
 use crate::collection::{
-    ArchiveWriter, Change, Manifest, Outcome, Row, Since, TableState, TableWriter, layout,
+    Archive, ArchiveWriter, Change, Manifest, Outcome, Place, Row, Since, TableState, TableWriter, layout,
 };
 use crate::crawl::parsing::origin;
 use crate::crawl::work::{Found, Parsed};
@@ -23,6 +23,7 @@ use crate::disk::file::DurableFile;
 use crate::disk::log::LogWriter;
 use crate::graph::{AnchorLog, LINKS};
 use crate::schedule::{self, Schedule};
+use crate::warc::Record;
 use crate::{Error, Pulse, Result, Signature};
 
 /// The section `[store]` of the settings, described in `crivello.settings.fields`.
@@ -46,6 +47,7 @@ impl Settings {
 
 /// Stores pages; one writer.
 pub struct PageStore {
+    folder: PathBuf,
     archive: ArchiveWriter,
     table: TableWriter,
     links: LogWriter,
@@ -94,6 +96,7 @@ impl PageStore {
             }
         }
         Ok(PageStore {
+            folder: folder.to_path_buf(),
             archive: ArchiveWriter::open(folder, &files, software)?,
             table,
             links: LogWriter::open(&folder.join(layout::LINKS), LINKS, committed(layout::LINKS))?,
@@ -187,6 +190,12 @@ impl PageStore {
     pub fn add_anchors(&mut self, url: &str, found: &[Found]) -> Result<()> {
         let links = found.iter().map(|found| (found.url.as_str(), found.anchor.as_str()));
         self.anchors.append(Signature::of(url.as_bytes()), links)
+    }
+
+    /// A record that was added.
+    pub fn read(&mut self, place: Place) -> Result<Record> {
+        self.archive.show()?;
+        Archive::new(&self.folder).read(place)
     }
 
     /// The number of hosts that answered.

@@ -32,6 +32,16 @@ thread_local! {
 /// The record's id is a UUID of version 8 made from the fields and the block, so the same record always has
 /// the same id. The digests are SHA-1 in base 32, as other tools expect them.
 pub fn warc_record(kind: &str, fields: &[(String, String)], head: &[u8], body: &[u8]) -> Result<Vec<u8>> {
+    record_with_id(kind, fields, head, body).map(|(_, record)| record)
+}
+
+/// The same, with the record's id, as other records refer to it.
+pub fn record_with_id(
+    kind: &str,
+    fields: &[(String, String)],
+    head: &[u8],
+    body: &[u8],
+) -> Result<(String, Vec<u8>)> {
     let block_digest = digest(&[head, body]);
     let mut header = format!("WARC/1.1\r\nWARC-Type: {kind}\r\n");
     for (name, value) in fields {
@@ -40,19 +50,22 @@ pub fn warc_record(kind: &str, fields: &[(String, String)], head: &[u8], body: &
         header.extend(value.chars().filter(|character| !character.is_control()));
         header.push_str("\r\n");
     }
-    let id = record_id(&header, &block_digest);
+    let id = format!("<urn:uuid:{}>", record_id(&header, &block_digest));
     let length = head.len() + body.len();
     let is_known = fields.iter().any(|(name, _)| name == PAYLOAD_DIGEST);
-    let payload_digest = (!head.is_empty() && !is_known).then(|| payload_digest(body));
-    let payload = payload_digest.map(|digest| format!("{PAYLOAD_DIGEST}: sha1:{digest}\r\n"));
+    let payload = match kind {
+        "resource" if !is_known => format!("{PAYLOAD_DIGEST}: sha1:{block_digest}\r\n"),
+        "response" if !is_known => format!("{PAYLOAD_DIGEST}: sha1:{}\r\n", payload_digest(body)),
+        _ => String::new(),
+    };
     let written = write!(
         header,
-        "WARC-Record-ID: <urn:uuid:{id}>\r\nWARC-Block-Digest: sha1:{block_digest}\r\n{}\
+        "WARC-Record-ID: {id}\r\nWARC-Block-Digest: sha1:{block_digest}\r\n{payload}\
          Content-Length: {length}\r\n\r\n",
-        payload.unwrap_or_default()
     );
     written.map_err(|error| Error::Invalid(error.to_string()))?;
-    WORKSHOP.with_borrow_mut(|workshop| workshop.compress(&[header.as_bytes(), head, body, b"\r\n\r\n"]))
+    let parts = [header.as_bytes(), head, body, b"\r\n\r\n"];
+    Ok((id, WORKSHOP.with_borrow_mut(|workshop| workshop.compress(&parts))?))
 }
 
 /// The digest of a payload: SHA-1 in base 32.
@@ -65,7 +78,7 @@ pub fn payload_digest(body: &[u8]) -> String {
 pub struct Record {
     /// Its target URI.
     pub url: String,
-    /// The HTTP header of a response, names in lower case; of another record, its content type.
+    /// The HTTP header of a response, names in lower case; of other records only `content-type`.
     pub headers: Vec<(String, String)>,
     /// The bytes after the header.
     pub body: Vec<u8>,
@@ -85,21 +98,37 @@ impl Record {
     }
 }
 
-/// Decodes a record from its gzip member; the error is the reason why it is invalid.
-pub fn read_record(member: &[u8]) -> std::result::Result<Record, String> {
-    let bytes = decompress(member)?;
-    let (header, mut block) = split_head(&bytes).ok_or("its header does not end")?;
+/// The header fields of a record, names in lower case.
+pub type Fields = Vec<(String, String)>;
+
+/// The header fields and the block of a record, from its gzip member; the error is the reason why it is
+/// invalid.
+pub fn record_parts(member: &[u8]) -> std::result::Result<(Fields, Vec<u8>), String> {
+    let mut bytes = decompress(member)?;
+    let (header, block) = split_head(&bytes).ok_or("its header does not end")?;
+    let start = bytes.len() - block.len();
     let (version, fields) = fields(header);
     if !version.starts_with("WARC/") {
         return Err("there is no record".to_owned());
     }
     let field = |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
     let length = field("content-length").and_then(|length| length.parse::<usize>().ok());
-    block = length.and_then(|length| block.get(..length)).ok_or("it is shorter than it says")?;
+    let block = length.and_then(|length| block.get(..length)).ok_or("it is shorter than it says")?;
     let said = field("warc-block-digest").and_then(|said| said.strip_prefix("sha1:"));
     if said != Some(digest(&[block]).as_str()) {
         return Err("a record does not match its digest".to_owned());
     }
+    let end = start + block.len();
+    bytes.truncate(end);
+    bytes.drain(..start);
+    Ok((fields, bytes))
+}
+
+/// Decodes a record from its gzip member; the error is the reason why it is invalid.
+pub fn read_record(member: &[u8]) -> std::result::Result<Record, String> {
+    let (fields, bytes) = record_parts(member)?;
+    let mut block = bytes.as_slice();
+    let field = |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
     let mut record =
         Record { url: field("warc-target-uri").unwrap_or_default().to_owned(), ..Record::default() };
     if field("content-type").is_some_and(|kind| kind.starts_with("application/http")) {
@@ -136,9 +165,9 @@ fn split_head(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// The first line of a header, and its fields, names in lower case.
-fn fields(head: &[u8]) -> (String, Vec<(String, String)>) {
+pub(super) fn fields(head: &[u8]) -> (String, Vec<(String, String)>) {
     let text = String::from_utf8_lossy(head);
-    let mut lines = text.split("\r\n");
+    let mut lines = text.lines();
     let first = lines.next().unwrap_or_default().to_owned();
     let fields = lines.filter_map(|line| line.split_once(':'));
     let fields = fields.map(|(name, value)| (name.trim().to_ascii_lowercase(), value.trim().to_owned()));
@@ -187,6 +216,23 @@ fn digest(parts: &[&[u8]]) -> String {
     let mut hasher = Sha1::new();
     parts.iter().for_each(|part| hasher.update(part));
     base32(&hasher.finalize())
+}
+
+/// Whether a block has the digest that its record states, in base 32 or hexadecimal; `None` if the algorithm
+/// is another one.
+pub(super) fn digest_matches(stated: &str, block: &[u8]) -> Option<bool> {
+    let (algorithm, stated) = stated.split_once(':')?;
+    if !algorithm.eq_ignore_ascii_case("sha1") && !algorithm.eq_ignore_ascii_case("sha-1") {
+        return None;
+    }
+    let actual = Sha1::digest(block);
+    let hexadecimal = || actual.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let same = if stated.len() == 40 {
+        stated.eq_ignore_ascii_case(&hexadecimal())
+    } else {
+        stated.eq_ignore_ascii_case(&base32(&actual))
+    };
+    Some(same)
 }
 
 fn base32(bytes: &[u8]) -> String {

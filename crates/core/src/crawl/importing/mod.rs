@@ -1,0 +1,347 @@
+//! Importing: pages that others fetched, or that were fetched elsewhere, go through the crawl's own parser and
+//! into its own page store, so an imported page is stored, deduplicated, linked, logged and indexed like a
+//! crawled one, with the time of its record.
+//!
+//! Pages are parsed in batches by all cores, and stored in their order, so the same files always give the same
+//! collection. While a batch is parsed the next one is read. Memory is two batches, of at most
+//! [`BATCH_BYTES`] and one record each.
+//!
+//! A page that is stored already, with the same URL and time, is not stored again: importing is idempotent.
+
+mod given;
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, RwLock};
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use rayon::prelude::*;
+
+pub use given::{Chosen, Content, Given, Source};
+
+use super::counts::Counts;
+use super::parsing::convert::Converters;
+use super::parsing::reach::Reach;
+use super::parsing::{Outcomes, Parser};
+use super::plan::Plan;
+use super::settings::Filters;
+use super::shared::Shared;
+use super::tag::{Layout, Tag};
+use super::work::{Fetched, Parsed, Work};
+use super::writing::store::{PageStore, StoreCommit};
+use crate::calendar::timestamp;
+use crate::collection::cells::micros;
+use crate::collection::{Outcome, Row};
+use crate::fetch::Response;
+use crate::url::canonical_with;
+use crate::warc::{Http, Item, warc_record};
+use crate::{Pulse, Result};
+
+/// The number of bytes of a batch.
+const BATCH_BYTES: usize = 16 << 20;
+/// The number of pages of a batch.
+const BATCH: usize = 1024;
+/// Moments that differ by less are the same: archives have microseconds at most.
+const SAME_MOMENT: f64 = 1e-3;
+
+/// How many records became what, by the words that describe it.
+pub type Tally = BTreeMap<&'static str, u64>;
+
+/// A damaged place of a file: its offset, and what is wrong there.
+pub type Damage = (u64, String);
+
+/// An import into a collection.
+pub struct Import {
+    parser: Parser,
+    shared: Arc<Shared>,
+    store: PageStore,
+    tally: Tally,
+}
+
+/// A batch of pages, and what was found beside them.
+#[derive(Default)]
+struct Batch {
+    pages: Vec<Given>,
+    damage: Vec<Damage>,
+    tally: Tally,
+    is_last: bool,
+}
+
+/// A page on its way to the store.
+enum Ready {
+    /// It is parsed.
+    Parsed(Outcomes),
+    /// It depends on what is stored.
+    Revisit(Given),
+    /// It is nothing, and counted by these words.
+    Not(&'static str),
+}
+
+impl Import {
+    /// Opens the store as it was committed. Of the plan, the settings of parsing and filtering apply.
+    pub fn open(plan: Plan, pulse: &Pulse) -> Result<Import> {
+        let near_distance = plan.crawl.near_distance;
+        let store = PageStore::open(&plan.folder, &plan.store, &plan.software, near_distance, pulse)?;
+        let shared = Arc::new(Shared::new(0, 1, 0, Layout::WithSite, plan.counts()));
+        let parser = Parser {
+            filters: Arc::new(Filters::new(&plan.crawl.kept)?),
+            // Every link of a page that is not fetched here is worth its anchor text.
+            reach: Arc::new(RwLock::new(Reach::everywhere()?)),
+            converters: Arc::new(Converters::new(&plan.converter, &plan.crawl.conversion)),
+            wants_pages: false,
+            shared: Arc::clone(&shared),
+            plan: Arc::new(plan),
+        };
+        Ok(Import { parser, shared, store, tally: Tally::new() })
+    }
+
+    /// Imports from a source for about `time`: returns the damage, and whether the source ended. What was read
+    /// is stored.
+    pub fn read(
+        &mut self,
+        source: &mut (impl Source + Send),
+        time: Duration,
+        pulse: &Pulse,
+    ) -> Result<(Vec<Damage>, bool)> {
+        let started = Instant::now();
+        let mut damage = Vec::new();
+        let mut batch = self.fill(source, pulse)?;
+        loop {
+            let is_last = batch.is_last || started.elapsed() >= time;
+            let ended = batch.is_last;
+            damage.append(&mut batch.damage);
+            std::mem::take(&mut batch.tally).into_iter().for_each(|(what, count)| self.tell(what, count));
+            let pages = std::mem::take(&mut batch.pages);
+            let this = &*self;
+            let (ready, next) = rayon::join(
+                || this.parse(pages),
+                || if is_last { Ok(Batch::default()) } else { this.fill(source, pulse) },
+            );
+            self.keep(ready?)?;
+            if is_last {
+                return Ok((damage, ended));
+            }
+            batch = next?;
+        }
+    }
+
+    /// Imports pages.
+    pub fn add(&mut self, pages: Vec<Given>, pulse: &Pulse) -> Result<()> {
+        pulse.beat()?;
+        let ready = self.parse(pages)?;
+        self.keep(ready)
+    }
+
+    /// How many records became what.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Makes everything durable, and returns what to commit, with the counters and the number of hosts.
+    /// `is_last`: see [`PageStore::checkpoint`].
+    pub fn checkpoint(&mut self, is_last: bool) -> Result<(StoreCommit, Counts, u64)> {
+        let commit = self.store.checkpoint(is_last)?;
+        commit.handles.iter().try_for_each(|handle| handle.sync())?;
+        Ok((commit, self.shared.counts(), self.store.hosts()))
+    }
+
+    fn tell(&mut self, what: &'static str, count: u64) {
+        *self.tally.entry(what).or_default() += count;
+    }
+
+    /// Reads a batch.
+    fn fill(&self, source: &mut impl Source, pulse: &Pulse) -> Result<Batch> {
+        let (mut batch, mut bytes) = (Batch::default(), 0);
+        while bytes < BATCH_BYTES && batch.pages.len() < BATCH {
+            pulse.beat()?;
+            let Some(item) = source.next()? else {
+                batch.is_last = true;
+                break;
+            };
+            let given = match item {
+                Item::Damage { offset, reason } => {
+                    batch.damage.push((offset, reason));
+                    Err("damaged")
+                }
+                Item::Record(entry) => {
+                    *batch.tally.entry("records").or_default() += 1;
+                    bytes += entry.block.len();
+                    Given::of(entry)
+                }
+            };
+            match given {
+                Ok(given) => batch.pages.push(given),
+                Err(words) => *batch.tally.entry(words).or_default() += 1,
+            }
+        }
+        Ok(batch)
+    }
+
+    fn parse(&self, pages: Vec<Given>) -> Result<Vec<Ready>> {
+        pages.into_par_iter().map(|given| self.parse_one(given)).collect()
+    }
+
+    fn parse_one(&self, mut given: Given) -> Result<Ready> {
+        let clean_up = &self.parser.plan.crawl.clean_up;
+        let Some(url) = canonical_with(&given.url, None, clean_up) else {
+            return Ok(Ready::Not("not on the web"));
+        };
+        given.url = url;
+        if matches!(given.content, Content::Revisit { .. }) {
+            return Ok(Ready::Revisit(given));
+        }
+        let Given { url, when, address, content } = given;
+        let (http, kind, media_type) = match content {
+            Content::Response(http) if http.status == 304 => {
+                let of = url.clone();
+                let content = Content::Revisit { http: Some(http), of };
+                return Ok(Ready::Revisit(Given { url, when, address, content }));
+            }
+            Content::Response(http) => (http, None, None),
+            Content::Resource { media_type, body } => {
+                (document(media_type.as_deref(), body), Some("resource"), media_type)
+            }
+            Content::Text(body) => {
+                let media_type = Some("text/plain; charset=utf-8".to_owned());
+                (document(media_type.as_deref(), body), Some("conversion"), media_type)
+            }
+            Content::Revisit { .. } => return Ok(Ready::Not("revisits")),
+        };
+        let record = kind.map(|kind| plain_record(kind, &url, when, media_type.as_deref(), &http.body));
+        let mut outcomes = self.parser.parse(fetched(url, when, address, http))?;
+        if let (Ok(parsed), Some(record)) = (&mut outcomes, record) {
+            parsed.record = Some(record?);
+        }
+        if address.is_none() {
+            match &mut outcomes {
+                Ok(parsed) => parsed.row.address = None,
+                Err(unanswered) => unanswered.address = None,
+            }
+        }
+        Ok(Ready::Parsed(outcomes))
+    }
+
+    fn keep(&mut self, ready: Vec<Ready>) -> Result<()> {
+        for page in ready {
+            let words = match page {
+                Ready::Parsed(Ok(parsed)) => self.store(*parsed)?,
+                Ready::Parsed(Err(unanswered)) => {
+                    let row = unanswered.row();
+                    self.add_row(
+                        &row,
+                        if row.outcome == Outcome::Filtered { "filtered out" } else { "failed" },
+                    )?
+                }
+                Ready::Revisit(given) => self.revisit(given)?,
+                Ready::Not(words) => words,
+            };
+            self.tell(words, 1);
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, mut parsed: Parsed) -> Result<&'static str> {
+        if let Some(words) = self.is_stored(&parsed.row)? {
+            return Ok(words);
+        }
+        let links = parsed.links.followed.len() as u64;
+        let failure = parsed.failure.take();
+        self.store.add(&mut parsed)?;
+        self.shared.count(|counts| {
+            counts.links += links;
+            counts.count(&parsed.row);
+            failure.into_iter().for_each(|failure| counts.fail(failure));
+        });
+        Ok(match (parsed.row.outcome, parsed.row.status) {
+            (Outcome::Redirected, _) => "redirects",
+            (_, Some(200)) => "pages",
+            _ => "other statuses",
+        })
+    }
+
+    fn add_row(&mut self, row: &Row, words: &'static str) -> Result<&'static str> {
+        if let Some(words) = self.is_stored(row)? {
+            return Ok(words);
+        }
+        self.store.add_row(row, None)?;
+        self.shared.count(|counts| counts.count(row));
+        Ok(words)
+    }
+
+    /// Why a row is not stored, if it is not.
+    fn is_stored(&mut self, row: &Row) -> Result<Option<&'static str>> {
+        let known = self.store.table().at(&row.url, micros(row.fetched_at + SAME_MOMENT))?;
+        let is_same = known.is_some_and(|known| row.fetched_at - known.fetched_at < SAME_MOMENT);
+        Ok(is_same.then_some("stored before"))
+    }
+
+    /// A page that had not changed: the same content at another time, or at another URL.
+    fn revisit(&mut self, given: Given) -> Result<&'static str> {
+        let Given { url, when, address, content } = given;
+        let Content::Revisit { http, of } = content else { return Ok("revisits") };
+        let of = canonical_with(&of, None, &self.parser.plan.crawl.clean_up).unwrap_or(of);
+        let Some(original) = self.store.table().get(&of)?.filter(|row| row.length > 0) else {
+            return Ok("revisits of what is not here");
+        };
+        if of == url {
+            let visit = Row { outcome: Outcome::NotModified, fetched_at: when, ..Row::default() };
+            let row = Row { url, status: Some(304), ..visit.unchanged_since(original) };
+            return self.add_row(&row, "revisits");
+        }
+        let record = self.store.read(original.place())?;
+        let headers =
+            || record.headers.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes()));
+        let mut http = http.unwrap_or_else(|| Http {
+            version: "HTTP/1.1".to_owned(),
+            status: original.status.unwrap_or(200),
+            headers: headers().collect(),
+            ..Http::default()
+        });
+        http.body = record.body;
+        let content = Content::Response(http);
+        match self.parse_one(Given { url, when, address, content })? {
+            Ready::Parsed(Ok(parsed)) => self.store(*parsed).map(|_| "revisits"),
+            _ => Ok("revisits of what is not here"),
+        }
+    }
+}
+
+/// The response that a document alone would have come in.
+fn document(media_type: Option<&str>, body: Vec<u8>) -> Http {
+    let headers = media_type.map(|kind| ("Content-Type".to_owned(), kind.as_bytes().to_vec()));
+    Http {
+        version: "HTTP/1.1".to_owned(),
+        status: 200,
+        headers: headers.into_iter().collect(),
+        body,
+        ..Http::default()
+    }
+}
+
+fn fetched(url: String, when: f64, address: Option<IpAddr>, http: Http) -> Fetched {
+    Fetched {
+        work: Work { offset: 0, tag: Tag::default(), url, attempts: 0, counted: false, revisit: None },
+        when,
+        response: Response {
+            status: http.status,
+            reason: http.reason,
+            version: if http.version == "HTTP/1.0" { "HTTP/1.0" } else { "HTTP/1.1" },
+            headers: http.headers,
+            body: http.body,
+            truncated: false,
+            first_byte: Duration::ZERO,
+            took: Duration::ZERO,
+        },
+        address: address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
+        weight: 0,
+    }
+}
+
+/// A record whose block is the document itself.
+fn plain_record(kind: &str, url: &str, when: f64, media_type: Option<&str>, body: &[u8]) -> Result<Vec<u8>> {
+    let moment = UNIX_EPOCH + Duration::try_from_secs_f64(when).unwrap_or_default();
+    let mut fields =
+        vec![("WARC-Target-URI".to_owned(), url.to_owned()), ("WARC-Date".to_owned(), timestamp(moment))];
+    fields.extend(media_type.map(|kind| ("Content-Type".to_owned(), kind.to_owned())));
+    warc_record(kind, &fields, b"", body)
+}

@@ -1,0 +1,141 @@
+"""crivello import and crivello export: archives in and out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
+
+from crivello.cli import NOTHING
+from crivello.cli.options import Folder, Json
+from crivello.cli.output import print_json, print_table, say
+from crivello.errors import InvalidArgument
+
+_SHOWN = 20
+_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the verbs."""
+    app.command("import")(import_)
+    app.command("export")(export)
+
+
+def import_(
+    folder: Folder,
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE", help="files, folders or patterns; -: standard input", show_default=False
+        ),
+    ],
+    base: Annotated[
+        str, typer.Option("--base", metavar="URL", help="the URL of a folder of HTML files")
+    ] = "",
+    json: Json = False,
+) -> None:
+    """Import pages from archives and other files into a collection, which is created if missing.
+
+    WARC, ARC, WET and WACZ files (plain, gzip, Zstandard), the records that a CDXJ index names, folders that
+    wget -r or HTTrack wrote, JSON lines and Parquet of pages; the URLs of a sitemap or a list become seeds.
+    What a file is, is recognised by its content. Damage is reported with its offset, and everything else is
+    kept. A file is imported once; after Ctrl-C the same command goes on.
+
+    \b
+    Examples:
+      crivello import example crawls/*.warc.gz
+      crivello import example site.wacz --json
+      crivello import example mirror/ --base https://www.example.org/
+      curl https://data.example.org/a.warc.gz | crivello import example -
+    """
+    from crivello.collection import Collection
+
+    with Collection.write(folder, create=True) as collection:
+        try:
+            imported = collection.import_(files, base=base)
+        except KeyboardInterrupt:
+            say("stopped; the same command goes on")
+            raise
+    for damage in imported.damage[:_SHOWN]:
+        say(f"warning: {damage}")
+    if (more := imported.tally["damaged"] - _SHOWN) > 0:
+        say(f"warning: {more:,} more damaged places")
+    if json:
+        print_json({"collection": folder, **imported.to_dict()})
+    else:
+        print_table(f"imported into {folder}", list(imported._figures()))
+    if imported.pages and not json:
+        say(f"next: crivello index {folder}")
+    if not imported.pages and not imported.seeds and not imported.before:
+        say("there was no page to import")
+        raise typer.Exit(NOTHING)
+
+
+def export(
+    folder: Folder,
+    out: Annotated[
+        str, typer.Option("--out", metavar="FILE", help="the file to write; -: standard output")
+    ] = "",
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="warc, wacz, cdxj, jsonl, parquet or ciff (default: by the name of FILE, or warc)",
+        ),
+    ] = "",
+    site: Annotated[
+        str, typer.Option("--site", metavar="HOST", help="only this host and its subdomains")
+    ] = "",
+    since: Annotated[
+        str, typer.Option("--since", metavar="TIME", help="only pages fetched since: 2024-05-01, 12h, 2d, 3w")
+    ] = "",
+    versions: Annotated[
+        str, typer.Option("--versions", metavar="WHICH", help="newest, or all versions of each page")
+    ] = "newest",
+    compression: Annotated[
+        str, typer.Option("--compression", metavar="KIND", help="of WARC files: gzip or zstd")
+    ] = "",
+    json: Json = False,
+) -> None:
+    """Export pages to an archive or a table, or the index to the Common Index File Format.
+
+    \b
+    Examples:
+      crivello export example
+      crivello export example --out example.warc.zst --versions all
+      crivello export example --out example.wacz --site docs.example.org
+      crivello export example --format cdxj --out - | head
+      crivello export example --out pages.parquet --since 2d
+    """
+    from crivello.collection import Collection
+
+    exported = Collection(folder).export(
+        out,
+        format=format,
+        site=site,
+        since=_moment(since) if since else 0.0,
+        versions=versions,
+        compression=compression,
+    )
+    if json and out != "-":
+        print_json({"collection": folder, **exported.to_dict()})
+    elif out != "-":
+        print_table(f"exported {folder}", list(exported._figures()))
+    if not exported.records:
+        say(f"{folder} has nothing to export")
+        raise typer.Exit(NOTHING)
+
+
+def _moment(text: str) -> float:
+    """A moment, or a time span before now."""
+    if text[:-1].isdigit() and text[-1] in _UNITS:
+        return (datetime.now(UTC) - timedelta(**{_UNITS[text[-1]]: int(text[:-1])})).timestamp()
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidArgument(
+            f"{text!r} is not a time", hint="write it as 2024-05-01, 2024-05-01T12:00, 12h, 2d or 3w"
+        ) from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
