@@ -69,7 +69,9 @@ def from_mapping(told: Mapping[str, Any], where: str, path: Path) -> tuple[Page,
     if not isinstance(url, str) or not url:
         raise InvalidArgument(f"{where} has no url", hint="each page needs a url, and html or text")
     html, text = _first(told, _HTML), told.get("text")
-    body = html if html is not None else text
+    status = told.get("status")
+    # A redirect has a status and no body.
+    body = next((given for given in (html, text, None if status is None else "") if given is not None), None)
     if not isinstance(body, str | bytes):
         raise InvalidArgument(
             f"{where} has neither html nor text", hint="each page needs a url, and html or text"
@@ -81,7 +83,6 @@ def from_mapping(told: Mapping[str, Any], where: str, path: Path) -> tuple[Page,
     if isinstance(body, str):
         # The text was decoded when the file was written: what the server declared is no longer true.
         media_type = f"{media_type.split(';')[0]}; charset=utf-8"
-    status = told.get("status")
     headers = _headers(told.get("headers"), media_type)
     page = (url, _moment(_first(told, _DATE), where, path), None, headers, media_type, encoded)
     if status is None or not str(status).isdigit():

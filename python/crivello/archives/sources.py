@@ -167,9 +167,14 @@ class Parquet(Source):
         done, batch, texts = int(at or 0), Batch(), Batch()
         with duckdb.connect() as database:
             try:
-                found = database.execute("SELECT * FROM read_parquet(?) LIMIT 0", [str(self.path)])
-                names = [column[0] for column in found.description or ()]
-                columns = ", ".join(f'"{name}"' for name in names if name.lower() in FROM_JSON)
+                found = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(self.path)])
+                columns = ", ".join(
+                    f'epoch("{name}") AS "{name}"' if kind.startswith("TIMESTAMP") else f'"{name}"'
+                    for name, kind, *_ in found.fetchall()
+                    if name.lower() in FROM_JSON
+                )
+                if not columns:
+                    raise InvalidArgument(f"{self.path} is not a Parquet file of pages: it has no url")
                 [total] = database.execute(
                     "SELECT count(*) FROM read_parquet(?)", [str(self.path)]
                 ).fetchone() or (0,)
