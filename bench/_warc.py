@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from fastwarc.stream_io import FileStream, GZipStream
+from fastwarc.stream_io import GzipWriter
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from bench import Measurement, seconds
@@ -37,14 +37,15 @@ def write_ours(pages: list[Page], path: Path) -> None:
 
 def write_theirs(pages: list[Page], path: Path) -> None:
     """Writes the pages with FastWARC."""
-    stream = GZipStream(FileStream(str(path), "wb"), compression_level=1)
-    for url, head, body in pages:
-        record = WarcRecord()
-        record.init_headers(len(head) + len(body), WarcRecordType.response)
-        record.headers["WARC-Target-URI"] = url
-        record.set_bytes_content(head + body)
-        record.write(stream, checksum_data=True)
-    stream.close()
+    with path.open("wb") as out:
+        writer = GzipWriter(out, 1)
+        for url, head, body in pages:
+            record = WarcRecord()
+            record.init_headers(WarcRecordType.response)
+            record.headers["WARC-Target-URI"] = url
+            record.set_bytes_content(head + body)
+            record.write(writer, checksum_data=True)
+        writer.close()
 
 
 def read_ours(path: Path, *, verify: bool) -> int:
@@ -85,7 +86,7 @@ def measure_warc(pages: list[Page], folder: Path) -> Iterator[Measurement]:
 
 def sample_pages(archive: Path, most: int = 20_000) -> list[Page]:
     """The responses of an archive file."""
-    pages = []
+    pages: list[Page] = []
     for record in read(archive):
         head, _, body = record.block.partition(b"\r\n\r\n")
         if record.kind == "response" and len(pages) < most:

@@ -91,7 +91,7 @@ def test_an_imported_page_is_like_a_crawled_one(tmp_path: Path) -> None:
 
 def forms(members: list[bytes]) -> dict[str, bytes]:
     whole = [plain(member) for member in members]
-    dictionary = zstandard.train_dictionary(1024, whole * 20)
+    dictionary = zstandard.train_dictionary(1024, [*whole * 20])
     encoded = dictionary.as_bytes()
     packer = zstandard.ZstdCompressor(dict_data=dictionary)
     header = b"\x5d\x2a\x4d\x18" + len(encoded).to_bytes(4, "little") + encoded
@@ -234,7 +234,7 @@ def test_mirrors_tell_the_urls_of_their_files(tmp_path: Path) -> None:
     assert [row.url for row in Collection(tmp_path / "f").pages()] == ["https://c.example/docs/a.html"]
 
 
-PAGES = [
+PAGES: list[dict[str, Any]] = [
     {
         "url": f"{URL}1",
         "html": page("One"),

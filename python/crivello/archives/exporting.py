@@ -229,7 +229,7 @@ def _zstandard(members: Iterable[tuple[ArchivedRecord | None, bytes]], out: IO[b
     try:
         # A dictionary must be much smaller than what it is trained on.
         size = min(_DICTIONARY_BYTES, sum(map(len, first)) // 10)
-        dictionary = zstandard.train_dictionary(size, first, level=_ZSTD_LEVEL)
+        dictionary = zstandard.train_dictionary(size, [*first], level=_ZSTD_LEVEL)
     except zstandard.ZstdError:
         dictionary = None
     if dictionary:
