@@ -39,6 +39,45 @@ pub fn date(day: u32) -> (u32, u32, u32) {
     ((era * 400 + year_of_era + next) as u32, month as u32, date as u32)
 }
 
+/// Parses a moment of the W3C profile of ISO 8601 (`2024`, `2024-05-01`, `2024-05-01T12:00Z`,
+/// `2024-05-01 12:00:00.5+02:00`) into seconds since 1970; a time without a zone is in UTC. `None` if it is not
+/// one, or lies outside 1970 to 9999.
+pub fn moment(text: &str) -> Option<f64> {
+    let Some((date, time)) = text.split_once(['T', 't', ' ']) else {
+        return day(text).map(|day| f64::from(day) * 86_400.0);
+    };
+    let time = time.trim();
+    let (time, zone) = match time.strip_suffix(['Z', 'z']) {
+        Some(time) => (time, 0.0),
+        None => match time.rfind(['+', '-']) {
+            Some(at) => (&time[..at], offset(&time[at..])?),
+            None => (time, 0.0),
+        },
+    };
+    let mut parts = time.trim().split(':');
+    let hours = number(parts.next()?, 2).filter(|hours| *hours < 24)?;
+    let minutes = number(parts.next()?, 2).filter(|minutes| *minutes < 60)?;
+    let seconds = parts.next().map_or(Some(0.0), |seconds| {
+        let plain = seconds.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        seconds.parse::<f64>().ok().filter(|seconds| plain && *seconds < 61.0)
+    })?;
+    if parts.next().is_some() {
+        return None;
+    }
+    let seconds = f64::from(hours * 3600 + minutes * 60) + seconds - zone;
+    Some(f64::from(day(date)?) * 86_400.0 + seconds).filter(|moment| *moment >= 0.0)
+}
+
+/// The seconds of a zone such as `+02:00` or `-0530`.
+fn offset(zone: &str) -> Option<f64> {
+    let (sign, digits) = zone.split_at(1);
+    let digits = digits.replacen(':', "", 1);
+    let (hours, minutes) = digits.split_at_checked(2)?;
+    let minutes = if minutes.is_empty() { 0 } else { number(minutes, 2)? };
+    let seconds = f64::from(number(hours, 2)? * 3600 + minutes * 60);
+    Some(if sign == "-" { -seconds } else { seconds })
+}
+
 /// A timestamp such as `2024-05-01T12:00:00.000000Z`; moments before 1970 become 1970-01-01.
 pub fn timestamp(moment: SystemTime) -> String {
     let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -153,6 +192,27 @@ mod tests {
             "２０２４",
         ] {
             assert_eq!(day(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn moments_have_zones_or_none() {
+        for (text, seconds) in [
+            ("1970", 0.0),
+            ("1970-01-02", 86_400.0),
+            ("1970-01-01T00:01Z", 60.0),
+            ("1970-01-01 00:01", 60.0),
+            ("1970-01-01T00:00:01.5z", 1.5),
+            ("1970-01-01T02:00:00+02:00", 0.0),
+            ("1970-01-01T00:00:00-0130", 5400.0),
+            ("1970-01-01T01:00:00+01", 0.0),
+        ] {
+            assert_eq!(moment(text), Some(seconds), "{text}");
+        }
+        for text in
+            ["", "T", "1970-01-01T", "1970-01-01T24:00Z", "1970-01-01T1:00Z", "1970-01-01T00:00+é", "now"]
+        {
+            assert_eq!(moment(text), None, "{text}");
         }
     }
 

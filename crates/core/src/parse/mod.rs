@@ -15,6 +15,7 @@ mod links;
 mod raw;
 mod references;
 mod robots;
+pub mod sitemap;
 mod srcset;
 mod tag;
 mod tokens;
