@@ -50,6 +50,10 @@ READERS = {
     "application/gzip": "archives",
     "application/x-bzip2": "archives",
     "application/x-xz": "archives",
+    "application/rss+xml": "feeds",
+    "application/atom+xml": "feeds",
+    "application/rdf+xml": "feeds",
+    "application/feed+json": "feeds",
 }
 
 
