@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import hypothesis
@@ -13,6 +14,10 @@ from tests.chromium import ARGUMENTS, MissingBrowserError, chromium
 # How long an example takes says nothing on a busy machine.
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
+
+# Most tests of the crawl count requests and pages; sitemaps have tests of their own.
+os.environ.setdefault("CRIVELLO_CRAWL_SITEMAPS", "false")
+os.environ.setdefault("CRIVELLO_CRAWL_FEEDS", "false")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -179,6 +179,8 @@ class SmallWeb:
         """
         chosen = {
             "delay": 0.0,
+            "sitemaps": False,
+            "feeds": False,
             "hosts_file": str(self.write_hosts_file(folder.with_suffix(".hosts"))),
         } | chosen
         flags = {"crawl": {name: value for name, value in chosen.items() if value is not None}}

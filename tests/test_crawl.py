@@ -27,7 +27,9 @@ from crivello.store import Outcome, Row
 
 def quick(**crawl_settings: object) -> Settings:
     """Settings for a crawl of the sample web: no waiting, all hosts."""
-    return settings.load(flags={"crawl": {"delay": 0.0, "scope": "any", **crawl_settings}}, environment={})
+    return settings.load(
+        flags={"crawl": {"delay": 0.0, "scope": "any", "sitemaps": False, **crawl_settings}}, environment={}
+    )
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,9 @@ RSS = b"""<?xml version="1.0"?>
 </channel></rss>"""
 
 
-@pytest.mark.skipif(not DOCUMENTS, reason=f"there are no feeds in {DATA}: set CRIVELLO_DATA to the folder with the real data")
+@pytest.mark.skipif(
+    not DOCUMENTS, reason=f"there are no feeds in {DATA}: set CRIVELLO_DATA to the folder with the real data"
+)
 def test_every_document_gives_what_it_expects() -> None:
     for file in DOCUMENTS:
         body = file.read_bytes()
@@ -42,7 +44,9 @@ def test_every_document_gives_what_it_expects() -> None:
         assert holds or file.name in EXCEPTIONS, f"{file}: {expected[1].decode()}"
 
 
-@pytest.mark.skipif(not DOCUMENTS, reason=f"there are no feeds in {DATA}: set CRIVELLO_DATA to the folder with the real data")
+@pytest.mark.skipif(
+    not DOCUMENTS, reason=f"there are no feeds in {DATA}: set CRIVELLO_DATA to the folder with the real data"
+)
 def test_every_document_is_read() -> None:
     for file in DOCUMENTS:
         body = file.read_bytes()

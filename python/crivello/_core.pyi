@@ -456,6 +456,7 @@ class Layout:
 
 class Outcome(StrEnum):
     FETCHED = "fetched"
+    SITEMAP = "sitemap"
     REDIRECTED = "redirected"
     NOT_MODIFIED = "not modified"
     ROBOTS = "refused by robots.txt"

@@ -40,9 +40,15 @@ pub fn date(day: u32) -> (u32, u32, u32) {
 }
 
 /// Parses a moment of the W3C profile of ISO 8601 (`2024`, `2024-05-01`, `2024-05-01T12:00Z`,
-/// `2024-05-01 12:00:00.5+02:00`) into seconds since 1970; a time without a zone is in UTC. `None` if it is not
-/// one, or lies outside 1970 to 9999.
+/// `2024-05-01 12:00:00.5+02:00`), or one of 8 to 14 digits as archives write it (`20240501120000`), into seconds
+/// since 1970; a time without a zone is in UTC. `None` if it is not one, or lies outside 1970 to 9999.
 pub fn moment(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if (8..=14).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let part = |from: usize| text.get(from..from + 2).unwrap_or("00");
+        let day = format!("{}-{}-{}", &text[..4], part(4), part(6));
+        return moment(&format!("{day}T{}:{}:{}", part(8), part(10), part(12)));
+    }
     let Some((date, time)) = text.split_once(['T', 't', ' ']) else {
         return day(text).map(|day| f64::from(day) * 86_400.0);
     };
@@ -85,29 +91,6 @@ pub fn timestamp(moment: SystemTime) -> String {
     let (year, month, day) = date(days);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:06}Z", since.subsec_micros())
-}
-
-/// The seconds from 1970 to a moment as archives write it: `2024-05-01T12:00:00.5Z`, in UTC, with or without
-/// the time of day and a fraction, or `20240501120000`; `None` if it is none.
-pub fn moment(text: &str) -> Option<f64> {
-    let text = text.trim();
-    if text.len() >= 8 && text.len() <= 14 && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        let part = |from: usize| text.get(from..from + 2).unwrap_or("00");
-        let day = format!("{}-{}-{}", &text[..4], part(4), part(6));
-        return moment(&format!("{day}T{}:{}:{}", part(8), part(10), part(12)));
-    }
-    let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, "00:00:00"));
-    let time = time.trim_end_matches('Z').trim_end_matches("+00:00");
-    let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
-    let mut parts = time.split(':').map(|part| number(part, 2));
-    let hour = parts.next()??;
-    let (minute, second) = (parts.next().unwrap_or(Some(0))?, parts.next().unwrap_or(Some(0))?);
-    let is_fraction = !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit());
-    let fraction: f64 = is_fraction.then(|| format!("0.{fraction}").parse().ok())??;
-    // A leap second is counted like the one after it.
-    let valid = hour < 24 && minute < 60 && second <= 60;
-    let seconds = u64::from(day(date)?) * 86_400 + u64::from(hour * 3600 + minute * 60 + second);
-    valid.then_some(seconds as f64 + fraction)
 }
 
 fn days_of(year: u32, month: u32) -> u32 {

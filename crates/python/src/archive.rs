@@ -203,11 +203,7 @@ impl Import {
 
     /// Makes everything durable: the files to commit, and the state to save as JSON; `is_last` leaves nothing in
     /// memory for readers to catch up with.
-    fn checkpoint(
-        &self,
-        py: Python<'_>,
-        is_last: bool,
-    ) -> PyResult<(HashMap<String, Option<u64>>, String)> {
+    fn checkpoint(&self, py: Python<'_>, is_last: bool) -> PyResult<(HashMap<String, Option<u64>>, String)> {
         let (commit, counts, hosts) = enter(py, |_| locked(&self.0).checkpoint(is_last))?;
         let state = serde_json::json!({ "report": counters(&counts), "hosts": hosts, "table": commit.table });
         Ok((commit.files.into_iter().collect(), state.to_string()))

@@ -14,6 +14,7 @@ from crivello.store import Outcome
 GOOD = frozenset(
     {
         Outcome.FETCHED,
+        Outcome.SITEMAP,
         Outcome.REDIRECTED,
         Outcome.NOT_MODIFIED,
         Outcome.ROBOTS,

@@ -51,6 +51,8 @@ def _of_row(row: Row, host: str, others: dict[str, str]) -> str:
             is_followed = not row.detail or others.get(row.redirect or "", NOT_VISITED) != NOT_VISITED
             refused = "" if is_followed else f", which is not followed{detail}"
             return f"It redirects with status {row.status} to {row.redirect}{refused}."
+        case Outcome.SITEMAP:
+            return f"It was asked for as a sitemap, and the server answered with status {row.status}{detail}."
         case Outcome.NOT_MODIFIED:
             return "It did not change since it was fetched."
         case Outcome.ROBOTS if row.detail.startswith("line "):

@@ -147,6 +147,17 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
         ),
     ] = ""
     images: Annotated[bool, _is(_FOLLOWED, "also fetch images: src and srcset count as links")] = False
+    feeds: Annotated[
+        bool, _is(_FOLLOWED, "also fetch the feeds that pages declare, and follow their entries")
+    ] = True
+    sitemaps: Annotated[
+        bool,
+        _is(_FOLLOWED, "fetch the sitemaps that robots.txt names, or /sitemap.xml, and follow their entries"),
+    ] = True
+    sitemap_urls: Annotated[
+        int, _is(_FOLLOWED, "maximum number of URLs taken from a sitemap", ge=1, le=10_000_000)
+    ] = 50_000
+    sitemap_bytes: Annotated[int, _size(_FOLLOWED, "maximum bytes of a sitemap, decoded", 1024)] = 50 * 2**20
     max_pages: Annotated[int, _is(_LIMITS, "maximum number of pages per run; 0: no limit", ge=0)] = 0
     max_time: Annotated[
         float, _time(_LIMITS, "maximum duration of a run, in seconds; 0: no limit", ge=0, python=True)

@@ -40,6 +40,8 @@ outcomes! {
     /// The server answered.
     #[default]
     Fetched = "fetched",
+    /// The server answered with a sitemap, or with none where one was looked for.
+    Sitemap = "sitemap",
     /// The server redirected to another URL.
     Redirected = "redirected",
     /// A page that was visited again has not changed.

@@ -133,6 +133,7 @@ impl Crawl {
             plan: Arc::clone(&plan),
             filters,
             reach,
+            submissions: Arc::default(),
             wants_pages,
             converters: Arc::new(Converters::new(&plan.converter, &settings.conversion)),
             shared: Arc::clone(&shared),

@@ -43,6 +43,8 @@ pub struct Fetched {
     pub response: Response,
     /// The address that answered.
     pub address: IpAddr,
+    /// The sitemaps of its host; only the first response of a host has them.
+    pub sitemaps: Vec<String>,
     /// The number of permits it holds.
     pub weight: u32,
 }
@@ -73,6 +75,8 @@ pub struct Parsed {
     pub links: PageLinks,
     /// The links that are in scope.
     pub found: Vec<Found>,
+    /// When other pages changed, as a sitemap says: their URLs, and seconds since 1970.
+    pub signals: Vec<(String, f64)>,
     /// The page itself, if a policy judges its links by it.
     pub page: Option<Box<parse::Page>>,
     /// What failed while the response was parsed.

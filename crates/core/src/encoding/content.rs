@@ -60,6 +60,14 @@ pub fn decode<'a>(body: &'a [u8], encodings: &str, limit: usize) -> Result<Cow<'
     Ok(decoded)
 }
 
+/// The content of a gzip file, as far as it decodes and at most `limit` bytes.
+pub fn gunzip(body: &[u8], limit: usize) -> Vec<u8> {
+    let mut decoded = Vec::new();
+    // What came before the damage is kept.
+    drop(MultiGzDecoder::new(body).take(limit as u64).read_to_end(&mut decoded));
+    decoded
+}
+
 fn brotli(coded: &[u8]) -> Decompressor<&[u8]> {
     let mut decoder = Decompressor::new(coded, BUFFER);
     // Windows of up to a gigabyte ("large window brotli") are another format.
@@ -174,6 +182,16 @@ mod tests {
         }
         let message = Undecodable::TooLarge(1 << 20).to_string();
         assert!(message.contains("more than 1048576 bytes"));
+    }
+
+    #[test]
+    fn a_file_is_unpacked_as_far_as_it_goes() {
+        let body = b"some text, and some text, and more text".repeat(20);
+        let packed = gzip(&body);
+        assert_eq!(gunzip(&packed, 10_000), body);
+        assert_eq!(gunzip(&packed, 100), body[..100]);
+        assert!(body.starts_with(&gunzip(&packed[..packed.len() - 9], 10_000)));
+        assert_eq!(gunzip(b"text", 100), b"");
     }
 
     #[test]

@@ -3,4 +3,4 @@
 mod content;
 pub(crate) mod zstandard;
 
-pub use content::{ACCEPTED, Undecodable, decode};
+pub use content::{ACCEPTED, Undecodable, decode, gunzip};

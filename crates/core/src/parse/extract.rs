@@ -15,7 +15,7 @@ use super::robots::Directives;
 use super::srcset::candidates;
 use super::tag::{Attribute, Tag};
 use super::tokens::Sink;
-use crate::media::{self, Format, Reading};
+use crate::media::{self, Format, Kind, Reading};
 
 /// The most bytes of a title, a heading or an anchor.
 const ZONE: usize = 1024;
@@ -200,8 +200,9 @@ impl<'a> Extract<'a> {
         if is("canonical") && self.canonical.is_none() {
             self.canonical = self.links.resolve(&href);
         }
-        let is_page = || is("alternate") && !is("stylesheet") && has_page_type(tag);
-        if is("next") || is("prev") || is_page() {
+        let is_alternate = || is("alternate") && !is("stylesheet");
+        let is_wanted = || has_page_type(tag) || (self.rules.feeds && has_feed_type(tag));
+        if is("next") || is("prev") || (is_alternate() && is_wanted()) {
             self.links.add_as(&href, vouch(&relations));
         }
     }
@@ -326,6 +327,11 @@ fn vouch(relations: &str) -> Vouch {
 fn has_page_type(tag: &Tag) -> bool {
     tag.get(Attribute::Type)
         .is_none_or(|declared| Format::of(media::essence(&declared).as_deref()).reading == Reading::Html)
+}
+
+/// Whether what a `<link>` leads to is a feed, as it says.
+fn has_feed_type(tag: &Tag) -> bool {
+    tag.get(Attribute::Type).is_some_and(|declared| Kind::of_content_type(&declared) == Kind::Feed)
 }
 
 /// The address in the content of a refresh, as in `5; url='next.html'`.

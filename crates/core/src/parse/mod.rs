@@ -76,13 +76,15 @@ pub struct Rules<'a> {
     pub agent: &'a str,
     /// Whether image URLs (`src` and `srcset`) are links too.
     pub srcset: bool,
+    /// Whether the feeds that a page declares (`rel=alternate`) are links too.
+    pub feeds: bool,
     /// The values of the X-Robots-Tag headers.
     pub x_robots_tag: &'a [&'a str],
 }
 
 impl Default for Rules<'_> {
     fn default() -> Self {
-        Rules { agent: "crivello", srcset: false, x_robots_tag: &[] }
+        Rules { agent: "crivello", srcset: false, feeds: false, x_robots_tag: &[] }
     }
 }
 

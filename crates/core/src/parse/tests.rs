@@ -238,3 +238,14 @@ proptest! {
         prop_assert_eq!(text(found.text.as_bytes(), Some("text/plain; charset=utf-8")), found.text);
     }
 }
+
+#[test]
+fn feeds_are_links_on_request() {
+    let body = b"<link rel=alternate type='application/rss+xml' href=/rss><link rel='alternate home' \
+        type='Application/Atom+XML; charset=utf-8' href=/atom><link rel=alternate type=application/feed+json href=/json>\
+        <link rel=stylesheet type=application/rss+xml href=/no><link rel=alternate type=text/css href=/no>";
+    let rules = Rules { feeds: true, ..Rules::default() };
+    let page = parse_with(body, "http://a.example/", None, &rules);
+    assert_eq!(page.links, ["http://a.example/rss", "http://a.example/atom", "http://a.example/json"]);
+    assert!(parse(body, "http://a.example/", None).links.is_empty());
+}

@@ -42,6 +42,8 @@ pub struct Host {
     pub address: IpAddr,
     /// Its robots rules; `None`: not yet fetched, or expired.
     pub rules: Option<Rules>,
+    /// Its sitemaps, until they are sent along with a response.
+    pub sitemaps: Vec<String>,
     /// Why nothing more is fetched from it in this run.
     pub given_up: Option<(Outcome, String)>,
     /// The keep-alive connection.

@@ -258,6 +258,7 @@ impl Scheduler {
             name,
             address,
             rules: None,
+            sitemaps: Vec::new(),
             given_up,
             connection: None,
             cookies: Default::default(),

@@ -16,6 +16,7 @@ use super::politeness::Stay;
 use super::visit::{crawl_delay, retry_after};
 use super::{Scheduler, now, outcome};
 use crate::collection::Outcome;
+use crate::crawl::parsing::sitemaps::{MOST_NAMED, USUAL};
 use crate::crawl::writing::decisions::Decision;
 use crate::encoding;
 use crate::fetch::{Class, Failure, Origin, Request, Response};
@@ -41,7 +42,7 @@ impl Scheduler {
         let remembered = self.memory.borrow_mut().robots(&name)?;
         let current = remembered.as_ref().filter(|record| record.when + RULES_LAST > now());
         if let Some(record) = current {
-            host.borrow_mut().rules = self.rules(record);
+            self.learn(host, self.rules(record));
             return Ok(true);
         }
         let Ok(room) = self.shared.room.acquire().await else { return Ok(false) };
@@ -64,9 +65,8 @@ impl Scheduler {
         let rules = answer.as_ref().ok().and_then(|record| self.rules(record));
         if let (Ok(record), Some(rules)) = (&answer, rules) {
             self.memory.borrow_mut().remember_robots(&name, record)?;
-            let mut host = host.borrow_mut();
-            host.rules = Some(rules);
-            host.failures = 0;
+            self.learn(host, Some(rules));
+            host.borrow_mut().failures = 0;
             self.note(note);
             return Ok(true);
         }
@@ -86,6 +86,22 @@ impl Scheduler {
         }
         self.note(note);
         Ok(false)
+    }
+
+    /// Takes over the rules of a host, and the sitemaps that go with them.
+    fn learn(&self, host: &SharedHost, rules: Option<Rules>) {
+        let mut host = host.borrow_mut();
+        if let (true, Some(rules)) = (self.plan.crawl.sitemaps, &rules) {
+            let robots = &rules.robots;
+            let base = Url::parse(&host.name).ok();
+            let named = robots.sitemaps().filter_map(|url| canonical(url, base.as_ref()));
+            host.sitemaps = named.take(MOST_NAMED).collect();
+            let usual = format!("{}{USUAL}", host.name);
+            if host.sitemaps.is_empty() && robots.allows(&usual).allowed {
+                host.sitemaps.push(usual);
+            }
+        }
+        host.rules = rules;
     }
 
     /// The rules that follow from a stored robots.txt response; `None` if it has to be requested again.

@@ -11,6 +11,7 @@ use super::politeness::Stay;
 use super::{Scheduler, now, outcome};
 use crate::Result;
 use crate::collection::Outcome;
+use crate::crawl::parsing::sitemaps::{is_named, size_in_memory};
 use crate::crawl::parsing::{is_document, origin};
 use crate::crawl::work::{Event, Fetched, Unanswered, Work};
 use crate::crawl::writing::decisions::Decision;
@@ -179,11 +180,13 @@ impl Scheduler {
         let when = now();
         let cookie = self.cookie(host, &work.url);
         let known = work.revisit.as_deref();
+        let is_sitemap = self.plan.crawl.sitemaps && is_named(&work.url);
         let request = Request {
             url: &work.url,
             etag: known.and_then(|known| known.etag.as_deref()),
             last_modified: known.and_then(|known| known.last_modified.as_deref()),
             cookie: cookie.as_deref(),
+            first_bytes: is_sitemap.then_some(self.plan.crawl.sitemap_bytes),
             ..Request::default()
         };
         let answer = self.get(host, &request, stay).await;
@@ -206,7 +209,8 @@ impl Scheduler {
                     host.borrow_mut().failures = 0;
                 }
                 host.borrow_mut().record.fetched += u64::from(work.revisit.is_none());
-                self.hand_over(Fetched { work, when, response, address, weight: 1 }).await;
+                let sitemaps = std::mem::take(&mut host.borrow_mut().sitemaps);
+                self.hand_over(Fetched { work, when, response, address, sitemaps, weight: 1 }).await;
                 true
             }
             Err(failure) => {
@@ -305,7 +309,10 @@ impl Scheduler {
 
     /// Hands a response to the parsers; a large one first acquires more permits (backpressure).
     async fn hand_over(&self, mut fetched: Fetched) {
-        let more = self.shared.units(fetched.response.body.len());
+        let is_sitemap = self.plan.crawl.sitemaps && is_named(&fetched.work.url);
+        let body = &fetched.response.body;
+        let size = if is_sitemap { size_in_memory(body, self.plan.crawl.sitemap_bytes) } else { body.len() };
+        let more = self.shared.units(size);
         if more > 0 {
             // Release before acquiring more: otherwise many large bodies would deadlock waiting for each
             // other.

@@ -88,6 +88,7 @@ impl Import {
             // Every link of a page that is not fetched here is worth its anchor text.
             reach: Arc::new(RwLock::new(Reach::everywhere()?)),
             converters: Arc::new(Converters::new(&plan.converter, &plan.crawl.conversion)),
+            submissions: Arc::default(),
             wants_pages: false,
             shared: Arc::clone(&shared),
             plan: Arc::new(plan),
@@ -333,6 +334,7 @@ fn fetched(url: String, when: f64, address: Option<IpAddr>, http: Http) -> Fetch
             took: Duration::ZERO,
         },
         address: address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
+        sitemaps: Vec::new(),
         weight: 0,
     }
 }

@@ -2,15 +2,17 @@
 
 pub(crate) mod convert;
 pub(crate) mod reach;
+pub(crate) mod sitemaps;
 mod worker;
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, RwLock, RwLockReadGuard};
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::counts::Failure;
 use super::parsing::convert::{Converted, Converters, Document};
 use super::parsing::reach::{Reach, links_of, redirected};
+use super::parsing::sitemaps::Submissions;
 use super::plan::Plan;
 use super::revisit::Revisit;
 use super::settings::Filters;
@@ -24,7 +26,7 @@ use crate::fetch::Response;
 use crate::graph::PageLinks;
 use crate::media::{Format, Reading, essence, may_have_text, media_type};
 use crate::parse::{self, Page};
-use crate::url::{Url, canonical_with, clean};
+use crate::url::{Url, canonical_with, clean, domain, host_of};
 use crate::warc::{PAYLOAD_DIGEST, Record, payload_digest, warc_record};
 use crate::{Error, Result, Signature};
 
@@ -40,6 +42,8 @@ pub struct Parser {
     pub filters: Arc<Filters>,
     /// Which links are followed.
     pub reach: Arc<RwLock<Reach>>,
+    /// Who names which sitemap.
+    pub submissions: Arc<Submissions>,
     /// Whether parsed pages are sent along with their links, for a policy to judge by.
     pub wants_pages: bool,
     /// The processes that read documents of other formats.
@@ -74,7 +78,7 @@ impl Parser {
     }
 
     fn page(&self, fetched: Fetched) -> Result<std::result::Result<Box<Parsed>, Refused>> {
-        let Fetched { work, when, response, address, weight } = fetched;
+        let Fetched { work, when, response, address, sitemaps, weight } = fetched;
         let content_type = response.header("content-type").map(str::to_owned);
         let mut row = Row {
             url: work.url.clone(),
@@ -99,12 +103,14 @@ impl Parser {
             words: None,
             links: PageLinks::default(),
             found: Vec::new(),
+            signals: Vec::new(),
             page: None,
             failure: None,
             bytes,
             weight,
             work,
         };
+        self.add_sitemaps(&sitemaps, &self.reach(), &mut parsed);
         if let Some(known) = parsed.work.revisit.take() {
             let profile = unchanged(&known, &row);
             if let Some(profile) = profile {
@@ -127,11 +133,21 @@ impl Parser {
             parsed.row = row;
             return Ok(Ok(Box::new(parsed)));
         }
+        let decoded = match response.status {
+            200 => self.decode(&row, &response),
+            _ => Ok(None),
+        };
+        let decoded = match decoded {
+            Ok(decoded) => decoded,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        if self.plan.crawl.sitemaps && self.take_sitemap(&response, decoded.as_deref(), &mut row, &mut parsed)
+        {
+            parsed.record = Some(self.record(&row, when, &response)?);
+            parsed.row = row;
+            return Ok(Ok(Box::new(parsed)));
+        }
         if response.status == 200 {
-            let decoded = match self.decode(&row, &response) {
-                Ok(decoded) => decoded,
-                Err(refusal) => return Ok(Err(refusal)),
-            };
             if let Some(body) = &decoded {
                 row.content_type = actual_type(content_type.as_deref(), &row.url, body, &self.plan);
             }
@@ -171,7 +187,7 @@ impl Parser {
         if !is_converted(declared, &self.plan) && !may_have_text(declared, !encoding.is_empty()) {
             return Ok(None);
         }
-        match encoding::decode(&response.body, encoding, self.plan.crawl.fetch.max_bytes) {
+        match encoding::decode(&response.body, encoding, self.max_bytes(&row.url)) {
             Ok(body) => Ok(Some(body)),
             Err(error @ Undecodable::TooLarge { .. }) => Err(Refused::new(Outcome::Bomb, error.to_string())),
             Err(error) => Err(Refused::new(Outcome::BadEncoding, error.to_string())),
@@ -245,10 +261,10 @@ impl Parser {
             let kept = if *vouched { &mut parsed.links.followed } else { &mut parsed.links.nofollow };
             kept.push(Signature::of(link.url.as_bytes()));
         }
-        let reach = self.reach.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let reach = self.reach();
         let mut follows = reach.follows(&found, counted).into_iter();
         found.retain(|_| follows.next() == Some(true));
-        parsed.found = found;
+        parsed.found.append(&mut found);
         for mut url in std::mem::take(&mut page.nofollow_links) {
             clean(&mut url, &self.plan.crawl.clean_up);
             parsed.links.nofollow.push(Signature::of(url.as_bytes()));
@@ -277,7 +293,16 @@ impl Parser {
     }
 
     fn rules<'a>(&'a self, x_robots_tag: &'a [&'a str]) -> parse::Rules<'a> {
-        parse::Rules { agent: &self.plan.crawl.user_agent, srcset: self.plan.crawl.images, x_robots_tag }
+        parse::Rules {
+            agent: &self.plan.crawl.user_agent,
+            srcset: self.plan.crawl.images,
+            feeds: self.plan.crawl.feeds,
+            x_robots_tag,
+        }
+    }
+
+    fn reach(&self) -> RwLockReadGuard<'_, Reach> {
+        self.reach.read().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     fn lead_on(&self, location: &str, row: &mut Row, parsed: &mut Parsed) {
@@ -293,8 +318,14 @@ impl Parser {
             // Where a seed redirects to (from http to https, to www) belongs to the scope of the seed.
             self.reach.write().unwrap_or_else(|poisoned| poisoned.into_inner()).add_seed(&target);
         }
-        let reach = self.reach.read().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Err(refusal) = reach.allows(&target) {
+        let reach = self.reach();
+        // A sitemap need not be in scope, and may move within its domain.
+        let is_errand = parsed.work.tag.depth > 0
+            && reach.allows(&row.url).is_err()
+            && domain(host_of(&target)) == domain(host_of(&row.url));
+        if let Err(refusal) = reach.allows(&target)
+            && !is_errand
+        {
             row.detail = refusal.to_string();
         } else if tag.redirects > self.plan.crawl.max_redirects {
             row.detail = format!("the chain of redirects is longer than {}", self.plan.crawl.max_redirects);

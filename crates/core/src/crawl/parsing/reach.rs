@@ -65,6 +65,11 @@ impl Reach {
         self.scope.allows(url)
     }
 
+    /// Whether a URL at this distance from a seed is not too deep.
+    pub fn is_within(&self, depth: u32) -> bool {
+        within(self.settings.max_depth, depth)
+    }
+
     /// Whether each link of a page is followed, in page order; `max_links` applies to the first `counted`.
     pub fn follows(&self, links: &[Found], counted: usize) -> Vec<bool> {
         let mut left = if self.settings.max_links == 0 { usize::MAX } else { self.settings.max_links };
@@ -78,7 +83,7 @@ impl Reach {
 
     /// Whether a link is neither too deep nor out of scope.
     fn reaches(&self, link: &Found) -> bool {
-        within(self.settings.max_depth, link.tag.depth)
+        self.is_within(link.tag.depth)
             && within(self.settings.max_site_depth, link.tag.site_depth)
             && self.scope.allows(&link.url).is_ok()
     }

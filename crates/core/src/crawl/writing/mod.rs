@@ -196,6 +196,9 @@ impl Writer {
         if let Some(failure) = parsed.failure.take() {
             self.note_failure(&parsed.row.url, failure)?;
         }
+        // A sitemap is no page.
+        let counted = parsed.work.counted && parsed.row.outcome == Outcome::Sitemap;
+        self.shared.budget.fetch_add(i64::from(counted), Ordering::AcqRel);
         self.offer(&parsed.found)?;
         match before {
             Some(before) => self.reschedule(&parsed.row, before)?,
