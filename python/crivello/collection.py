@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from crivello.crawl import Report
     from crivello.crawl.status import Status
     from crivello.crawl.why import Story
+    from crivello.feeds import Feeds
     from crivello.graph.graph import Graph
     from crivello.graph.update import Ranking
     from crivello.index.given import Given
@@ -522,6 +523,17 @@ class Collection:
         """
         return self.searcher().explain(query, url, settings=self._with(settings, "search").search)
 
+    @property
+    def feeds(self) -> Feeds:
+        """The feeds that the collection follows.
+
+        >>> collection.feeds.add("https://www.example.org/feed.xml")
+        >>> collection.feeds.poll()
+        """
+        from crivello.feeds import Feeds
+
+        return Feeds(self)
+
     def pages(self) -> Pages:
         """The outcome of each URL, as an iterable of rows and as a table.
 
@@ -570,13 +582,14 @@ class Collection:
         >>> collection.serve(port=8000)
         searching small at http://127.0.0.1:8000 (Ctrl-C ends it)
         """
-        from crivello.web import serve
+        from crivello.web import Push, serve
 
         def announce(url: str) -> None:
             print(f"searching {self.name} at {url} (Ctrl-C ends it)", file=sys.stderr, flush=True)
 
         chosen = self._with(settings, "serve").serve
-        serve(self, chosen.host, chosen.port, on_ready=on_ready or announce)
+        with Push(self, chosen.public_url) as push:
+            serve(self, chosen.host, chosen.port, push=push, on_ready=on_ready or announce)
 
     def __len__(self) -> int:
         """The number of URLs with an outcome."""

@@ -14,6 +14,7 @@ from crivello.cli import (
     demo,
     doctor,
     evaluate,
+    feed,
     graph,
     index,
     lab,
@@ -36,6 +37,7 @@ TASKS: dict[str, dict[str, str]] = {
         "crawl": "crivello crawl https://www.example.org/ --into example --max-pages 1000",
         "status": "crivello status example --plot crawl.png",
         "why": "crivello why example https://www.example.org/missing.html",
+        "feed": "crivello feed add news https://www.example.org/feed.xml",
         "pages": "crivello pages example --url https://www.example.org/",
         "import": "crivello import example crawls/*.warc.gz",
         "export": "crivello export example --out example.wacz",
@@ -123,5 +125,6 @@ for _verb in (
     doctor,
 ):
     _verb.register(app)
+app.add_typer(feed.app, name="feed")
 app.add_typer(graph.app, name="graph")
 app.add_typer(lab.app, name="lab")

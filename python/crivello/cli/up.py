@@ -52,7 +52,8 @@ def up(
     progress = CrawlProgress(stderr_console(), loaded.crawl)
     with (
         Collection.write(folder, settings=loaded, create=True) as collection,
-        web.Server(collection, loaded.serve.host, loaded.serve.port) as server,
+        web.Push(collection, loaded.serve.public_url) as push,
+        web.Server(collection, loaded.serve.host, loaded.serve.port, push=push) as server,
     ):
         say(f"the search page is at {server.url} and fills while the crawl goes on (Ctrl-C ends it)")
         try:

@@ -787,6 +787,14 @@ class Serve(msgspec.Struct, kw_only=True, frozen=True):
         int,
         _is(_ADDRESS, "port to listen on; 0: any free port", ge=0, le=65_535, python=True),
     ] = 8080
+    public_url: Annotated[
+        str,
+        _text(
+            _ADDRESS,
+            "the URL at which the internet reaches this server, for subscriptions to feeds; empty: none",
+            python=True,
+        ),
+    ] = ""
 
 
 class Settings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):

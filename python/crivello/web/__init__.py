@@ -3,6 +3,7 @@
 from crivello.summary import Summary
 from crivello.web.app import create_app
 from crivello.web.engine import Engine
+from crivello.web.push import Push
 from crivello.web.server import Server, free_port, serve
 
-__all__ = ["Engine", "Server", "Summary", "create_app", "free_port", "serve"]
+__all__ = ["Engine", "Push", "Server", "Summary", "create_app", "free_port", "serve"]

@@ -24,6 +24,7 @@ from crivello.web.headers import ProtectionHeaders
 from crivello.web.pages import html_page, render
 from crivello.web.paging import Paging, search_path
 from crivello.web.parameters import query_of, refuse_unknown, whole_number, yes_or_no
+from crivello.web.push import Push
 from crivello.web.rephrase import suggestions
 from crivello.web.static_files import VersionedFiles
 
@@ -35,11 +36,13 @@ User-agent: *
 Disallow: /search
 Disallow: /api/
 Disallow: /cached
+Disallow: /websub/
+Disallow: /indexnow
 """
 
 
-def create_app(engine: Engine) -> Starlette:
-    """The search page and the API over ``engine``, as an ASGI application."""
+def create_app(engine: Engine, push: Push | None = None) -> Starlette:
+    """The search page and the API over ``engine``, and what ``push`` accepts, as an ASGI application."""
     application = Starlette(
         routes=[
             Route("/", _home),
@@ -52,6 +55,7 @@ def create_app(engine: Engine) -> Starlette:
             Route("/opensearch.xml", _opensearch),
             Route("/robots.txt", _robots),
             Mount("/static", VersionedFiles()),
+            *(push.routes if push else ()),
         ],
         middleware=[Middleware(ProtectionHeaders), Middleware(GZipMiddleware, minimum_size=1_000)],
         exception_handlers=FAILURE_HANDLERS,

@@ -14,6 +14,7 @@ import uvicorn
 from crivello.errors import CrivelloError, InvalidArgument
 from crivello.web.app import create_app
 from crivello.web.engine import Engine
+from crivello.web.push import Push
 
 _SECONDS_TO_FINISH_REQUESTS = 3
 _LAST_PORT = 65_535
@@ -27,6 +28,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8080,
     *,
+    push: Push | None = None,
     on_ready: Callable[[str], object] | None = None,
 ) -> None:
     """Serve until Ctrl-C; ``on_ready`` is called with the URL once the server answers."""
@@ -35,7 +37,7 @@ def serve(
         announce = (lambda: on_ready(url)) if on_ready else (lambda: None)
         # uvicorn finishes the requests in progress, then raises the signal that stopped it again.
         with contextlib.suppress(KeyboardInterrupt):
-            _Uvicorn(engine, announce).run(sockets=[listener])
+            _Uvicorn(engine, announce, push).run(sockets=[listener])
 
 
 def free_port(host: str, wanted: int) -> int:
@@ -50,11 +52,13 @@ def free_port(host: str, wanted: int) -> int:
 class Server:
     """The server in a background thread, for as long as the context lasts; port 0 takes any free one."""
 
-    def __init__(self, engine: Engine, host: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(
+        self, engine: Engine, host: str = "127.0.0.1", port: int = 0, *, push: Push | None = None
+    ) -> None:
         self._listener = _listen(host, port)
         self.url: str = _url(host, self._listener)
         self._ready = Event()
-        self._uvicorn = _Uvicorn(engine, self._ready.set)
+        self._uvicorn = _Uvicorn(engine, self._ready.set, push)
         self._thread = Thread(target=self._run, name="crivello-web", daemon=True)
 
     def __enter__(self) -> Server:
@@ -90,10 +94,10 @@ class Server:
 class _Uvicorn(uvicorn.Server):
     """Reports when it is ready, and logs only problems."""
 
-    def __init__(self, engine: Engine, on_ready: Callable[[], object]) -> None:
+    def __init__(self, engine: Engine, on_ready: Callable[[], object], push: Push | None) -> None:
         super().__init__(
             uvicorn.Config(
-                create_app(engine),
+                create_app(engine, push),
                 log_config=None,
                 access_log=False,
                 server_header=False,
