@@ -35,13 +35,10 @@ pub const FORMATS: &[Format] = &[
         Kind::Text,
     ),
     format(&["application/pdf", "application/x-pdf"], &["pdf"], b"%PDF-", Reading::Conversion, Kind::Pdf),
-    format(
-        &["application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"],
-        &[],
-        b"",
-        Reading::Unread,
-        Kind::Feed,
-    ),
+    format(&["application/rss+xml"], &["rss"], b"", Reading::Conversion, Kind::Feed),
+    format(&["application/atom+xml"], &["atom"], b"", Reading::Conversion, Kind::Feed),
+    format(&["application/rdf+xml"], &["rdf"], b"", Reading::Conversion, Kind::Feed),
+    format(&["application/feed+json"], &[], b"", Reading::Conversion, Kind::Feed),
     office(
         &[
             "application/vnd.openxmlformats-officedocument.wordprocessingml.document",

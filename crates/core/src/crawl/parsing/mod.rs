@@ -24,7 +24,7 @@ use crate::collection::{Outcome, Row};
 use crate::encoding::{self, Undecodable};
 use crate::fetch::Response;
 use crate::graph::PageLinks;
-use crate::media::{Format, Reading, essence, may_have_text, media_type};
+use crate::media::{Format, Kind, Reading, essence, may_have_text, media_type};
 use crate::parse::{self, Page};
 use crate::url::{Url, canonical_with, clean, domain, host_of};
 use crate::warc::{PAYLOAD_DIGEST, Record, payload_digest, warc_record};
@@ -250,7 +250,9 @@ impl Parser {
         row.simhash = Some(page.simhash);
         row.language = page.language.clone();
         row.title = page.title.clone();
-        row.noindex = page.noindex;
+        // A feed is read for its links: its entries are pages of their own.
+        let is_feed = Format::of(row.content_type.as_deref()).kind == Kind::Feed;
+        row.noindex = page.noindex || is_feed;
         let mut canonical = page.canonical.take();
         canonical.iter_mut().for_each(|url| clean(url, &self.plan.crawl.clean_up));
         row.canonical = canonical.filter(|canonical| *canonical != row.url);

@@ -31,7 +31,7 @@ use super::writing::store::{PageStore, StoreCommit};
 use crate::collection::{Outcome, Row, TableState, layout};
 use crate::disk::file::DurableFile;
 use crate::parse::Page;
-use crate::schedule::{self, Schedule, Visit};
+use crate::schedule::{self, Schedule, Source, Visit};
 use crate::{Error, Pulse, Result, Signature};
 
 /// The number of URLs dequeued from the sieve per batch.
@@ -199,6 +199,7 @@ impl Writer {
         // A sitemap is no page.
         let counted = parsed.work.counted && parsed.row.outcome == Outcome::Sitemap;
         self.shared.budget.fetch_add(i64::from(counted), Ordering::AcqRel);
+        self.announce(&parsed.signals)?;
         self.offer(&parsed.found)?;
         match before {
             Some(before) => self.reschedule(&parsed.row, before)?,
@@ -208,7 +209,23 @@ impl Writer {
         Ok(())
     }
 
-    /// The schedule of a page before a revisit, and the digest of its text.
+    /// Notes changes that a sitemap announces, of pages that are stored.
+    fn announce(&mut self, signals: &[(String, f64)]) -> Result<()> {
+        for (url, when) in signals {
+            if !self.store.table().contains(url)? {
+                continue;
+            }
+            let before = self.store.schedule(url, &self.refresh)?;
+            let mut schedule = before.clone();
+            schedule.signal(*when, Source::Sitemap);
+            if schedule != before {
+                self.store.put_schedule(url, &schedule, now())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What was known of a page before a revisit.
     fn before(&mut self, url: &str) -> Result<Option<Before>> {
         let schedule = self.store.schedule(url, &self.refresh)?;
         Ok(self.store.table().get(url)?.map(|row| Before { schedule, row }))
