@@ -1,0 +1,1 @@
+"""Benchmarks of the store: single pages, the engines beside ours, archives, and growth."""
