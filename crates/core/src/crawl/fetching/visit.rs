@@ -168,8 +168,10 @@ impl Scheduler {
             host.borrow_mut().again.push_front(work);
             return false;
         }
+        // A revisit has its place already.
+        let is_new = work.revisit.is_none();
         let domain = Rc::clone(&host.borrow().domain);
-        if !domain.take(self.plan.crawl.max_per_domain) {
+        if !domain.take(if is_new { self.plan.crawl.max_per_domain } else { 0 }) {
             self.shared.budget.fetch_add(1, Ordering::AcqRel);
             host.borrow_mut().again.push_front(work);
             stay.asked = stay.asked.max(DOMAIN_WAIT);
@@ -193,7 +195,7 @@ impl Scheduler {
         let address = host.borrow().address;
         let asks_again =
             |response: &Response| is_busy(response.status) && work.attempts < self.plan.crawl.retries;
-        domain.settle(answer.as_ref().is_ok_and(|response| !asks_again(response)));
+        domain.settle(is_new && answer.as_ref().is_ok_and(|response| !asks_again(response)));
         match answer {
             Ok(response) if asks_again(&response) => {
                 stay.asked = stay.asked.max(self.busy(host, &response));

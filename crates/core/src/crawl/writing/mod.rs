@@ -383,8 +383,7 @@ impl Writer {
             return Ok(());
         }
         let now = Instant::now();
-        let is_last = self.open == 0 && self.reread.is_none();
-        while self.sieve.has_waiting() && (is_last || (self.hungry && now >= self.next_flush)) {
+        while self.sieve.has_waiting() && (self.is_idle() || (self.hungry && now >= self.next_flush)) {
             let shared = Arc::clone(&self.shared);
             let go_on = move || !shared.is_stopping();
             let entries = match self.sieve.take(BATCH, &Pulse::new(&go_on)) {
@@ -394,10 +393,15 @@ impl Writer {
             self.next_flush = Instant::now() + now.elapsed().max(Duration::from_millis(1)) * FLUSH_SHARE;
             self.order(&entries)?;
         }
-        if self.open == 0 && self.reread.is_none() {
+        if self.is_idle() {
             self.shared.finish(None);
         }
         Ok(())
+    }
+
+    /// Whether only the sieve may have something to do.
+    fn is_idle(&self) -> bool {
+        self.open == 0 && self.reread.is_none()
     }
 
     /// Hands the next revisits to the fetcher thread; returns whether there are more.
