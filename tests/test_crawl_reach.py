@@ -119,7 +119,7 @@ def test_a_rule_of_ones_own_is_asked_about_links_that_come_back(tmp_path: Path) 
     with SmallWeb(hosts) as web:
         hosts["a.test"]["/"] = links(*(web.url("b.test", path) for path in ("/1", "/2")), text="Both.")
         web.crawl(tmp_path / "c", "a.test")
-        chosen = {"scope": "any", "delay": 0.0, "hosts_file": str(tmp_path / "c.hosts")}
+        chosen = {"scope": "any", "sitemaps": False, "delay": 0.0, "hosts_file": str(tmp_path / "c.hosts")}
         loaded = settings.load(flags={"crawl": chosen}, environment={})
         with Collection.write(tmp_path / "c", settings=loaded) as collection:
             collection.use(follow=Odd())
