@@ -130,6 +130,10 @@ def report_rows(report: Report) -> Iterator[tuple[str, str]]:
     for outcome, count in sorted(report.outcomes.items()):
         if outcome not in ("fetched", "redirected"):
             yield outcome, f"{count:,}"
+    if report.revisits:
+        yield "visited again", f"{report.revisits.total():,}"
+    for how, count in sorted(report.revisits.items()):
+        yield f"  {how}", f"{count:,}"
     yield "exact duplicates", f"{report.duplicates:,}"
     yield "near-duplicates", f"{report.near_duplicates:,}"
     yield "URLs seen", f"{report.seen:,}"

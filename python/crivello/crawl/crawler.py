@@ -122,7 +122,11 @@ def starts_on_private(settings: Crawl, seeds: Sequence[str]) -> bool:
 
 
 class Crawler:
-    """One run of a crawl."""
+    """One run of a crawl.
+
+    ``revisits`` are pages of the collection to visit again before any new URL: the length of a queue that
+    ``plan_revisits`` has just written, or their URLs. A run with revisits needs no seeds.
+    """
 
     def __init__(
         self,
@@ -130,8 +134,10 @@ class Crawler:
         urls: Sequence[str] = (),
         *,
         settings: Crawl | None = None,
+        revisits: int | Sequence[str] = 0,
         on_progress: Callable[[Report], object] | None = None,
     ) -> None:
+        self._revisits = revisits
         self._collection = collection
         self._settings = settings or collection.settings.crawl
         self._on_progress = on_progress
@@ -139,7 +145,7 @@ class Crawler:
         known: list[str] = self._state.get("seeds", [])
         new = [seed for seed in dict.fromkeys(canonical_seeds(urls)) if seed not in known]
         self._seeds = [*known, *new]
-        if not self._seeds:
+        if not self._seeds and not revisits:
             raise CrawlError(
                 f"{collection.folder} has no seeds yet", hint="name at least one URL to start from"
             )
@@ -219,6 +225,7 @@ class Crawler:
             sieve_state=sieve_state if is_native else {},
             position=state.get("position"),
             reread=reach.plan(state, self._seeds),
+            revisits=self._queue_of_revisits(),
         )
         return _core.Crawl(
             plan,
@@ -226,6 +233,15 @@ class Crawler:
             None if is_native else self._python_sieve(),
             load_policy(collection.extensions, settings),
         )
+
+    def _queue_of_revisits(self) -> int:
+        """The length of the queue of revisits, which is written first if URLs were given."""
+        if isinstance(self._revisits, int):
+            return self._revisits
+        options = msgspec.json.encode(for_core(self._collection.settings.refresh))
+        urls = canonical_seeds(self._revisits)
+        length, pages, _ = self._collection._native.plan_revisits(options, time.time(), urls=urls)
+        return length if pages else 0
 
     @property
     def _sieve(self) -> object:

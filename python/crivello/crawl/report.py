@@ -53,6 +53,7 @@ class Report(Figures):
         self.sieve: dict[str, Any] | None = saved.get("sieve")
         self.unconverted: dict[str, int] = saved.get("unconverted", {})
         self.failures: dict[str, dict[str, Any]] = saved.get("failures", {})
+        self.revisits: Counter[str] = Counter(saved.get("revisits", {}))
         self.stopped_by: str | None = None
         self.gauges: dict[str, int] = {}
         self.slowest: list[SlowHost] = []
@@ -85,7 +86,7 @@ class Report(Figures):
         """The counters of this run alone, in the form of ``to_dict``."""
         now, before = self.to_dict(), Report(self._before).to_dict()
         counts = {name: now[name] - before[name] for name in _COUNTS}
-        new = {name: dict(Counter(now[name]) - Counter(before[name])) for name in ("outcomes", "statuses")}
+        new = {name: dict(Counter(now[name]) - Counter(before[name])) for name in _COUNTERS}
         return {**counts, "seconds": round(self.elapsed, 3), **new}
 
     @property
@@ -127,6 +128,7 @@ class Report(Figures):
         self.links, self.seen, self.waiting = native["links"], native["seen"], native["waiting"]
         self.unconverted = native["unconverted"]
         self.failures = native["failures"]
+        self.revisits = Counter(native["revisits"])
         self.gauges = native["gauges"]
         self.slowest = [SlowHost(*host) for host in native["slowest"]]
         self.requests = self._before.get("requests", 0) + self.gauges["requests"]
@@ -151,6 +153,7 @@ class Report(Figures):
             "sieve": self.sieve,
             "unconverted": self.unconverted,
             "failures": self.failures,
+            "revisits": dict(self.revisits),
         }
 
     def _headline(self) -> str:
@@ -180,6 +183,7 @@ class Report(Figures):
         }
 
 
+_COUNTERS = ("outcomes", "statuses", "revisits")
 _COUNTS = ("pages", "seen", "duplicates", "near_duplicates", "links", "requests", "bytes")
 SAMPLED = (
     "active",
