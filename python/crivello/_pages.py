@@ -35,17 +35,37 @@ _COLUMNS = {
 
 
 class Pages(Tabular):
-    """The outcome of each URL of a collection: iterate over the rows, or convert them to a table."""
+    """The newest version of each URL of a collection, or of a part of it: iterate over the rows, or convert
+    them to a table.
 
-    def __init__(self, name: str, table: Table) -> None:
+    The length of a part takes a pass over it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        table: Table,
+        site: str | None = None,
+        prefix: str | None = None,
+        since: float | None = None,
+    ) -> None:
         self._name = name
         self._table = table
+        self._site, self._prefix, self._since = site, prefix, since
 
     def __iter__(self) -> Iterator[Row]:
-        return (row for rows, _ in self._table.batches() for row in rows)
+        since = self._since or 0.0
+        return (row for rows in self._batches() for row in rows if row.fetched_at >= since)
 
     def __len__(self) -> int:
-        return len(self._table)
+        if (self._site, self._prefix, self._since) == (None, None, None):
+            return len(self._table)
+        return sum(1 for _ in self)
+
+    def _batches(self) -> Iterable[list[Row]]:
+        if self._site is None and self._prefix is None:
+            return (rows for rows, _ in self._table.batches(newest=True))
+        return self._table.scan(site=self._site, prefix=self._prefix)
 
     def __repr__(self) -> str:
         return f"<Pages: {len(self):,} of {self._name}>"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -20,13 +21,14 @@ from crivello import _core
 from crivello import settings as all_settings
 from crivello._core import Layout, Record, Row, Table
 from crivello._pages import Pages
+from crivello._times import Moment, seconds_of
 from crivello.errors import CollectionError, InvalidArgument, StorageError
 from crivello.extend import Converter, Extensions, Extractor, Follow, Priority, QueryRewriter, Reranker, Sieve
 from crivello.graph.kept import Kept
 from crivello.index import Document, Segment
 from crivello.search import Explanation, Query, Results
 from crivello.search.searcher import Search
-from crivello.settings import Settings
+from crivello.settings import Crawl, Settings
 from crivello.settings.given import with_keywords
 from crivello.store import CachedPage
 from crivello.summary import State, Summary
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from crivello.graph.update import Ranking
     from crivello.index.given import Given
     from crivello.index.update import Indexed, Indexer
+    from crivello.store.difference import Difference
 
 SETTINGS = Layout.SETTINGS
 
@@ -286,15 +289,37 @@ class Collection:
         self._require_writer()
         seeds = [urls] if isinstance(urls, str) else list(urls)
         chosen = self._with(settings, "crawl").crawl
-        if progress is not True or not sys.stderr.isatty():
-            told = progress if callable(progress) else None
+        with self._crawl_progress(progress, chosen) as told:
             return Crawler(self, seeds, settings=chosen, on_progress=told).run()
-        from crivello.cli.live import CrawlProgress
-        from crivello.cli.output import stderr_console
 
-        view = CrawlProgress(stderr_console(), chosen)
-        with view.shown():
-            return Crawler(self, seeds, settings=chosen, on_progress=view).run()
+    def revisit(
+        self,
+        *,
+        all: bool = False,
+        budget: int = 0,
+        site: str | None = None,
+        progress: bool | Callable[[Report], object] = True,
+        on_due: Callable[[int], object] | None = None,
+        **settings: Any,
+    ) -> Report:
+        """Visits the pages that are due again, as `crivello refresh` does: by the schedule, or ``all``; those of
+        a ``site`` (a domain with its subdomains); at most ``budget`` requests, the most urgent pages first.
+
+        Links found meanwhile are followed as in a crawl. ``on_due`` receives the number of pages before the run;
+        ``report.revisits`` counts how the visits ended. ``index()`` then brings the index up to date.
+
+            >>> collection.revisit(budget=1000).revisits
+            Counter({'unchanged': 812, 'changed': 171, 'moved': 12, 'failed': 5})
+        """
+        from crivello.crawl.revisits import find_due, visit_due
+
+        self._require_writer()
+        chosen = self._with(settings, "crawl").crawl
+        due = find_due(self, everything=all, budget=budget, site=site)
+        if on_due is not None:
+            on_due(due.pages)
+        with self._crawl_progress(progress, chosen) as told:
+            return visit_due(self, due, settings=chosen, budget=budget, on_progress=told)
 
     def import_(
         self,
@@ -426,13 +451,13 @@ class Collection:
         """Deletes the documents of one or several URLs from the index; crawled pages stay in the archive.
 
         >>> collection.delete("https://a.example/")
-        <Indexed: 0 added, 149 documents in all>
+        <Indexed: 0 added, 1 deleted, 149 documents in all>
         """
         indexer = self._indexer({})
-        self.searcher()  # report an unreadable index before writing anything
+        before = self.searcher().documents  # also reports an unreadable index before anything is written
         indexer.delete([urls] if isinstance(urls, str) else urls)
         indexer.merge_some()
-        return indexer.summary(0)
+        return indexer.summary(0, before - self.searcher().documents)
 
     def rank(
         self,
@@ -534,25 +559,61 @@ class Collection:
 
         return Feeds(self)
 
-    def pages(self) -> Pages:
-        """The outcome of each URL, as an iterable of rows and as a table.
+    def pages(
+        self, *, site: str | None = None, prefix: str | None = None, since: Moment | None = None
+    ) -> Pages:
+        """The newest version of each URL, as an iterable of rows and as a table.
 
-        >>> [page.url for page in collection.pages() if page.status == 404]
-        >>> collection.pages().to_polars()
+        In the order in which they were visited; with ``site`` (a domain with its subdomains) or ``prefix`` (the
+        beginning of a URL) only those, in the order of their hosts. ``since`` leaves out those that were visited
+        before.
+
+            >>> [page.url for page in collection.pages() if page.status == 404]
+            >>> collection.pages(site="example.org", since="2d").to_polars()
         """
-        return Pages(self.name, self.table)
+        if site is not None and prefix is not None:
+            raise InvalidArgument("pages are listed by site or by prefix, not both")
+        if prefix is not None:
+            [canonical] = _core.canonical_urls([prefix])
+            if canonical is None:
+                raise InvalidArgument(
+                    f"{prefix!r} is not the beginning of a URL", hint="as in https://a.example/b"
+                )
+        return Pages(self.name, self.table, site, prefix, None if since is None else seconds_of(since))
 
-    def page(self, url: str) -> Row | None:
-        """The row of one URL, which need not be canonical; ``None`` if the crawl has no outcome for it.
+    def page(self, url: str, *, at: Moment | None = None) -> Row | None:
+        """The newest version of a URL, which need not be canonical, or the one ``at`` a time; ``None`` if the
+        crawl had no outcome for it.
 
         >>> collection.page("https://www.example.org/").status
         200
+        >>> collection.page("https://www.example.org/", at="2d").title
+        'As it was two days ago'
         """
-        row = self.table.get(url)
-        if row is None:
-            [canonical] = _core.canonical_urls([url])
-            row = self.table.get(canonical) if canonical and canonical != url else None
-        return row
+        when = None if at is None else seconds_of(at)
+        for spelling in self._spellings(url):
+            row = self.table.get(spelling) if when is None else self.table.at(spelling, when)
+            if row is not None:
+                return row
+        return None
+
+    def versions(self, url: str) -> list[Row]:
+        """All versions of a URL that the table keeps, newest first: one for each visit that got an answer.
+
+        >>> [(row.fetched_at, row.outcome) for row in collection.versions("https://www.example.org/")]
+        """
+        found = (self.table.versions(spelling) for spelling in self._spellings(url))
+        return next(filter(None, found), [])
+
+    def diff(self, url: str, before: Moment | None = None, after: Moment | None = None) -> Difference | None:
+        """What changed in the text of a page between two times (``after``: now); by default between the newest
+        two versions whose texts differ, and ``None`` if there are none.
+
+        >>> print(collection.diff("https://www.example.org/", "7d"))
+        """
+        from crivello.store.difference import difference
+
+        return difference(self, url, before, after)
 
     def status(self, *, busiest: int = 10) -> Status | None:
         """The status of the crawl as of its last checkpoint, with the busiest hosts; ``None`` if there was no
@@ -613,6 +674,14 @@ class Collection:
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
 
+    @staticmethod
+    def _spellings(url: str) -> Iterator[str]:
+        """The URL as given, then in canonical form."""
+        yield url
+        [canonical] = _core.canonical_urls([url])
+        if canonical and canonical != url:
+            yield canonical
+
     def _with(self, given: Mapping[str, Any], *sections: str) -> Settings:
         """The settings, overridden by those given in a call."""
         return with_keywords(self.settings, sections, given) if given else self.settings
@@ -622,6 +691,21 @@ class Collection:
 
         self._require_writer()
         return Indexer(self, self._with(settings, "index", "index.codes"))
+
+    @contextmanager
+    def _crawl_progress(
+        self, progress: bool | Callable[[Report], object], settings: Crawl
+    ) -> Iterator[Callable[[Report], object] | None]:
+        """What receives the reports of a crawl: the caller's function, or a view on a terminal."""
+        if progress is not True or not sys.stderr.isatty():
+            yield progress if callable(progress) else None
+            return
+        from crivello.cli.live import CrawlProgress
+        from crivello.cli.output import stderr_console
+
+        view = CrawlProgress(stderr_console(), settings)
+        with view.shown():
+            yield view
 
     def _progress(self, shown: bool) -> IndexProgress:
         from crivello.cli.index_progress import IndexProgress

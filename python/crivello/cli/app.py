@@ -12,6 +12,7 @@ from crivello.cli import (
     archives,
     crawl,
     demo,
+    diff,
     doctor,
     evaluate,
     feed,
@@ -41,6 +42,7 @@ TASKS: dict[str, dict[str, str]] = {
         "pages": "crivello pages example --url https://www.example.org/",
         "import": "crivello import example crawls/*.warc.gz",
         "export": "crivello export example --out example.wacz",
+        "diff": "crivello diff example https://www.example.org/",
     },
     "Find them": {
         "index": "crivello index example",
@@ -116,6 +118,7 @@ for _verb in (
     why,
     pages,
     archives,
+    diff,
     index,
     rank,
     search,

@@ -174,7 +174,7 @@ def _report(folder: str, figures: dict[str, Any], json: bool) -> None:
     rows = [
         ("  in place of older ones" if name == "replaced" else name.replace("_", " "), shown(value))
         for name, value in figures.items()
-        if name != "replaced" or value
+        if name not in ("replaced", "deleted") or value
     ]
     rows += [(f"failures of {name}", f"{told['count']:,}") for name, told in failures.items()]
     print_table(f"indexed {folder}", rows)

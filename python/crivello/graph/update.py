@@ -221,8 +221,9 @@ def ranked_pages(collection: Collection) -> Iterator[tuple[str, float]]:
     if name is None:
         return
     ranks = Ranks(collection.folder / name, collection.length(name))
-    for rows, _ in collection.table.batches():
-        pages = [row for row in rows if row.outcome is Outcome.FETCHED and row.duplicate_of is None]
+    stored = (Outcome.FETCHED, Outcome.NOT_MODIFIED)
+    for rows, _ in collection.table.batches(newest=True):
+        pages = [row for row in rows if row.outcome in stored and row.duplicate_of is None]
         values = ranks.get([_core.signature(row.url) for row in pages])
         yield from ((row.url, value) for row, value in zip(pages, values, strict=True) if value is not None)
 

@@ -22,10 +22,12 @@ Progress = Callable[[int, float], object]
 
 @dataclass(frozen=True, repr=False)
 class Indexed(Figures):
-    """The size of a collection's index, the documents added, and how many of those replaced older ones."""
+    """The size of a collection's index, the documents added, how many of those replaced older ones, and how many
+    were deleted."""
 
     added: int
     replaced: int
+    deleted: int
     documents: int
     terms: int
     postings: int
@@ -38,7 +40,8 @@ class Indexed(Figures):
 
     def _headline(self) -> str:
         replaced = f", {self.replaced:,} of them in place of older ones" if self.replaced else ""
-        return f"{self.added:,} added{replaced}, {self.documents:,} documents in all"
+        deleted = f", {self.deleted:,} deleted" if self.deleted else ""
+        return f"{self.added:,} added{replaced}{deleted}, {self.documents:,} documents in all"
 
     def _figures(self) -> Iterator[tuple[str, str]]:
         return ((name, shown(value)) for name, value in self.to_dict().items())
@@ -62,11 +65,13 @@ class Indexer:
             settings=settings,
             number=collection.state("index").get("number", 0),
         )
+        self._deleted = 0
 
     def update(self, on_progress: Progress | None = None, *, rebuild: bool = False) -> int:
         """Indexes the committed pages that are not in the index yet; returns their number.
 
-        ``rebuild`` starts over from the first page and replaces the index.
+        A page that changed replaces its older version, and one that is gone or moved, or has become a duplicate or
+        ``noindex``, is deleted. ``rebuild`` starts over from the first page and replaces the index.
         """
         start = 0 if rebuild else self._rows
         if rebuild:
@@ -76,6 +81,8 @@ class Indexer:
                     hint="give their file again: crivello index DIR --rebuild --from FILE",
                 )
             self._begin_again()
+        if self._index.segments and (lost := list(self._lost(start))):
+            self.delete(lost)
         pages = self._pages(start=start)
         added, _ = self._index.add_pages(
             pages, progress=lambda count: on_progress(count, pages.fraction) if on_progress else None
@@ -83,6 +90,14 @@ class Indexer:
         if rebuild or pages.end != start:
             self._commit(rows=pages.end)
         return added
+
+    def _lost(self, start: int) -> Iterator[str]:
+        """The URLs that had a document by an earlier version, and have none by a newer one at ``start`` or later."""
+        table = self._collection.table
+        for rows, _ in table.batches(start, newest=True):
+            for row in rows:
+                if not row.indexable and any(older.indexable for older in table.versions(row.url)):
+                    yield row.url
 
     def refresh_anchors(self) -> int:
         """Reindexes the pages that gained many inlinks since they were indexed; returns their number."""
@@ -125,8 +140,10 @@ class Indexer:
 
     def delete(self, urls: Iterable[str]) -> None:
         """Deletes the documents with these URLs."""
+        before = self._collection.searcher().documents
         self._index.delete(urls)
         self._commit()
+        self._deleted += before - self._collection.searcher().documents
 
     def merge(self) -> None:
         """Merges all segments into one."""
@@ -153,7 +170,8 @@ class Indexer:
         searcher = self._collection.searcher()
         return Indexed(
             added,
-            replaced,
+            replaced - self._deleted,
+            self._deleted,
             searcher.documents,
             searcher.terms,
             searcher.postings,
