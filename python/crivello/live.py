@@ -9,6 +9,7 @@ from typing import Self
 
 from crivello.collection import Collection
 from crivello.crawl import Report, crawl
+from crivello.crawl.revisits import find_due, visit_due
 from crivello.graph.update import update_ranks
 from crivello.index.update import Indexer
 
@@ -72,3 +73,12 @@ def crawl_live(
     """Crawls and indexes concurrently; on return all crawled pages are indexed and ranked."""
     with LiveIndex(collection):
         return crawl(collection, urls, on_progress=on_progress)
+
+
+def refresh_live(collection: Collection) -> Report | None:
+    """Visits the pages that are due, and indexes concurrently; ``None`` if nothing is due."""
+    due = find_due(collection)
+    if not due.pages:
+        return None
+    with LiveIndex(collection):
+        return visit_due(collection, due, settings=collection.settings.crawl)

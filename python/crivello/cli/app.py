@@ -21,6 +21,7 @@ from crivello.cli import (
     lab,
     pages,
     rank,
+    refresh,
     search,
     serve,
     status,
@@ -42,6 +43,7 @@ TASKS: dict[str, dict[str, str]] = {
         "pages": "crivello pages example --url https://www.example.org/",
         "import": "crivello import example crawls/*.warc.gz",
         "export": "crivello export example --out example.wacz",
+        "refresh": "crivello refresh example --budget 1000",
         "diff": "crivello diff example https://www.example.org/",
     },
     "Find them": {
@@ -118,6 +120,7 @@ for _verb in (
     why,
     pages,
     archives,
+    refresh,
     diff,
     index,
     rank,

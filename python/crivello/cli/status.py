@@ -164,6 +164,8 @@ def _now(found: Status) -> Iterator[tuple[str, str]]:
     yield "hosts that answered", f"{found.hosts:,}"
     if found.reread is not None:
         yield "stored pages read again", share(found.reread)
+    if found.refreshed:
+        yield "last refresh", f"{found.refreshed:%Y-%m-%d %H:%M}"
     if not latest:
         return
     yield "hosts fetched from", f"{latest['active']:,}"

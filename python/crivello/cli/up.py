@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import time
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +11,11 @@ from crivello.cli.crawl import with_contact
 from crivello.cli.live import CrawlProgress
 from crivello.cli.options import InGroups, with_settings
 from crivello.cli.output import print_report, say, stderr_console
+
+if TYPE_CHECKING:
+    from typing import Never
+
+    from crivello.collection import Collection
 
 
 def register(app: typer.Typer) -> None:
@@ -23,6 +29,12 @@ def up(
         str,
         typer.Option("--into", metavar="DIR", help="the collection's folder (default: the first URL's host)"),
     ] = "",
+    forever: Annotated[
+        bool, typer.Option("--forever", help="then visit the pages again that are due, until Ctrl-C")
+    ] = False,
+    every: Annotated[
+        str, typer.Option("--every", metavar="TIME", help="with --forever: how often to look what is due")
+    ] = "5m",
     once: Annotated[bool, typer.Option("--once", help="end when everything is crawled and indexed")] = False,
     *,
     flags: dict[str, Any],
@@ -33,6 +45,7 @@ def up(
     Examples:
       crivello up https://www.example.org/
       crivello up https://docs.example.org/ --into docs --max-pages 5000 --port 8000
+      crivello up https://docs.example.org/ --into docs --forever --every 1h
     """
     from pathlib import Path
     from urllib.parse import urlsplit
@@ -40,8 +53,15 @@ def up(
     from crivello import settings, web
     from crivello.collection import SETTINGS, Collection
     from crivello.crawl.crawler import canonical_seeds, check, starts_on_private
+    from crivello.errors import InvalidArgument
     from crivello.live import crawl_live
+    from crivello.settings.numbers import SECONDS, parse_number
 
+    seconds = parse_number(every, SECONDS)
+    if seconds is None or seconds <= 0:
+        raise InvalidArgument(f"--every: {every!r} is not a duration", hint="as in 30s, 5m or 1h")
+    if once and forever:
+        raise InvalidArgument("--once ends and --forever does not", hint="take one of them")
     seeds = canonical_seeds(urls)
     folder = Path(into or urlsplit(seeds[0]).netloc.replace(":", "-"))
     file = folder / SETTINGS
@@ -65,7 +85,22 @@ def up(
             say(f"stopped; `crivello up {' '.join(urls)} --into {folder}` goes on")
             raise
         print_report(f"crawled into {folder}", report)
+        if forever:
+            say(f"serving {server.url} and keeping it fresh (Ctrl-C ends it)")
+            _keep_fresh(collection, seconds)
         collection.close()  # lets another process write; the server keeps reading
         if not once:
             say(f"still serving {server.url} (Ctrl-C ends it)")
             server.wait()
+
+
+def _keep_fresh(collection: Collection, seconds: float) -> Never:
+    """Visits what is due every so many seconds, and indexes it meanwhile."""
+    from crivello.live import refresh_live
+
+    while True:
+        report = refresh_live(collection)
+        if report is not None:
+            ends = ", ".join(f"{count:,} {how}" for how, count in sorted(report.of_run()["revisits"].items()))
+            say(f"refreshed: {ends or 'nothing answered'}")
+        time.sleep(seconds)

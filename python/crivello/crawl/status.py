@@ -70,6 +70,7 @@ class Status(Figures):
     sizes: dict[str, int]
     busiest: list[BusyHost]
     reread: float | None
+    refreshed: datetime | None
 
     @property
     def is_going_on(self) -> bool:
@@ -106,6 +107,7 @@ class Status(Figures):
             "errors": self.report.errors,
             "pages_per_second": round(self.timeline.rate_of_late("pages", LATELY), 3),
             "bytes_per_second": round(self.timeline.rate_of_late("bytes", LATELY), 3),
+            "refreshed": self.refreshed and self.refreshed.isoformat(timespec="milliseconds"),
             "sizes": self.sizes,
             "busiest": [asdict(host) for host in self.busiest],
             "reread": self.reread,
@@ -137,6 +139,7 @@ def read_status(collection: Collection, *, busiest: int = 10) -> Status | None:
         _sizes(collection),
         busiest_hosts(collection, busiest) if busiest else [],
         _reread(state.get("reread")),
+        datetime.fromtimestamp(at, UTC) if (at := collection.state("refresh").get("at")) else None,
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
+from crivello._times import shown as moment
+from crivello.cli.units import counted
 from crivello.crawl.decisions import GIVEN_UP, TRIED_AGAIN, Decision
 from crivello.crawl.why import LINKS_COUNTED, NOT_VISITED, Story
 from crivello.store import Outcome, Row
@@ -61,6 +62,8 @@ def _of_row(row: Row, host: str, others: dict[str, str]) -> str:
             return f"It was not asked for: the rules of {host} could not be had, which forbids everything{detail}."
         case Outcome.TRAP:
             return f"It was cut off as a trap{detail}."
+        case Outcome.GONE:
+            return f"It was there, and is gone{detail}."
         case Outcome.LIMIT:
             return f"It was not asked for, because it is over a limit{detail}."
         case Outcome.FILTERED:
@@ -80,11 +83,12 @@ def tell(story: Story) -> Iterator[Line]:
     yield "scope", f"outside: {story.scope_refusal}" if story.scope_refusal else "inside"
     yield from _finding(story)
     for decision in story.rules:
-        yield _moment(decision.time), _of_rules(decision)
+        yield moment(decision.time), _of_rules(decision)
     for decision in story.decisions:
-        yield _moment(decision.time), _of_decision(decision)
+        yield moment(decision.time), _of_decision(decision)
     yield from _relations(story)
     yield from _ranks(story)
+    yield from _visits(story)
     if story.place is not None:
         yield "record", "{file}, offset {offset:,}, {length:,} bytes".format(**story.place)
     if story.row is not None:
@@ -160,11 +164,26 @@ def _ranks(story: Story) -> Iterator[Line]:
         )
 
 
+def _visits(story: Story) -> Iterator[Line]:
+    if len(story.versions) > 1:
+        texts = len({row.digest for row in story.versions if row.digest is not None})
+        oldest = moment(story.versions[-1].fetched_at)
+        yield (
+            "versions",
+            f"{counted(len(story.versions), 'version')} since {oldest}, {counted(texts, 'text')}",
+        )
+    visit = story.next_visit
+    if visit is not None:
+        yield (
+            "next visit",
+            f"{moment(visit.time.timestamp())}, {visit.reason}; {counted(visit.visits, 'visit')} so far, "
+            f"{counted(visit.changes, 'change')} seen, about {visit.rate:.2g} a day",
+        )
+        if visit.failures:
+            yield "failing", f"the last {counted(visit.failures, 'visit')} failed"
+
+
 def _ordinal(number: int) -> str:
     teens = number % 100 in (11, 12, 13)
     ending = "th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number:,}{ending}"
-
-
-def _moment(time: float) -> str:
-    return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S}"

@@ -15,6 +15,7 @@ from crivello._core import Layout
 from crivello.crawl.crawler import canonical_seeds
 from crivello.crawl.decisions import GIVEN_UP, ROBOTS, SEED, Decision, decisions_naming
 from crivello.crawl.reach import is_wider, reach_of
+from crivello.crawl.revisits import NextVisit, next_visit
 from crivello.crawl.seen import depths_in_frontier
 from crivello.settings import Crawl
 from crivello.store import Outcome, Row
@@ -52,7 +53,8 @@ class Story:
 
     ``state`` is "done" if the URL has an outcome (``row``), "waits" if it is in the frontier, "left out" if
     pages link to it but the crawl did not add it, and "unknown" if nothing links to it. ``scope_refusal`` is
-    why a link to it would not be followed, ``limit_refusal`` why the first link to it was not, and ``others`` has the outcomes of the URLs named in its row.
+    why a link to it would not be followed, ``limit_refusal`` why the first link to it was not, and ``others`` has
+    the outcomes of the URLs named in its row. ``versions`` are what it was at each visit, newest first.
     ``settings`` are the current ones, which may differ from those of the crawl.
     """
 
@@ -76,6 +78,8 @@ class Story:
     is_indexed: bool = False
     index_reason: str = ""
     standings: list[Standing] = field(default_factory=list)
+    versions: list[Row] = field(default_factory=list)
+    next_visit: NextVisit | None = None
     settings: Crawl = field(default_factory=Crawl)
 
     def __repr__(self) -> str:
@@ -124,6 +128,8 @@ class Story:
             "indexed": self.is_indexed,
             "index_reason": self.index_reason,
             "ranks": [standing.to_dict() for standing in self.standings],
+            "versions": [row.to_dict() for row in self.versions],
+            "next_visit": self.next_visit and self.next_visit.to_dict(),
         }
 
 
@@ -140,6 +146,8 @@ def why(collection: Collection, url: str) -> Story:
         story.is_indexed, story.index_reason = _index(collection, story.row)
         story.others = _outcomes(collection, story.row)
         story.standings = _standings(collection, story.row)
+        story.versions = collection.versions(story.url)
+        story.next_visit = next_visit(collection, story.row.url)
         return story
     depths = depths_in_frontier(collection, story.url)
     if depths is not None:
@@ -288,9 +296,9 @@ def _outcomes(collection: Collection, row: Row) -> dict[str, str]:
 
 def _index(collection: Collection, row: Row) -> tuple[bool, str]:
     """Whether a page is in the index, and why not."""
-    if row.outcome is not Outcome.FETCHED:
+    if row.outcome not in (Outcome.FETCHED, Outcome.NOT_MODIFIED):
         return False, "there is no page of it"
-    if row.status != 200:
+    if row.outcome is Outcome.FETCHED and row.status != 200:
         return False, f"its status is {row.status}"
     if row.digest is None:
         return False, f"{row.content_type or 'its type'} is not text"
@@ -301,7 +309,7 @@ def _index(collection: Collection, row: Row) -> tuple[bool, str]:
     state = collection.state("index")
     if not state:
         return False, "`crivello index` was not run yet"
-    later = (each.url for rows, _ in collection.table.batches(state["rows"]) for each in rows)
-    if row.url in later:
+    later = (each for rows, _ in collection.table.batches(state["rows"]) for each in rows)
+    if any(each.url == row.url and each.outcome is not Outcome.NOT_MODIFIED for each in later):
         return False, "it came after the last `crivello index`"
     return True, ""
