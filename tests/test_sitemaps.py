@@ -184,10 +184,10 @@ def test_a_sitemap_index_takes_bounded_memory(tmp_path: Path) -> None:
             return 200, "text/xml", f"<sitemapindex>{entries}</sitemapindex>".encode()
         if number := re.fullmatch(r"/sitemap-(\d+)\.xml\.gz", path):
             start = int(number[1]) * each
-            entries = (
+            pages = (
                 f"<loc>{home}/page/{n}</loc><lastmod>2026-01-02</lastmod>" for n in range(start, start + each)
             )
-            return 200, "application/x-gzip", gzip.compress(urlset(*entries), 1)
+            return 200, "application/x-gzip", gzip.compress(urlset(*pages), 1)
         return page("home") if path == "/" else None
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

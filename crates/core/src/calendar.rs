@@ -64,7 +64,8 @@ pub fn moment(text: &str) -> Option<f64> {
     let hours = number(parts.next()?, 2).filter(|hours| *hours < 24)?;
     let minutes = number(parts.next()?, 2).filter(|minutes| *minutes < 60)?;
     let seconds = parts.next().map_or(Some(0.0), |seconds| {
-        let plain = seconds.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let plain =
+            seconds.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') && !seconds.ends_with('.');
         seconds.parse::<f64>().ok().filter(|seconds| plain && *seconds < 61.0)
     })?;
     if parts.next().is_some() {

@@ -131,12 +131,13 @@ def poll(
       crivello feed poll news --all --json
     """
     from dataclasses import asdict
+    from pathlib import Path
 
     from crivello import settings
     from crivello.cli.live import CrawlProgress
     from crivello.collection import SETTINGS, Collection
 
-    loaded = settings.load(f"{folder}/{SETTINGS}", flags)
+    loaded = settings.load(Path(folder) / SETTINGS, flags)
     progress = CrawlProgress(stderr_console(), loaded.crawl)
     with Collection.write(folder, settings=loaded) as collection:
         if not len(collection.feeds):

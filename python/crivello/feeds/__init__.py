@@ -8,7 +8,7 @@ word from outside (``spool``), and subscriptions to hubs (``websub``).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from crivello import _core
@@ -44,14 +44,14 @@ class Feeds:
         due, dead = sum(feed.is_due(time.time()) for feed in feeds), sum(feed.is_dead for feed in feeds)
         return f"<Feeds: {len(feeds)} feeds, {due} due, {dead} dead>"
 
-    def list(self) -> list[Feed]:
+    def list(self) -> Sequence[Feed]:
         """All feeds, those that are due first.
 
         >>> [feed.url for feed in collection.feeds.list() if feed.is_dead]
         """
         return sorted(self._store.load().values(), key=lambda feed: (feed.next, feed.url))
 
-    def add(self, urls: str | Iterable[str] = (), *, found: bool = False) -> list[str]:
+    def add(self, urls: str | Iterable[str] = (), *, found: bool = False) -> Sequence[str]:
         """Follows these feeds, and with ``found`` also those that the crawl came across; returns the new ones.
 
         >>> collection.feeds.add("https://www.example.org/feed.xml")
@@ -70,7 +70,7 @@ class Feeds:
         self._store.save(feeds | {url: Feed(url=url, added=now, next=now) for url in new})
         return new
 
-    def remove(self, urls: str | Iterable[str]) -> list[str]:
+    def remove(self, urls: str | Iterable[str]) -> Sequence[str]:
         """Stops following feeds; returns those that were followed. Their pages stay.
 
         >>> collection.feeds.remove("https://www.example.org/feed.xml")
@@ -88,7 +88,7 @@ class Feeds:
         every: bool = False,
         progress: Callable[[Report], object] | None = None,
         **settings: Any,
-    ) -> list[Polled]:
+    ) -> Sequence[Polled]:
         """Asks the feeds that are due, or these, or with ``every`` all of them, and fetches the pages of new entries.
 
         >>> [(polled.url, polled.new) for polled in collection.feeds.poll()]

@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn outcomes_are_kept_by_their_words() {
-        assert_eq!(Outcome::ALL.len(), 21);
+        assert_eq!(Outcome::ALL.len(), 22);
         for outcome in Outcome::ALL {
             let kept: String = rmp_serde::from_slice(&rmp_serde::to_vec(outcome).unwrap()).unwrap();
             assert_eq!(kept, outcome.words());
