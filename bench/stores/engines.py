@@ -49,8 +49,10 @@ def command(engine: str) -> list[str]:
 
 @contextmanager
 def writing(engine: str, folder: Path, rows: int) -> Iterator[subprocess.Popen[str]]:
-    """The process that writes rows and prints how many there are."""
-    with subprocess.Popen([store(), "rows", str(rows)], stdout=subprocess.PIPE) as source:
+    """The process that writes rows and prints how many there are. Ours makes the same rows itself, and a killed one reads no
+    more, so the source may find its pipe closed."""
+    made = [str(store()), "rows", str(rows)]
+    with subprocess.Popen(made, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as source:
         arguments = [*command(engine), "measure", str(folder), str(rows)]
         with subprocess.Popen(arguments, stdin=source.stdout, stdout=subprocess.PIPE, text=True) as process:
             if source.stdout:
