@@ -19,12 +19,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crivello_core::collection::cells::{Group, Versions, key, micros};
-use crivello_core::collection::{
-    Change, Collection, Outcome, Row, Rows, TableState, TableWriter, warc_record,
-};
+use crivello_core::collection::{Change, Collection, Outcome, Row, Rows, TableState, TableWriter};
 use crivello_core::crawl::{PageStore, Parsed, StoreSettings, Tag, Work};
 use crivello_core::disk::file::DurableFile;
 use crivello_core::graph::PageLinks;
+use crivello_core::warc::warc_record;
 use crivello_core::{Pulse, Signature};
 use rustix::fs::{FallocateFlags, fallocate};
 use serde_json::json;
@@ -238,6 +237,7 @@ fn page(number: u64, with_record: bool) -> Result<Parsed> {
         words: Some((u128::from(digest), simhash)),
         links: PageLinks { followed: links, nofollow: Vec::new() },
         found: Vec::new(),
+        signals: Vec::new(),
         page: None,
         failure: None,
         bytes: body.len() as u64,
