@@ -4,13 +4,14 @@
 //! commits the journal's length and the maps' runs. After a crash the maps are brought up to the committed length
 //! by replaying the journal from where their runs end.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::cells::{Entry, Group, Micros, Versions, end_key, first_key, key, parts};
 use super::layout;
 use super::manifest::Change;
 use super::row::{ROW_FORMAT, Row};
-use super::table::{TableState, cell, decode, offset};
+use super::table::{TableState, cell, decode};
 use crate::disk::file::DurableFile;
 use crate::disk::log::{LogAccess, LogStream, LogWriter};
 use crate::sorted::{Options, SortedMap};
@@ -103,8 +104,8 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Adds a version of a page; returns its offset in the journal. `is_new` says that its URL has no row yet.
-    pub fn add(&mut self, row: &Row, is_new: bool) -> Result<u64> {
+    /// Adds a version of a page; returns its place in the journal. `is_new` says that its URL has no row yet.
+    pub fn add(&mut self, row: &Row, is_new: bool) -> Result<Range<u64>> {
         let entry = Entry::Visit(Box::new(row.clone()));
         let (key, value) = cell(&entry)?;
         let signature = Signature::of(row.url.as_bytes());
@@ -114,7 +115,7 @@ impl TableWriter {
         let end = self.journal.len();
         self.cells.put(&key, value.as_deref(), end)?;
         self.pages.put(&signature.0.to_be_bytes(), Some(&offset.to_le_bytes()), end)?;
-        Ok(offset)
+        Ok(offset..end)
     }
 
     /// Puts a cell of another group; an empty value removes it.
@@ -161,12 +162,6 @@ impl TableWriter {
         })
     }
 
-    /// The URL of a page, by signature.
-    pub fn url_of(&mut self, page: Signature) -> Result<Option<String>> {
-        let Some(found) = self.pages.get(&page.0.to_be_bytes())? else { return Ok(None) };
-        self.url_at(offset(&self.path, &found)?).map(Some)
-    }
-
     /// The number of URLs with a row.
     pub fn len(&self) -> u64 {
         self.urls
@@ -189,8 +184,13 @@ impl TableWriter {
         let mut files = vec![(layout::ROWS.to_owned(), Some(self.flushed))];
         files.extend(cells.files);
         files.extend(pages.files);
-        let state =
-            TableState { cells: cells.state, pages: pages.state, urls: self.urls, visits: self.visits };
+        let state = TableState {
+            cells: cells.state,
+            pages: pages.state,
+            urls: self.urls,
+            visits: self.visits,
+            ..TableState::default()
+        };
         Ok(TableCommit { files, journal: self.journal.handle()?, state })
     }
 }

@@ -63,6 +63,16 @@ pub fn pages(number: u64) -> String {
     format!("table/pages-{number:06}.run")
 }
 
+/// A run of the map from texts and hosts to the first row that has them.
+pub fn firsts(number: u64) -> String {
+    format!("table/firsts-{number:06}.run")
+}
+
+/// A run of the map of fingerprints.
+pub fn near(number: u64) -> String {
+    format!("table/near-{number:06}.run")
+}
+
 /// A file of the decision log.
 pub fn decisions(number: u32) -> String {
     format!("{DECISIONS}{number:05}.jsonl")

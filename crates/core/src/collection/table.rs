@@ -31,6 +31,12 @@ pub struct TableState {
     pub cells: State,
     /// The journal's offset of the newest row of each page, by signature.
     pub pages: State,
+    /// The first row with each text and of each host, for the crawl.
+    pub firsts: State,
+    /// The fingerprints of the texts, for the crawl.
+    pub near: State,
+    /// The number of hosts that answered.
+    pub hosts: u64,
     /// The number of URLs with a row.
     pub urls: u64,
     /// The number of rows: more than URLs as soon as one was visited again.
@@ -291,24 +297,25 @@ impl Since {
         let stream = (committed > offset).then(|| LogStream::open(path, ROW_FORMAT, offset, committed));
         Ok(Since { path: path.to_path_buf(), stream: stream.transpose()? })
     }
+
+    /// The next row, and its place in the journal.
+    pub fn advance(&mut self) -> Result<Option<(Row, Range<u64>)>> {
+        let Some(stream) = &mut self.stream else { return Ok(None) };
+        while let Some(sealed) = stream.advance()? {
+            let record = sealed.open(&self.path)?;
+            if let Entry::Visit(row) = decode(&self.path, record.offset, record.payload)? {
+                return Ok(Some((*row, record.offset..record.end())));
+            }
+        }
+        Ok(None)
+    }
 }
 
 impl Iterator for Since {
     type Item = Result<(Row, u64)>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let sealed = self.stream.as_mut()?.advance().transpose()?;
-            let read = sealed.and_then(|sealed| {
-                let record = sealed.open(&self.path)?;
-                Ok((decode(&self.path, record.offset, record.payload)?, record.end()))
-            });
-            match read {
-                Ok((Entry::Visit(row), end)) => return Some(Ok((*row, end))),
-                Ok((Entry::Cell(..), _)) => {}
-                Err(error) => return Some(Err(error)),
-            }
-        }
+        Some(self.advance().transpose()?.map(|(row, place)| (row, place.end)))
     }
 }
 

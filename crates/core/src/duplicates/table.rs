@@ -72,6 +72,11 @@ impl NearTable {
         Ok(nearest.map(|(distance, number)| (self.entries[number as usize].id, distance)))
     }
 
+    /// The fingerprints with their ids, in insertion order.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.entries.iter().map(|entry| (entry.simhash, entry.id))
+    }
+
     /// The number of fingerprints.
     pub fn len(&self) -> usize {
         self.entries.len()

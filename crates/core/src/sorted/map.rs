@@ -96,6 +96,15 @@ impl SortedMap {
         Ok(())
     }
 
+    /// Says that the records of the journal up to a position, which never decreases, have all been put: those
+    /// that had nothing for the map are not replayed either.
+    pub fn pass(&mut self, position: u64) {
+        self.position = self.position.max(position);
+        if self.memory.is_empty() && self.frozen.is_none() {
+            self.applied = self.position;
+        }
+    }
+
     /// The value of a key.
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.view().get(key)
@@ -105,6 +114,11 @@ impl SortedMap {
     /// of `from`, and runs without it are not read.
     pub fn first(&self, from: &[u8], to: Option<&[u8]>) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
         self.view().first(from, to)
+    }
+
+    /// A few entries from a key on, up to another, exclusive, in key order, read as [`SortedMap::first`] reads.
+    pub fn range(&self, from: &[u8], to: Option<&[u8]>) -> Result<Scan<'_>> {
+        self.view().range(from, to)
     }
 
     /// The entries from a key on, up to another, exclusive, in key order.

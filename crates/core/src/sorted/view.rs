@@ -43,6 +43,12 @@ impl<'a> View<'a> {
     /// The first entry from a key on, up to another, exclusive; all keys between must have the same filtered
     /// prefix as `from`.
     pub fn first(&self, from: &[u8], to: Option<&[u8]>) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
+        let mut range = self.range(from, to)?;
+        Ok(range.advance()?.map(|(key, value)| (key.to_vec(), value.to_vec())))
+    }
+
+    /// A few entries from a key on, up to another, exclusive, all with the filtered prefix of `from`.
+    pub fn range(&self, from: &[u8], to: Option<&[u8]>) -> Result<Scan<'a>> {
         let mut sources: Vec<Source> =
             self.memories.iter().map(|memory| Source::memory(memory.range(from, to))).collect();
         let hash = filter::hash((self.filtered)(from));
@@ -52,8 +58,7 @@ impl<'a> View<'a> {
                 sources.push(Source::Run(cursor));
             }
         }
-        let mut scan = Scan::new(sources, to);
-        Ok(scan.advance()?.map(|(key, value)| (key.to_vec(), value.to_vec())))
+        Ok(Scan::new(sources, to))
     }
 
     /// The entries from a key on, up to another, exclusive.

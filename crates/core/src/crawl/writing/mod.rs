@@ -6,6 +6,8 @@
 
 pub(crate) mod decisions;
 pub(crate) mod duplicates;
+pub(crate) mod firsts;
+pub(crate) mod near;
 pub(crate) mod policy;
 pub(crate) mod reread;
 pub(crate) mod sieve;

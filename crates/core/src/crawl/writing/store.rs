@@ -4,8 +4,9 @@
 //! anchor texts to the logs of the graph, and what became of it to the decision log. A checkpoint flushes all
 //! of them, so what the manifest commits is one consistent snapshot.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+
 
 use serde::Deserialize;
 
@@ -15,9 +16,8 @@ use super::now;
 use crate::collection::cells::{Group, Versions, micros};
 use crate::collection::refresh::schedule_of;
 use crate::collection::{
-    Archive, ArchiveWriter, Change, Manifest, Outcome, Place, Row, Since, TableState, TableWriter, layout,
+    Archive, ArchiveWriter, Change, Manifest, Outcome, Place, Row, TableState, TableWriter, layout,
 };
-use crate::crawl::parsing::origin;
 use crate::crawl::work::{Found, Parsed};
 use crate::disk::file::DurableFile;
 use crate::disk::log::LogWriter;
@@ -26,11 +26,14 @@ use crate::schedule::{self, Schedule};
 use crate::warc::Record;
 use crate::{Error, Pulse, Result, Signature};
 
+/// The share of the duplicate detection in the memory, in eighths.
+const ORIGINALS_SHARE: usize = 3;
+
 /// The section `[store]` of the settings, described in `crivello.settings.fields`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The memory of the table's maps, in bytes.
+    /// The memory of the maps of the table and of the duplicate detection, in bytes.
     pub(crate) memory: usize,
     /// How many versions of a page are kept; 0: all.
     pub(crate) versions: usize,
@@ -54,7 +57,6 @@ pub struct PageStore {
     anchors: AnchorLog,
     decisions: DecisionLog,
     originals: Originals,
-    hosts: HashSet<u64>,
 }
 
 /// What a checkpoint of the store commits.
@@ -82,19 +84,9 @@ impl PageStore {
             manifest.files.iter().map(|(name, length)| (name.clone(), *length)).collect();
         let committed = |name: &str| files.get(name).copied().unwrap_or(0);
         let (rows, state) = (committed(layout::ROWS), manifest.table_state()?);
-        let table = TableWriter::open(folder, rows, &state, settings.memory, settings.kept(), pulse)?;
-        let mut originals = Originals::new(near_distance);
-        let mut hosts = HashSet::new();
-        for row in Since::open(&folder.join(layout::ROWS), rows, 0)? {
-            let (row, _) = row?;
-            if row.status.is_some() {
-                hosts.insert(Signature::of(origin(&row.url).as_bytes()).0);
-            }
-            let digest = row.digest.as_deref().and_then(|digest| u128::from_str_radix(digest, 16).ok());
-            if let (Some(digest), Some(simhash), None) = (digest, row.simhash, &row.duplicate_of) {
-                originals.remember(Signature::of(row.url.as_bytes()), digest, simhash)?;
-            }
-        }
+        let share = settings.memory / 8 * ORIGINALS_SHARE;
+        let table = TableWriter::open(folder, rows, &state, settings.memory - share, settings.kept(), pulse)?;
+        let originals = Originals::open(folder, rows, &state, share, near_distance, pulse)?;
         Ok(PageStore {
             folder: folder.to_path_buf(),
             archive: ArchiveWriter::open(folder, &files, software)?,
@@ -103,7 +95,6 @@ impl PageStore {
             anchors: AnchorLog::open(&folder.join(layout::ANCHORS), committed(layout::ANCHORS))?,
             decisions: DecisionLog::open(folder, &files)?,
             originals,
-            hosts,
         })
     }
 
@@ -123,15 +114,14 @@ impl PageStore {
             (row.text_file, row.text_offset, row.text_length) = (place.file, place.offset, place.length);
         }
         if let Some((digest, simhash)) = parsed.words {
-            // A later version of a page does not duplicate the page itself.
-            match self.originals.judge(page, digest, simhash)? {
-                Copy::Exact(original) if original != page => {
-                    row.duplicate_of = self.table.url_of(original)?
+            let copy = self.originals.find(digest, simhash)?;
+            if let Copy::Exact(original) | Copy::Near(original) = copy {
+                // A later version of a page does not duplicate the page itself.
+                let url = Some(self.table.url_at(original)?).filter(|url| *url != row.url);
+                match copy {
+                    Copy::Exact(_) => row.duplicate_of = url,
+                    _ => row.near_duplicate_of = url,
                 }
-                Copy::Near(original) if original != page => {
-                    row.near_duplicate_of = self.table.url_of(original)?;
-                }
-                _ => {}
             }
         }
         if parsed.words.is_some() || row.outcome == Outcome::Redirected {
@@ -139,7 +129,6 @@ impl PageStore {
             let links = parsed.found.iter().map(|found| (found.url.as_str(), found.anchor.as_str()));
             self.anchors.append(page, links)?;
         }
-        self.hosts.insert(Signature::of(origin(&row.url).as_bytes()).0);
         self.add_row(&parsed.row, Some(parsed.bytes))
     }
 
@@ -157,7 +146,8 @@ impl PageStore {
     /// Adds a row, and the decision that it stands for; `bytes` is the size of the body, if there is one.
     pub fn add_row(&mut self, row: &Row, bytes: Option<u64>) -> Result<()> {
         let is_new = !self.table.contains(&row.url)?;
-        self.table.add(row, is_new)?;
+        let place = self.table.add(row, is_new)?;
+        self.originals.add(row, &place)?;
         self.decisions.write(&Decision { bytes, ..Decision::of(row) })
     }
 
@@ -200,7 +190,7 @@ impl PageStore {
 
     /// The number of hosts that answered.
     pub fn hosts(&self) -> u64 {
-        self.hosts.len() as u64
+        self.originals.hosts()
     }
 
     /// Flushes everything to the operating system. `is_last`: see [`TableWriter::checkpoint`].
@@ -214,6 +204,7 @@ impl PageStore {
         commit.files.extend(table.files);
         commit.handles.push(table.journal);
         commit.table = table.state;
+        commit.files.extend(self.originals.checkpoint(is_last, &mut commit.table)?);
         commit.files.push((layout::LINKS.to_owned(), Some(self.links.flush()?)));
         commit.handles.push(self.links.handle()?);
         commit.files.push((layout::ANCHORS.to_owned(), Some(self.anchors.flush()?)));

@@ -1,0 +1,73 @@
+//! The first row of the journal with each text, and of each host that answered.
+//!
+//! A sorted map over the journal, from the digest of a text (16 bytes) or the signature of an origin (8 bytes) to
+//! the offset of the row: 24 bytes a text on disk, and constant memory. Adding a row twice changes nothing, so
+//! that it can be replayed.
+
+use std::ops::Range;
+use std::path::Path;
+
+use crate::collection::{Row, layout};
+use crate::crawl::parsing::origin;
+use crate::sorted::{Checkpoint, Options, SortedMap, State};
+use crate::{Error, Result, Signature};
+
+/// The first rows.
+pub struct Firsts {
+    map: SortedMap,
+    /// The number of hosts that answered.
+    pub hosts: u64,
+}
+
+impl Firsts {
+    /// Opens the map as it was committed.
+    pub fn open(folder: &Path, memory: usize, state: &State) -> Result<Firsts> {
+        let options = Options { memory, name: layout::firsts, filtered: |key| key, keep: None };
+        Ok(Firsts { map: SortedMap::open(folder, options, state)?, hosts: 0 })
+    }
+
+    /// The position in the journal from which it is to be replayed.
+    pub fn applied(&self) -> u64 {
+        self.map.applied()
+    }
+
+    /// The offset of the first row with a text.
+    pub fn with_text(&self, digest: u128) -> Result<Option<u64>> {
+        self.get(&digest.to_be_bytes())
+    }
+
+    /// Adds a row; returns whether it is the first with its text.
+    pub fn add(&mut self, row: &Row, place: &Range<u64>) -> Result<bool> {
+        if row.status.is_some() {
+            let host = Signature::of(origin(&row.url).as_bytes());
+            self.hosts += u64::from(self.put(&host.0.to_be_bytes(), place)?);
+        }
+        let digest = row.digest.as_deref().and_then(|digest| u128::from_str_radix(digest, 16).ok());
+        let is_first = digest.map(|digest| self.put(&digest.to_be_bytes(), place)).transpose()?;
+        self.map.pass(place.end);
+        Ok(is_first == Some(true))
+    }
+
+    /// See [`crate::collection::TableWriter::checkpoint`].
+    pub fn checkpoint(&mut self, is_last: bool) -> Result<Checkpoint> {
+        if is_last {
+            self.map.flush()?;
+        }
+        self.map.checkpoint()
+    }
+
+    fn get(&self, key: &[u8]) -> Result<Option<u64>> {
+        let damaged = |_| Error::corrupt(layout::TABLE, 0, "a first row has no place in the journal");
+        let found = self.map.get(key)?;
+        found.map(|value| value.try_into().map(u64::from_le_bytes).map_err(damaged)).transpose()
+    }
+
+    /// Whether the row at a place is the first with a key.
+    fn put(&mut self, key: &[u8], place: &Range<u64>) -> Result<bool> {
+        if let Some(first) = self.get(key)? {
+            return Ok(first == place.start);
+        }
+        self.map.put(key, Some(&place.start.to_le_bytes()), place.end)?;
+        Ok(true)
+    }
+}
