@@ -42,6 +42,8 @@ pub struct TableWriter {
     pages: SortedMap,
     urls: u64,
     visits: u64,
+    /// The state that it was opened with; others keep their maps in it.
+    opened: TableState,
 }
 
 impl TableWriter {
@@ -71,6 +73,7 @@ impl TableWriter {
             pages,
             urls: state.urls,
             visits: state.visits,
+            opened: state.clone(),
         };
         table.replay(state.urls == 0, pulse)?;
         Ok(table)
@@ -189,7 +192,7 @@ impl TableWriter {
             pages: pages.state,
             urls: self.urls,
             visits: self.visits,
-            ..TableState::default()
+            ..self.opened.clone()
         };
         Ok(TableCommit { files, journal: self.journal.handle()?, state })
     }

@@ -68,6 +68,11 @@ pub fn firsts(number: u64) -> String {
     format!("table/firsts-{number:06}.run")
 }
 
+/// A run of the map from hosts to their newest records.
+pub fn host_records(number: u64) -> String {
+    format!("frontier/hosts-{number:06}.run")
+}
+
 /// A run of the map of fingerprints.
 pub fn near(number: u64) -> String {
     format!("table/near-{number:06}.run")

@@ -35,6 +35,8 @@ pub struct TableState {
     pub firsts: State,
     /// The fingerprints of the texts, for the crawl.
     pub near: State,
+    /// The newest record of each host in the log of hosts, for the crawl.
+    pub host_records: State,
     /// The number of hosts that answered.
     pub hosts: u64,
     /// The number of URLs with a row.

@@ -5,13 +5,13 @@ use std::net::IpAddr;
 use crossbeam_channel::Sender;
 
 use super::counts::Failure;
+use super::fetching::hosts::HostCommit;
 use super::revisit::Revisit;
 use super::tag::Tag;
 use super::writing::Commit;
 use super::writing::decisions::Decision;
 use crate::Result;
 use crate::collection::{Outcome, Row};
-use crate::disk::file::DurableFile;
 use crate::fetch::Response;
 use crate::graph::PageLinks;
 use crate::parse;
@@ -157,6 +157,6 @@ pub enum Order {
 pub struct Position {
     /// The first URL without a row among those handed to it.
     pub oldest: Option<u64>,
-    /// The host log: its name, its length, and its handle.
-    pub hosts: (String, u64, DurableFile),
+    /// The records of the hosts.
+    pub hosts: HostCommit,
 }

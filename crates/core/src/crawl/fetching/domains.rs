@@ -75,6 +75,7 @@ impl Domains {
 mod tests {
     use super::*;
     use crate::Pulse;
+    use crate::sorted::State;
 
     #[test]
     fn places_are_taken_once_and_given_back() {
@@ -93,7 +94,8 @@ mod tests {
     fn the_hosts_of_a_domain_share_its_count_which_outlives_them() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("frontier")).unwrap();
-        let mut memory = HostMemory::open(folder.path(), &HashMap::new(), &Pulse::STEADY).unwrap();
+        let mut memory =
+            HostMemory::open(folder.path(), 0, &State::default(), 1 << 16, &Pulse::STEADY).unwrap();
         let mut domains = Domains::default();
         let mut of = |url| domains.of(url, &mut memory).unwrap();
         let (one, other) = (of("http://a.example.co.uk/"), of("https://b.example.co.uk:81/x"));

@@ -2,7 +2,8 @@
 //! time before which it must not be fetched from.
 //!
 //! A host in the workbench costs about a kilobyte beside its rules. What must survive is in a log on disk,
-//! from which a host that returns, in this run or a later one, is restored immediately.
+//! from which a host that returns, in this run or a later one, is restored immediately: a sorted map has the
+//! place of each host's newest record, in constant memory.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -15,17 +16,19 @@ use serde::{Deserialize, Serialize};
 
 use super::cookies::Cookies;
 use super::domains::Domain;
-use crate::collection::Outcome;
-use crate::collection::layout::HOSTS;
+use crate::collection::layout::{HOSTS, host_records};
+use crate::collection::{Change, Outcome};
 use crate::crawl::work::Work;
 use crate::disk::file::DurableFile;
 use crate::disk::format::Format;
-use crate::disk::log::KeyedLog;
+use crate::disk::log::{LogAccess, LogStream, LogWriter};
 use crate::fetch::{Connection, Origin};
 use crate::robots::Robots;
+use crate::sorted::{Options, SortedMap, State};
 use crate::{Error, Pulse, Result, Signature};
 
 const FORMAT: Format = Format { kind: *b"HOST", version: 1 };
+const RECORDS_PER_BEAT: u64 = 1 << 10;
 /// How long a robots.txt is cached (RFC 9309, 2.4).
 pub const RULES_LAST: f64 = 24.0 * 3600.0;
 
@@ -106,19 +109,53 @@ pub struct RobotsRecord {
     pub retry_after: Option<Duration>,
 }
 
-/// The log of host records.
+/// The log of host records, and the newest record of each host in it.
 pub struct HostMemory {
-    log: KeyedLog,
+    log: LogWriter,
+    /// Reads what was flushed.
+    access: LogAccess,
+    flushed: u64,
+    /// The offset of the newest record of each key.
+    newest: SortedMap,
     /// Records changed since the last checkpoint.
     changed: HashMap<u64, HostRecord>,
 }
 
+/// What a checkpoint of the records commits.
+pub struct HostCommit {
+    /// The files.
+    pub files: Vec<Change>,
+    /// The log, to be synced before.
+    pub log: DurableFile,
+    /// The state of the map.
+    pub newest: State,
+}
+
 impl HostMemory {
-    /// Opens the log at its committed length.
-    pub fn open(folder: &Path, files: &HashMap<String, u64>, pulse: &Pulse) -> Result<HostMemory> {
-        let committed = files.get(HOSTS).copied().unwrap_or(0);
-        let log = KeyedLog::write(&folder.join(HOSTS), FORMAT, committed, pulse)?;
-        Ok(HostMemory { log, changed: HashMap::new() })
+    /// Opens the log at its committed length; the map takes `memory` bytes.
+    pub fn open(
+        folder: &Path,
+        committed: u64,
+        state: &State,
+        memory: usize,
+        pulse: &Pulse,
+    ) -> Result<HostMemory> {
+        let path = folder.join(HOSTS);
+        let mut log = LogWriter::open(&path, FORMAT, committed)?;
+        let flushed = log.flush()?;
+        let options = Options { memory, name: host_records, filtered: |key| key, keep: None };
+        let mut newest = SortedMap::open(folder, options, state)?;
+        let mut stream = LogStream::open(&path, FORMAT, newest.applied(), flushed)?;
+        let mut count = 0;
+        while let Some(sealed) = stream.advance()? {
+            count += 1;
+            if count % RECORDS_PER_BEAT == 0 {
+                pulse.beat()?;
+            }
+            let record = sealed.open(&path)?;
+            newest.put(&record.key.0.to_be_bytes(), Some(&record.offset.to_le_bytes()), record.end())?;
+        }
+        Ok(HostMemory { log, access: LogAccess::open(&path)?, flushed, newest, changed: HashMap::new() })
     }
 
     /// The record of a host.
@@ -141,21 +178,34 @@ impl HostMemory {
 
     /// Stores the robots.txt of a host.
     pub fn remember_robots(&mut self, name: &str, record: &RobotsRecord) -> Result<()> {
-        self.log.append(robots_key(name), &encode(record)?)
+        self.append(robots_key(name), &encode(record)?)
     }
 
-    /// Writes the changed records; returns the file's name, its length and a handle to sync it with.
-    pub fn flush(&mut self) -> Result<(String, u64, DurableFile)> {
+    /// Writes the changed records; returns what to commit.
+    pub fn checkpoint(&mut self) -> Result<HostCommit> {
         for (host, record) in std::mem::take(&mut self.changed) {
-            self.log.append(Signature(host), &encode(&record)?)?;
+            self.append(Signature(host), &encode(&record)?)?;
         }
-        let (length, handle) = self.log.flush()?;
-        Ok((HOSTS.to_owned(), length, handle))
+        self.flushed = self.log.flush()?;
+        let mut newest = self.newest.checkpoint()?;
+        newest.files.push((HOSTS.to_owned(), Some(self.flushed)));
+        Ok(HostCommit { files: newest.files, log: self.log.handle()?, newest: newest.state })
+    }
+
+    fn append(&mut self, key: Signature, payload: &[u8]) -> Result<()> {
+        let offset = self.log.append(key, payload)?;
+        self.newest.put(&key.0.to_be_bytes(), Some(&offset.to_le_bytes()), self.log.len())
     }
 
     fn get<T: for<'a> Deserialize<'a>>(&mut self, key: Signature) -> Result<Option<T>> {
-        let Some(record) = self.log.get(key)? else { return Ok(None) };
-        let damaged = |_| Error::corrupt(HOSTS, record.offset, "a host does not decode");
+        let Some(place) = self.newest.get(&key.0.to_be_bytes())? else { return Ok(None) };
+        let damaged = |_| Error::corrupt(HOSTS, 0, "a host has no place in the log");
+        let offset = place.try_into().map(u64::from_le_bytes).map_err(damaged)?;
+        if offset >= self.flushed {
+            self.flushed = self.log.flush()?;
+        }
+        let record = self.access.get(offset)?;
+        let damaged = |_| Error::corrupt(HOSTS, offset, "a host does not decode");
         rmp_serde::from_slice(record.payload).map(Some).map_err(damaged)
     }
 }
@@ -176,7 +226,8 @@ mod tests {
     fn what_was_remembered_comes_back() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("frontier")).unwrap();
-        let mut memory = HostMemory::open(folder.path(), &HashMap::new(), &Pulse::STEADY).unwrap();
+        let mut memory =
+            HostMemory::open(folder.path(), 0, &State::default(), 1 << 16, &Pulse::STEADY).unwrap();
         let record = HostRecord { fetched: 7, ready_at: 1.5 };
         let robots = RobotsRecord {
             when: 2.5,
@@ -187,12 +238,41 @@ mod tests {
         memory.remember(1, &record);
         memory.remember_robots("http://a.example", &robots).unwrap();
         assert_eq!(memory.recall(1).unwrap(), record);
-        let (name, length, _) = memory.flush().unwrap();
-        let files = HashMap::from([(name, length)]);
-        let mut memory = HostMemory::open(folder.path(), &files, &Pulse::STEADY).unwrap();
+        let (mut memory, _) = reopened(folder.path(), memory);
         assert_eq!(memory.recall(1).unwrap(), record);
         assert_eq!(memory.recall(2).unwrap(), HostRecord::default());
         assert_eq!(memory.robots("http://a.example").unwrap(), Some(robots));
         assert_eq!(memory.robots("http://b.example").unwrap(), None);
+    }
+    /// Commits and opens again; returns the number of runs too.
+    fn reopened(folder: &Path, mut memory: HostMemory) -> (HostMemory, usize) {
+        let commit = memory.checkpoint().unwrap();
+        let length = commit.files.iter().find(|(name, _)| name == HOSTS).unwrap().1.unwrap();
+        drop(memory);
+        let memory = HostMemory::open(folder, length, &commit.newest, 1 << 16, &Pulse::STEADY).unwrap();
+        (memory, commit.newest.runs.len())
+    }
+
+    #[test]
+    fn each_host_has_its_newest_record_among_many() {
+        const HOSTS: u64 = 3000;
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("frontier")).unwrap();
+        let mut memory =
+            HostMemory::open(folder.path(), 0, &State::default(), 1 << 16, &Pulse::STEADY).unwrap();
+        let record = |host, round| HostRecord { fetched: host + round, ready_at: round as f64 };
+        for round in 0..3 {
+            // In the last round only every second host.
+            for host in (0..HOSTS).filter(|host| round < 2 || host % 2 == 0) {
+                memory.remember(host, &record(host, round));
+            }
+            let runs;
+            (memory, runs) = reopened(folder.path(), memory);
+            assert!(runs > 0, "the map must be larger than its memory");
+        }
+        for host in 0..HOSTS {
+            assert_eq!(memory.recall(host).unwrap(), record(host, 1 + u64::from(host % 2 == 0)));
+        }
+        assert_eq!(memory.recall(HOSTS).unwrap(), HostRecord::default());
     }
 }

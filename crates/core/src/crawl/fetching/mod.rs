@@ -32,8 +32,8 @@ use super::revisit;
 use super::shared::{Shared, SlowHost};
 use super::tag::Tag;
 use super::work::{Event, Fetched, Order, Position, Work};
-use crate::collection::Outcome;
-use crate::collection::layout::{REVISITS, URLS};
+use crate::collection::layout::{HOSTS, REVISITS, URLS};
+use crate::collection::{Manifest, Outcome};
 use crate::disk::log::LogAccess;
 use crate::fetch::{Client, Failure, Origin};
 use crate::frontier::{self, Frontier, HostKey, Moment};
@@ -94,12 +94,15 @@ impl Scheduler {
         let now = Instant::now();
         let revisits = (plan.revisits > 0).then(|| LogAccess::open(&plan.folder.join(REVISITS)));
         let revisits = revisits.transpose()?;
+        let state = Manifest::read(&plan.folder)?.table_state()?.host_records;
+        let committed = files.get(HOSTS).copied().unwrap_or(0);
+        let memory = HostMemory::open(&plan.folder, committed, &state, plan.store.of_hosts(), pulse)?;
         Ok(Scheduler {
             client: Client::new(plan.crawl.fetch.clone(), &plan.software)?,
             frontier: RefCell::new(Frontier::new(&plan.folder, options)?),
             hosts: RefCell::default(),
             outside: RefCell::default(),
-            memory: RefCell::new(HostMemory::open(&plan.folder, files, pulse)?),
+            memory: RefCell::new(memory),
             domains: RefCell::default(),
             queries: RefCell::new(QueryCounter::new(plan.crawl.max_queries)),
             urls: RefCell::new(LogAccess::open(&plan.folder.join(URLS))?),
@@ -174,7 +177,7 @@ impl Scheduler {
         }
         self.domains.borrow_mut().save(&mut self.memory.borrow_mut());
         self.look();
-        let hosts = self.memory.borrow_mut().flush()?;
+        let hosts = self.memory.borrow_mut().checkpoint()?;
         let waiting = self.frontier.borrow().oldest();
         let oldest = waiting.into_iter().chain(self.shared.first_open()).min();
         Ok(Position { oldest, hosts })

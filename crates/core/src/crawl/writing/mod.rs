@@ -455,9 +455,9 @@ impl Writer {
         commit.sieve = sieve.state;
         let ended = || Error::Invalid("the fetching thread has ended".to_owned());
         let position = position.recv().map_err(|_| ended())??;
-        let (name, length, handle) = position.hosts;
-        commit.files.push((name, Some(length)));
-        commit.handles.push(handle);
+        commit.files.extend(position.hosts.files);
+        commit.handles.push(position.hosts.log);
+        commit.table.host_records = position.hosts.newest;
         commit.position = position.oldest.map_or(self.sieve.next(), |oldest| oldest.min(self.sieve.next()));
         commit.led_to = self.led_to.clone();
         commit.reread = self.reread.as_ref().map(|reread| reread.progress().0);

@@ -26,14 +26,16 @@ use crate::schedule::{self, Schedule};
 use crate::warc::Record;
 use crate::{Error, Pulse, Result, Signature};
 
-/// The share of the duplicate detection in the memory, in eighths.
-const ORIGINALS_SHARE: usize = 3;
+/// The shares of the duplicate detection and of the records of hosts in the memory, in sixteenths; the rest is the
+/// table's.
+const ORIGINALS_SHARE: usize = 6;
+const HOSTS_SHARE: usize = 1;
 
 /// The section `[store]` of the settings, described in `crivello.settings.fields`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The memory of the maps of the table and of the duplicate detection, in bytes.
+    /// The memory of the maps of the table, of the duplicate detection and of the hosts, in bytes.
     pub(crate) memory: usize,
     /// How many versions of a page are kept; 0: all.
     pub(crate) versions: usize,
@@ -42,6 +44,21 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The memory of the duplicate detection.
+    fn of_originals(&self) -> usize {
+        self.memory / 16 * ORIGINALS_SHARE
+    }
+
+    /// The memory of the records of hosts.
+    pub(crate) fn of_hosts(&self) -> usize {
+        self.memory / 16 * HOSTS_SHARE
+    }
+
+    /// The memory of the table.
+    fn of_table(&self) -> usize {
+        self.memory - self.of_originals() - self.of_hosts()
+    }
+
     fn kept(&self) -> Versions {
         let before = if self.keep > 0.0 { micros(now() - self.keep) } else { 0 };
         Versions { number: self.versions, before }
@@ -84,9 +101,8 @@ impl PageStore {
             manifest.files.iter().map(|(name, length)| (name.clone(), *length)).collect();
         let committed = |name: &str| files.get(name).copied().unwrap_or(0);
         let (rows, state) = (committed(layout::ROWS), manifest.table_state()?);
-        let share = settings.memory / 8 * ORIGINALS_SHARE;
-        let table = TableWriter::open(folder, rows, &state, settings.memory - share, settings.kept(), pulse)?;
-        let originals = Originals::open(folder, rows, &state, share, near_distance, pulse)?;
+        let table = TableWriter::open(folder, rows, &state, settings.of_table(), settings.kept(), pulse)?;
+        let originals = Originals::open(folder, rows, &state, settings.of_originals(), near_distance, pulse)?;
         Ok(PageStore {
             folder: folder.to_path_buf(),
             archive: ArchiveWriter::open(folder, &files, software)?,

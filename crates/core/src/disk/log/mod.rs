@@ -14,7 +14,6 @@
 //! everything durable and returns the length to commit. Readers never read past the committed length, and a
 //! record that does not match its checksum is an error with its offset, never a value.
 
-mod keyed;
 mod random;
 mod stream;
 
@@ -26,7 +25,6 @@ use crate::disk::file::DurableFile;
 use crate::disk::format::Format;
 use crate::{Error, Pulse, Result, Signature};
 
-pub use keyed::{KeyedLog, KeyedReader};
 pub use random::LogAccess;
 pub use stream::LogStream;
 
