@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use super::row::Row;
 use crate::graph::order;
-use crate::sorted::Keep;
+use crate::sorted::{Judge, Keep};
 
 const TIME: usize = 8;
 const GROUP: usize = 1;
@@ -135,7 +135,7 @@ impl Versions {
 }
 
 impl Keep for Versions {
-    fn judge(&self) -> Box<dyn FnMut(&[u8], &[u8]) -> bool + '_> {
+    fn judge(&self) -> Judge<'_> {
         let (mut row, mut seen) = (Vec::new(), 0);
         Box::new(move |key, _| {
             let (name, time) = key.split_at(key.len().saturating_sub(TIME));

@@ -50,11 +50,11 @@ impl Described {
     /// Takes in a property of the page.
     pub fn add(&mut self, name: &str, value: &str) {
         let is = |known: &&str| known.eq_ignore_ascii_case(name);
-        if MODIFIED.iter().any(|known| is(known)) {
+        if MODIFIED.iter().any(&is) {
             self.modified = self.modified.or_else(|| start_of(value));
-        } else if PUBLISHED.iter().any(|known| is(known)) {
+        } else if PUBLISHED.iter().any(&is) {
             self.published = self.published.or_else(|| start_of(value));
-        } else if ABOUT.iter().any(|known| is(known)) && value.len() > self.about.len() {
+        } else if ABOUT.iter().any(is) && value.len() > self.about.len() {
             let mut about = Flow::default();
             about.push(prefix(value, DESCRIPTION));
             self.about = about.finish();

@@ -181,7 +181,7 @@ impl Plan {
 
 /// An importance within the range of the histogram; what is no number counts as the smallest.
 fn weight(importance: f64) -> f64 {
-    importance.max(1e-9).min(1e9)
+    if importance.is_nan() { 1e-9 } else { importance.clamp(1e-9, 1e9) }
 }
 
 /// The urgency of a page as time goes by.

@@ -60,7 +60,7 @@ fn picks(hash: u64) -> impl Iterator<Item = usize> {
     let numbers = [random(hash, 1), random(hash, 2)];
     (0..PICKS).map(move |pick| {
         let number = numbers[pick as usize / 3] >> (pick % 3 * 21) & ((1 << 21) - 1);
-        (number * LINE_BITS >> 21) as usize
+        ((number * LINE_BITS) >> 21) as usize
     })
 }
 

@@ -79,13 +79,16 @@ pub struct Options {
     pub keep: Option<Arc<dyn Keep>>,
 }
 
+/// Judges the entries of one merge: their keys and values, in key order.
+pub type Judge<'a> = Box<dyn FnMut(&[u8], &[u8]) -> bool + 'a>;
+
 /// Which entries survive a merge.
 ///
 /// What a merge drops is removed from the map sooner or later, by the time that all runs are merged.
 pub trait Keep: Send + Sync {
     /// The judge of one merge: it is called with the key and the value of its entries, in key order, and
     /// returns whether the entry stays.
-    fn judge(&self) -> Box<dyn FnMut(&[u8], &[u8]) -> bool + '_>;
+    fn judge(&self) -> Judge<'_>;
 }
 
 /// The committed state of a map, for the manifest.

@@ -219,8 +219,8 @@ fn commit(folder: &Path, map: &mut SortedMap) -> Result<()> {
     let mut manifest = NewFile::create(&folder.join("manifest"))?;
     manifest.append(&serde_json::to_vec(&state).unwrap())?;
     manifest.finish()?;
-    let gone = files.iter().filter(|(_, length)| length.is_none());
-    gone.map(|(name, _)| remove(&folder.join(name))).collect()
+    let mut gone = files.iter().filter(|(_, length)| length.is_none());
+    gone.try_for_each(|(name, _)| remove(&folder.join(name)))
 }
 
 fn committed(folder: &Path) -> State {
@@ -352,7 +352,7 @@ fn an_empty_map_and_long_entries() {
 struct Newest;
 
 impl Keep for Newest {
-    fn judge(&self) -> Box<dyn FnMut(&[u8], &[u8]) -> bool + '_> {
+    fn judge(&self) -> Judge<'_> {
         let mut last = Vec::new();
         Box::new(move |key, _| {
             let is_new = last != row(key);

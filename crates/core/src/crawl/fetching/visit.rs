@@ -189,7 +189,6 @@ impl Scheduler {
             last_modified: known.and_then(|known| known.last_modified.as_deref()),
             cookie: cookie.as_deref(),
             first_bytes: is_sitemap.then_some(self.plan.crawl.sitemap_bytes),
-            ..Request::default()
         };
         let answer = self.get(host, &request, stay).await;
         let address = host.borrow().address;

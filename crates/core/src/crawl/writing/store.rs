@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-
 use serde::Deserialize;
 
 use super::decisions::{Decision, DecisionLog};
