@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from crivello.crawl import Report
     from crivello.crawl.status import Status
     from crivello.crawl.why import Story
+    from crivello.doctor import Finding, Repaired
     from crivello.feeds import Feeds
     from crivello.graph.graph import Graph
     from crivello.graph.update import Ranking
@@ -225,6 +226,38 @@ class Collection:
     def verify(self) -> None:
         """Reads the entire index and verifies every checksum and every posting list."""
         self.searcher().verify()
+
+    def check(self, *, progress: bool = True) -> Iterator[Finding]:
+        """Reads everything and yields what is not as it should be: checksums, lengths, the record of every version,
+        and the references between table, archive, index and graph.
+
+        Nobody may write to the collection meanwhile.
+
+            >>> [str(finding) for finding in collection.check()]
+            []
+        """
+        from crivello.doctor.examine import examine
+
+        self.refresh()
+        with self._progress(progress) as shown:
+            yield from examine(self, shown.told)
+
+    def repair(self, *, progress: bool = True) -> Repaired:
+        """Rebuilds what ``check`` finds damaged from the archive and the journal, and moves the damaged files to the
+        folder ``lost``; returns what was done and what remains.
+
+        A collection with a file that is too short cannot be opened for writing: this opens it itself, so it is
+        called on one that is open for reading.
+
+            >>> collection.repair().remaining
+            []
+        """
+        from crivello.doctor.repair import repair
+
+        with self._progress(progress) as shown:
+            repaired = repair(self.folder, shown.told)
+        self.refresh()
+        return repaired
 
     def searcher(self) -> Search:
         """The last committed index, open for searching."""

@@ -11,9 +11,21 @@ from crivello._pages import Pages
 from crivello.crawl.report import Report
 from crivello.crawl.status import Status
 from crivello.crawl.why import Story
+from crivello.doctor import Finding, Repaired
 from crivello.graph.update import Ranking
 from crivello.index.update import Indexed
 from crivello.store import Row
 from crivello.summary import Summary
 
-__all__ = ["Indexed", "Pages", "Ranking", "Report", "Row", "Status", "Story", "Summary"]
+__all__ = [
+    "Finding",
+    "Indexed",
+    "Pages",
+    "Ranking",
+    "Repaired",
+    "Report",
+    "Row",
+    "Status",
+    "Story",
+    "Summary",
+]

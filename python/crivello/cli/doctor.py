@@ -1,4 +1,4 @@
-"""crivello doctor: checks the installation."""
+"""crivello doctor: checks the installation, or a collection."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ import socket
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from crivello.cli import FAILED
 from crivello.cli.options import Json
 from crivello.cli.output import emit, print_json
+from crivello.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from crivello.doctor import Finding as Damage
 
 _DESCRIPTORS = 1024
 _FREE_BYTES = 2**30
@@ -35,13 +40,35 @@ def register(app: typer.Typer) -> None:
     app.command("doctor")(doctor)
 
 
-def doctor(json: Json = False) -> None:
-    """Check that everything Crivello needs is available, and suggest how to fix what is not.
+def doctor(
+    folder: Annotated[
+        str,
+        typer.Argument(
+            metavar="[DIR]", help="a collection's folder; without one, the installation", show_default=False
+        ),
+    ] = "",
+    repair: Annotated[
+        bool, typer.Option("--repair", help="rebuild what is damaged from the archive and the journal")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Check a collection from end to end, or that everything Crivello needs is available; say what to do.
+
+    Of a collection, every checksum, the record of every version of every page, and the references between table,
+    archive, index and graph are checked. --repair rebuilds what can be rebuilt, and moves damaged files to the
+    folder lost in the collection.
 
     \b
     Examples:
       crivello doctor
+      crivello doctor example
+      crivello doctor example --repair --json
     """
+    if folder:
+        _collection(folder, repair, json)
+        return
+    if repair:
+        raise InvalidArgument("--repair needs a collection", hint="crivello doctor DIR --repair")
     findings = list(examine())
     for finding in findings:
         if json:
@@ -52,6 +79,37 @@ def doctor(json: Json = False) -> None:
                 emit(f"     {finding.advice}")
     if not all(finding.good for finding in findings):
         raise typer.Exit(FAILED)
+
+
+def _collection(folder: str, repair: bool, json: bool) -> None:
+    """Checks or repairs a collection; exits with 3 if something remains."""
+    from crivello.collection import Collection
+
+    collection = Collection(folder)
+    if repair:
+        repaired = collection.repair()
+        if json:
+            print_json(repaired.to_dict())
+        else:
+            for line in repaired.done or ["nothing to repair"]:
+                emit(line)
+            for finding in repaired.remaining:
+                _show(finding, folder)
+        is_bad = bool(repaired.remaining)
+    else:
+        is_bad = False
+        for found in collection.check():
+            print_json(found.to_dict()) if json else _show(found, folder)
+            is_bad = is_bad or found.severity != "note"
+        if not json and not is_bad:
+            emit(f"{folder}: nothing is damaged")
+    if is_bad:
+        raise typer.Exit(FAILED)
+
+
+def _show(finding: Damage, folder: str) -> None:
+    emit(str(finding))
+    emit(f"     {finding.advice.replace('DIR', folder)}")
 
 
 def examine() -> Iterator[Finding]:

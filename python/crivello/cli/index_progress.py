@@ -46,3 +46,10 @@ class IndexProgress:
             self._progress.update(
                 self._task, completed=done, documents=f"{documents:,} documents", description=what
             )
+
+    def told(self, what: str, done: int, total: int) -> None:
+        """Shows how much of a step is done; another step begins with another name."""
+        if self._task is None or self._progress.tasks[-1].description != what:
+            self.begin(what, total)
+        if self._task is not None:
+            self._progress.update(self._task, completed=done, total=total)
