@@ -1,0 +1,64 @@
+"""A process that crawls, or visits its pages again and again, until somebody kills it.
+
+It is started with the folder, the kind of its work, the file of hosts, the memory of the table in bytes, and the
+seeds.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from crivello import settings
+from crivello.collection import Collection
+from crivello.crawl import crawler
+from crivello.settings import Settings, for_core
+
+CHECKPOINT = 0.1
+
+
+def settings_of(hosts_file: str) -> Settings:
+    """Settings of a crawl on this machine that keep every version."""
+    crawl = {
+        "scope": "any",
+        "delay": 0,
+        "address_delay": 0,
+        "allow_private": True,
+        "hosts_file": hosts_file,
+        "checkpoint": CHECKPOINT,
+        "contact": "crawler@example.org",
+    }
+    return settings.load(flags={"crawl": crawl, "store": {"versions": 0}}, environment={})
+
+
+def visit_again(collection: Collection) -> None:
+    """Visits all pages."""
+    urls = [row.url for row in collection.pages()]
+    refresh = msgspec.json.encode(for_core(collection.settings.refresh))
+    length, count, _ = collection._native.plan_revisits(refresh, time.time(), urls=urls)
+    assert count == len(urls)
+    plan = crawler._plan
+    try:
+        crawler._plan = lambda *given, **more: plan(*given, **(more | {"revisits": length}))
+        crawler.crawl(collection)
+    finally:
+        crawler._plan = plan
+
+
+def work(folder: Path, kind: str, hosts_file: str, memory: int, seeds: list[str]) -> None:
+    """Crawls, and then, unless that is the work, visits what it has until it is killed."""
+    chosen = settings_of(hosts_file)
+    Collection.write(folder, settings=chosen, create=True).close()
+    # Less memory than a user may ask for.
+    chosen = msgspec.structs.replace(chosen, store=msgspec.structs.replace(chosen.store, memory=memory))
+    with Collection.write(folder, settings=chosen) as collection:
+        crawler.crawl(collection, seeds)
+        while kind != "crawl":
+            visit_again(collection)
+
+
+if __name__ == "__main__":
+    work(Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5:])
