@@ -7,7 +7,6 @@ seeds.
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 
 import msgspec
@@ -15,7 +14,7 @@ import msgspec
 from crivello import settings
 from crivello.collection import Collection
 from crivello.crawl import crawler
-from crivello.settings import Settings, for_core
+from crivello.settings import Settings
 
 CHECKPOINT = 0.1
 
@@ -37,15 +36,7 @@ def settings_of(hosts_file: str) -> Settings:
 def visit_again(collection: Collection) -> None:
     """Visits all pages."""
     urls = [row.url for row in collection.pages()]
-    refresh = msgspec.json.encode(for_core(collection.settings.refresh))
-    length, count, _ = collection._native.plan_revisits(refresh, time.time(), urls=urls)
-    assert count == len(urls)
-    plan = crawler._plan
-    try:
-        crawler._plan = lambda *given, **more: plan(*given, **(more | {"revisits": length}))
-        crawler.crawl(collection)
-    finally:
-        crawler._plan = plan
+    crawler.Crawler(collection, revisits=urls).run()
 
 
 def work(folder: Path, kind: str, hosts_file: str, memory: int, seeds: list[str]) -> None:
