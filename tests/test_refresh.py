@@ -134,6 +134,15 @@ def test_the_index_follows(web: SmallWeb, folder: Path) -> None:
         assert found(collection, "vanishing") == [] and found(collection, "before") == []
 
 
+def test_a_page_that_names_another_as_canonical_leaves_the_index(web: SmallWeb, folder: Path) -> None:
+    head = f'<link rel="canonical" href="{web.url(HOST, "/same")}">'
+    web.hosts[HOST]["/changing"] = links(text=words(60, "after"), head=head)  # type: ignore[index]
+    with writable(folder) as collection:
+        collection.revisit(all=True)
+        assert collection.index(progress=False).deleted == 1
+        assert found(collection, "before") == [] and found(collection, "after") == []
+
+
 def test_a_page_that_comes_back_is_found_again(web: SmallWeb, folder: Path) -> None:
     change(web)
     url = web.url(HOST, "/vanishing")

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from crivello._core import Documents, Layout
+from crivello._core import Documents, Layout, Row, Table
 from crivello._figures import Figures, shown
 from crivello.collection import Collection
 from crivello.errors import InvalidArgument
@@ -96,7 +96,8 @@ class Indexer:
         table = self._collection.table
         for rows, _ in table.batches(start, newest=True):
             for row in rows:
-                if not row.indexable and any(older.indexable for older in table.versions(row.url)):
+                is_lost = not row.indexable or _is_represented(table, row)
+                if is_lost and any(older.indexable for older in table.versions(row.url)[1:]):
                     yield row.url
 
     def refresh_anchors(self) -> int:
@@ -223,3 +224,9 @@ class Indexer:
         }
         self._collection.commit(files, index=state)
         self._index.obsolete.clear()
+
+
+def _is_represented(table: Table, row: Row) -> bool:
+    """Whether the page that a page names as canonical is in the index in its place."""
+    canonical = table.get(row.canonical) if row.canonical else None
+    return canonical is not None and canonical.indexable and canonical.canonical is None
