@@ -179,7 +179,8 @@ def test_the_commands(made: tuple[SmallWeb, Path], collection: Collection, url: 
     history = [json.loads(line) for line in lines("pages", folder, "--url", url, "--history", "--json")]
     assert [row["outcome"] for row in history] == ["redirected", "fetched", "not modified", "fetched"]
     assert "(not modified)" in lines("pages", folder, "--url", url, "--history")[2]
-    dog, cat = (f"{history[place]['fetched_at'][:23]}99" for place in (1, 3))
+    times = [row.fetched_at for row in collection.versions(url)]
+    dog, cat = (datetime.fromtimestamp(times[place] + 1e-3, UTC).isoformat() for place in (1, 3))
     assert "It was a dog." in lines("pages", folder, "--url", url, "--at", dog)
     assert "It was a cat." in lines("pages", folder, "--url", url, "--at", cat, "--text")
     assert "cat" in "".join(lines("pages", folder, "--url", url, "--at", cat, "--raw"))
