@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import crivello
 from crivello import Collection
-from crivello._times import seconds_of
+from crivello._times import seconds_of, shown
 from crivello.crawl import Crawler
 from crivello.errors import InvalidArgument
 from crivello.store import Outcome
@@ -83,6 +83,9 @@ def test_the_page_at_a_time(collection: Collection, url: str) -> None:
         found = collection.page(url, at=moment)
         assert found == row == collection.page(url, at=moment.isoformat())
         assert collection.page(url, at=moment.replace(tzinfo=None)) == row
+    # A time as the history and the rows show it finds its version.
+    assert collection.page(url, at=versions[0].to_dict()["fetched_at"]) == versions[0]
+    assert collection.page(url, at=shown(versions[0].fetched_at)) == versions[0]
     assert collection.page(url, at="1d") is None
     assert collection.page(url, at="now") == versions[0]
     assert [("cat" in collection.text(row), "dog" in collection.text(row)) for row in versions[1:]] == [

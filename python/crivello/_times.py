@@ -30,6 +30,16 @@ def seconds_of(moment: Moment) -> float:
     return time.time() - ago
 
 
+def end_of(moment: Moment) -> float:
+    """The moment in seconds since 1970; the end of the second or millisecond to which a text is written, because
+    times of versions are shown cut off to these."""
+    when = seconds_of(moment)
+    if isinstance(moment, datetime) or ":" not in moment:
+        return when
+    micros = datetime.fromisoformat(moment.strip()).microsecond
+    return when + (0.999999 if micros == 0 else 0.000999 if micros % 1000 == 0 else 0.0)
+
+
 def shown(seconds: float) -> str:
     """A moment to the second, in UTC."""
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}"

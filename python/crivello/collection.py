@@ -21,7 +21,7 @@ from crivello import _core
 from crivello import settings as all_settings
 from crivello._core import Layout, Record, Row, Table
 from crivello._pages import Pages
-from crivello._times import Moment, seconds_of
+from crivello._times import Moment, end_of, seconds_of
 from crivello.errors import CollectionError, InvalidArgument, StorageError
 from crivello.extend import Converter, Extensions, Extractor, Follow, Priority, QueryRewriter, Reranker, Sieve
 from crivello.graph.kept import Kept
@@ -623,7 +623,7 @@ class Collection:
         >>> collection.page("https://www.example.org/", at="2d").title
         'As it was two days ago'
         """
-        when = None if at is None else seconds_of(at)
+        when = None if at is None else end_of(at)
         for spelling in self._spellings(url):
             row = self.table.get(spelling) if when is None else self.table.at(spelling, when)
             if row is not None:

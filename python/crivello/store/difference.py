@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from crivello._core import Row
-from crivello._times import Moment, seconds_of
+from crivello._times import Moment, end_of
 from crivello._times import shown as moment
 from crivello.errors import InvalidArgument
 
@@ -95,7 +95,7 @@ def _compared(collection: Collection, old: Row, new: Row) -> Difference:
 
 
 def _at(versions: list[Row], url: str, when: Moment) -> Row:
-    limit = seconds_of(when)
+    limit = end_of(when)
     row = next((row for row in versions if row.fetched_at <= limit), None)
     if row is None:
         raise InvalidArgument(
