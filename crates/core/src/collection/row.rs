@@ -159,6 +159,11 @@ impl Row {
         has_page && self.digest.is_some() && !self.noindex && self.duplicate_of.is_none()
     }
 
+    /// Whether the URL has a page as of this row: it did not move, and is not gone.
+    pub fn is_there(&self) -> bool {
+        matches!(self.outcome, Outcome::Fetched | Outcome::NotModified)
+    }
+
     /// When the content that it has now was fetched, in seconds since 1970.
     pub fn content_at(&self) -> f64 {
         if self.content_at > 0.0 { self.content_at } else { self.fetched_at }

@@ -131,8 +131,11 @@ impl PageStore {
         if let Some((digest, simhash)) = parsed.words {
             let copy = self.originals.find(digest, simhash)?;
             if let Copy::Exact(original) | Copy::Near(original) = copy {
-                // A later version of a page does not duplicate the page itself.
-                let url = Some(self.table.url_at(original)?).filter(|url| *url != row.url);
+                // A later version of a page does not duplicate the page itself, nor a page one that has moved
+                // here or is gone.
+                let url = self.table.url_at(original)?;
+                let is_copy = url != row.url && self.table.get(&url)?.is_some_and(|first| first.is_there());
+                let url = is_copy.then_some(url);
                 match copy {
                     Copy::Exact(_) => row.duplicate_of = url,
                     _ => row.near_duplicate_of = url,
