@@ -59,6 +59,11 @@ def settled(line: str) -> str:
     return " ".join(line.split())
 
 
+def _with_defaults() -> dict[str, str]:
+    """The environment without settings: a page shows what a new user sees."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("CRIVELLO_CRAWL_")}
+
+
 @pytest.mark.parametrize("page", _PAGES)
 def test_programs_print_what_the_page_says(page: str, tmp_path: Path) -> None:
     found = programs(page)
@@ -67,7 +72,12 @@ def test_programs_print_what_the_page_says(page: str, tmp_path: Path) -> None:
         assert len(found) == (ROOT / page).read_text().count("```python")
     for program, printed in found:
         done = subprocess.run(
-            [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120
+            [sys.executable, "-c", program],
+            cwd=tmp_path,
+            env=_with_defaults(),
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
         assert (done.stdout, done.returncode) == (printed, 0), done.stderr
 
@@ -76,7 +86,7 @@ def test_the_session_of_the_readme_goes_as_shown(tmp_path: Path) -> None:
     """On a web that answers at once, with a shorter delay; of a long answer the page may show the beginning."""
     commands = list(session("README.md"))
     assert len(commands) >= 4
-    environment = {**os.environ, "COLUMNS": "1000"}
+    environment = {**_with_defaults(), "COLUMNS": "1000"}
     with SampleWeb(slow=0) as web:
         for command, printed in commands:
             words = shlex.split(
