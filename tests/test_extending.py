@@ -178,7 +178,9 @@ def test_both_at_once_and_passed_in(tmp_path: Path) -> None:
 def crawl_with(web: SmallWeb, folder: Path, **used: Any) -> Crawled:
     """Crawls with classes that are passed in."""
     hosts = str(web.write_hosts_file(folder.with_suffix(".hosts")))
-    loaded = settings.load(flags={"crawl": {"delay": 0.0, "hosts_file": hosts}}, environment={})
+    loaded = settings.load(
+        flags={"crawl": {"delay": 0.0, "hosts_file": hosts, "sitemaps": False}}, environment={}
+    )
     with Collection.write(folder, settings=loaded, create=True) as collection:
         report = collection.use(**used).crawl(web.url("a.test"))
     return Crawled(Collection(folder), report)

@@ -31,6 +31,8 @@ _NATIVE = {
     "near_duplicates": 765,
     "links": 9,
     "failures": {},
+    "unconverted": {},
+    "revisits": {},
     "seen": 98_765_432,
     "waiting": 86_419_753,
     "gauges": {

@@ -329,6 +329,8 @@ def test_the_core_refuses_what_it_does_not_know_and_misses_what_is_left_out(sect
                 "converter": [],
             }
             plan |= {"converters": {}, "sieve_state": {}, "position": None, "crawl": told}
+            plan |= {"store": settings.for_core(known.store), "refresh": settings.for_core(known.refresh)}
+            plan |= {"revisits": 0, "reread": None}
             _core.check_crawl(msgspec.json.encode(plan))
         else:
             index, codes = settings.for_core(known.index), settings.for_core(known.index_codes)

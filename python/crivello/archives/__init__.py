@@ -1,4 +1,4 @@
-"""Web archives in and out: pages that others fetched become pages of a collection, and the other way round.
+"""Private: web archives in and out: pages that others fetched become pages of a collection, and back.
 
 ``Collection.import_`` and ``Collection.export`` are the public entries; ``read`` reads the records of any archive file.
 """

@@ -1,4 +1,4 @@
-"""Documents of any format as simple HTML: a title, headings, paragraphs and links, which the page parser reads.
+"""Private: documents of any format as simple HTML: title, headings, paragraphs, links, for the page parser.
 
     >>> from crivello.convert import read
     >>> document = read(b"# Lava\\n\\nIt [flows](https://a.example/).", media_type="text/markdown")
