@@ -93,7 +93,7 @@ impl Evidence {
         self.count();
     }
 
-    /// Adds a change at a known moment, so many seconds after the page was last known to be unchanged.
+    /// Adds a change at a known moment, `seconds` after the page was last known to be unchanged.
     pub fn exactly(&mut self, seconds: f64) {
         self.exact += 1.0;
         self.quiet += seconds.max(0.0) as f32;

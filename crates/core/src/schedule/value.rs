@@ -62,7 +62,7 @@ impl Dynamics {
         Dynamics { rate, precision: 1.0, recall: 0.0 }
     }
 
-    /// What a visit is worth after so many seconds and signals, for importance 1: V.
+    /// The value V of a visit `seconds` after the last one, with `signals` announcements, for importance 1.
     pub fn value(&self, seconds: f64, signals: u32) -> f64 {
         if self.recall == 0.0 {
             return gain(self.rate * seconds) / self.rate;
@@ -108,7 +108,7 @@ impl Dynamics {
         Some(high.exp())
     }
 
-    /// The seconds after a visit at which the next one has this value, if so many signals came; `None` if never.
+    /// The seconds after a visit at which the next one has this value, given the number of `signals`; `None` if never.
     pub fn due_after(&self, value: f64, signals: u32) -> Option<f64> {
         let threshold = self.threshold(value)?;
         Some(if self.recall == 0.0 {

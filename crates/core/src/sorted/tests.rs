@@ -107,7 +107,7 @@ fn compare_reader(reader: &SortedReader, model: &Model, rows: impl Iterator<Item
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Puts so many cells of random rows, with values of about this length.
+    /// Puts this number of cells of random rows, with values of about this length.
     Put(u16, usize),
     Remove(u16),
     Flush,

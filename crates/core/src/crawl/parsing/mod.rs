@@ -30,7 +30,7 @@ use crate::url::{Url, canonical_with, clean, domain, host_of};
 use crate::warc::{PAYLOAD_DIGEST, Record, payload_digest, warc_record};
 use crate::{Error, Result, Signature};
 
-/// The address of a response from nobody knows where.
+/// The address of a response whose server is unknown.
 const UNKNOWN: &str = "0.0.0.0";
 
 /// What every parser thread needs.

@@ -105,9 +105,9 @@ fn why_a_page_is_due() {
     page.failing_since = Some(page.last - (20.0 * DAY) as u32);
     assert_eq!(plan.next(&page), (NOW + options.max_interval, Reason::Retry), "gone pages are rarely tried");
     let worthless = Schedule { importance: 0.0, visits: 1, last: NOW as u32, ..Schedule::default() };
-    let mut dear = plan.clone();
-    dear.price = 1e9;
-    assert_eq!(dear.next(&worthless), (NOW + options.max_interval, Reason::Longest));
+    let mut expensive = plan.clone();
+    expensive.price = 1e9;
+    assert_eq!(expensive.next(&worthless), (NOW + options.max_interval, Reason::Longest));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::sorted::block::{Block, Place};
 pub enum Reading {
     /// One at a time, through the cache: for look-ups.
     Cached,
-    /// In sequence, so many bytes at a time, past the cache: for scans.
+    /// In sequence, in reads of this number of bytes that bypass the cache: for scans.
     Ahead(usize),
 }
 
