@@ -339,6 +339,7 @@ def test_standard_input_and_patterns(tmp_path: Path) -> None:
         piped = subprocess.run(command, stdin=stdin, capture_output=True, check=True)
     assert json.loads(piped.stdout)["pages"] == 1
     assert "there is no file" in complaint("import", tmp_path / "e", tmp_path / "missing*.warc", code=2)
+    assert not (tmp_path / "e").exists()
 
 
 def test_real_archives(tmp_path: Path) -> None:

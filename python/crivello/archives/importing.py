@@ -29,7 +29,7 @@ from crivello.crawl.crawler import canonical_seeds, plan_of
 from crivello.crawl.progress import ProgressLog
 from crivello.crawl.report import Report
 from crivello.errors import InvalidArgument, StorageError
-from crivello.settings import for_core
+from crivello.settings import Settings, for_core
 
 if TYPE_CHECKING:
     from crivello.collection import Collection
@@ -99,7 +99,7 @@ class Importer:
         self._base = base
         self._on_progress = on_progress
         self._temporary = ExitStack()
-        self._inputs = list(self._expanded([str(file) for file in files]))
+        self._inputs = list(_expanded([str(file) for file in files], self._temporary))
         self._state = collection.state("import")
         self._done = set(_finished(collection))
         self._crawl = collection.state("crawl")
@@ -190,19 +190,27 @@ class Importer:
         self.imported.seeds += len(new)
         self.imported.files += 1
 
-    def _expanded(self, names: Sequence[str]) -> Iterator[tuple[str, Path]]:
-        """The files that names and patterns stand for."""
-        for name in names:
-            if name == "-":
-                copy = spooled(sys.stdin.buffer)
-                self._temporary.callback(copy.unlink, missing_ok=True)
-                yield "standard input", copy
-            elif Path(name).exists():
-                yield name, Path(name)
-            elif found := sorted(glob.glob(name, recursive=True)):  # noqa: PTH207 - a pattern may be absolute
-                yield from ((one, Path(one)) for one in found)
-            else:
-                raise InvalidArgument(f"there is no file {name}", hint="check the name, or the pattern")
+
+def check(files: Sequence[str], settings: Settings, base: str = "") -> None:
+    """Raises any error that would keep an import from starting, before a collection is created."""
+    with ExitStack() as nothing:
+        for name, path in _expanded([file for file in files if file != "-"], nothing):
+            open_source(name, path, settings.crawl.max_bytes, base)
+
+
+def _expanded(names: Sequence[str], temporary: ExitStack) -> Iterator[tuple[str, Path]]:
+    """The files that names and patterns stand for; standard input is copied to a ``temporary`` one."""
+    for name in names:
+        if name == "-":
+            copy = spooled(sys.stdin.buffer)
+            temporary.callback(copy.unlink, missing_ok=True)
+            yield "standard input", copy
+        elif Path(name).exists():
+            yield name, Path(name)
+        elif found := sorted(glob.glob(name, recursive=True)):  # noqa: PTH207 - a pattern may be absolute
+            yield from ((one, Path(one)) for one in found)
+        else:
+            raise InvalidArgument(f"there is no file {name}", hint="check the name, or the pattern")
 
 
 def _identity(path: Path) -> str:

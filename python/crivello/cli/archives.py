@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import typer
@@ -10,10 +9,8 @@ import typer
 from crivello.cli import NOTHING
 from crivello.cli.options import Folder, Json
 from crivello.cli.output import print_json, print_table, say
-from crivello.errors import InvalidArgument
 
 _SHOWN = 20
-_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
 def register(app: typer.Typer) -> None:
@@ -49,8 +46,14 @@ def import_(
       crivello import example mirror/ --base https://www.example.org/
       curl https://data.example.org/a.warc.gz | crivello import example -
     """
-    from crivello.collection import Collection
+    from pathlib import Path
 
+    from crivello import settings
+    from crivello.archives.importing import check
+    from crivello.collection import SETTINGS, Collection
+
+    file = Path(folder) / SETTINGS
+    check(files, settings.load(file if file.exists() else None), base)
     with Collection.write(folder, create=True) as collection:
         try:
             imported = collection.import_(files, base=base)
@@ -89,7 +92,7 @@ def export(
         str, typer.Option("--site", metavar="HOST", help="only this host and its subdomains")
     ] = "",
     since: Annotated[
-        str, typer.Option("--since", metavar="TIME", help="only pages fetched since: 2024-05-01, 12h, 2d, 3w")
+        str, typer.Option("--since", metavar="TIME", help="only pages fetched since: 2026-05-01, 12h, 2d")
     ] = "",
     versions: Annotated[
         str, typer.Option("--versions", metavar="WHICH", help="newest, or all versions of each page")
@@ -109,13 +112,14 @@ def export(
       crivello export example --format cdxj --out - | head
       crivello export example --out pages.parquet --since 2d
     """
+    from crivello._times import seconds_of
     from crivello.collection import Collection
 
     exported = Collection(folder).export(
         out,
         format=format,
         site=site,
-        since=_moment(since) if since else 0.0,
+        since=seconds_of(since) if since else 0.0,
         versions=versions,
         compression=compression,
     )
@@ -126,16 +130,3 @@ def export(
     if not exported.records:
         say(f"{folder} has nothing to export")
         raise typer.Exit(NOTHING)
-
-
-def _moment(text: str) -> float:
-    """A moment, or a time span before now."""
-    if text[:-1].isdigit() and text[-1] in _UNITS:
-        return (datetime.now(UTC) - timedelta(**{_UNITS[text[-1]]: int(text[:-1])})).timestamp()
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise InvalidArgument(
-            f"{text!r} is not a time", hint="write it as 2024-05-01, 2024-05-01T12:00, 12h, 2d or 3w"
-        ) from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

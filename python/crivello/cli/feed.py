@@ -137,7 +137,8 @@ def poll(
     from crivello.cli.live import CrawlProgress
     from crivello.collection import SETTINGS, Collection
 
-    loaded = settings.load(Path(folder) / SETTINGS, flags)
+    file = Path(folder) / SETTINGS
+    loaded = settings.load(file if file.exists() else None, flags)
     progress = CrawlProgress(stderr_console(), loaded.crawl)
     with Collection.write(folder, settings=loaded) as collection:
         if not len(collection.feeds):

@@ -95,7 +95,7 @@ def up(
 
 
 def _keep_fresh(collection: Collection, seconds: float) -> Never:
-    """Visits what is due every so many seconds, and indexes it meanwhile."""
+    """Visits what is due at an interval, and indexes it."""
     from crivello.live import refresh_live
 
     while True:

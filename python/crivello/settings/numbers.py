@@ -23,6 +23,7 @@ _TIMES = {
     "min": Decimal(60),
     "h": Decimal(3600),
     "d": Decimal(86_400),
+    "w": Decimal(604_800),
 }
 # An exponent of three digits exceeds what any setting needs, and is small enough to evaluate safely.
 _NUMBER = re.compile(
