@@ -154,13 +154,14 @@ def test_max_share_without_max_pages(tmp_path: Path) -> None:
 
 
 def test_max_volume(tmp_path: Path) -> None:
-    pages = wide("a", 20) | {f"/{number}": Answer(b"x" * 10_000, kind="image/png") for number in range(20)}
+    pages = wide("a", 100) | {f"/{number}": Answer(b"x" * 10_000, kind="image/png") for number in range(100)}
     with SmallWeb({"a.test": pages}) as web:
-        first = web.crawl(tmp_path / "c", "a.test", max_volume=50_000)
+        # The rest after each request gives the writer time to count what came before the next one.
+        first = web.crawl(tmp_path / "c", "a.test", max_volume=50_000, delay=0.02)
         assert first.report.stopped_by == "max_volume" and first.report.waiting > 0
-        assert 5 <= len(web.paths("a.test")) < 21
+        assert 5 <= len(web.paths("a.test")) < 101
         last = web.crawl(tmp_path / "c", max_volume=0)
-        assert (last.report.waiting, last.report.pages) == (0, 21)
+        assert (last.report.waiting, last.report.pages) == (0, 101)
         assert set(web.paths("a.test")) == set(pages)
 
 
