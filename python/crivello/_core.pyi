@@ -426,6 +426,33 @@ class NearTable:
     def nearest(self, simhashes: list[int], distance: int = 3) -> list[tuple[int, int] | None]: ...
     def __len__(self) -> int: ...
 
+class DocumentFrequencies:
+    def __init__(self, unit: str, size: int, memory: int) -> None: ...
+    def add(self, texts: list[str]) -> None: ...
+    def __len__(self) -> int: ...
+
+def simhashes(
+    texts: list[str],
+    unit: str,
+    size: int,
+    weights: str,
+    bits: int,
+    frequencies: DocumentFrequencies | None = None,
+) -> Array: ...
+def minhashes(texts: list[str], unit: str, size: int, bins: int, bits: int) -> Array: ...
+def fingerprints(
+    texts: list[str], unit: str, size: int, modulus: int = 1, window: int = 1
+) -> tuple[Array, Array]: ...
+def digests(
+    texts: list[str],
+    markup: bool = False,
+    case: bool = False,
+    digits: bool = False,
+    dates: bool = False,
+    space: bool = False,
+) -> bytes: ...
+def similarities(pairs: list[tuple[str, str]], unit: str, size: int, measure: str) -> Array: ...
+
 class Layout:
     SETTINGS: ClassVar[str]
     MANIFEST: ClassVar[str]

@@ -11,6 +11,7 @@ mod codes;
 mod collection;
 mod crawl;
 mod dictionaries;
+mod duplicates;
 mod enter;
 mod fault;
 mod filters;
@@ -39,6 +40,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     codes::register(module)?;
     crawl::register(module)?;
     dictionaries::register(module)?;
+    duplicates::register(module)?;
     enter::register(module)?;
     fault::register(module)?;
     filters::register(module)?;

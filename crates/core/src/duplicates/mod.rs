@@ -1,8 +1,28 @@
-//! Near-duplicate detection: a fingerprint that changes little when the text does (SimHash), and a table that
-//! finds the fingerprints within a Hamming distance of a given one.
+//! Duplicates of documents: one family of fingerprints, for the crawl, the index and corpora of any kind.
+//!
+//! A text becomes *signals* ([`Signals`]: hashes of its words, word n-grams or character shingles), and from these come
+//! its fingerprints: a digest ([`exact`]) finds equal ones, a SimHash ([`simhash`]) those within a few bits, selected
+//! n-grams ([`Selection`]) and MinHash ([`MinHash`]) those that have most of their signals in common. What two texts
+//! really have in common is measured on the sets of their signals ([`Measure`]).
 
+mod banding;
+pub mod batch;
+pub mod exact;
+mod frequencies;
+mod minhash;
+mod normal;
+mod selection;
+mod signals;
 mod simhash;
+mod similarity;
 mod table;
 
-pub use simhash::simhash;
+pub use banding::Banding;
+pub use frequencies::Frequencies;
+pub use minhash::MinHash;
+pub use normal::{Normal, lower_case};
+pub use selection::Selection;
+pub use signals::{Signals, Unit};
+pub use simhash::{Weights, of_page, simhash, simhash_128};
+pub use similarity::{Measure, distinct};
 pub use table::{MAX_DISTANCE, NearTable};

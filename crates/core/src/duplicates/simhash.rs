@@ -1,79 +1,143 @@
-//! SimHash: a 64-bit fingerprint; similar texts agree in most of its bits.
+//! SimHash: a fingerprint of b bits; similar texts agree in most of its bits.
 //!
-//! The text becomes a *set* S of signals, its shingles of three consecutive words, and bit i is 1 if and
-//! only if
+//! With the weight w(s) of each signal s of the text, bit i is 1 if and only if
 //!
 //! ```text
-//! |{s ∈ S : h(s)[i] = 1}|  >  |{s ∈ S : h(s)[i] = 0}|
+//! Σ w(s) over h(s)[i] = 1   >   Σ w(s) over h(s)[i] = 0
 //! ```
 //!
-//! where h is XXH3-64. Two texts whose sets are at angle θ differ in 64 θ/π bits on average; within
-//! distance 3 they are near-duplicates with precision and recall of about 0.75 (Manku, Jain, Das Sarma,
-//! *Detecting Near-Duplicates for Web Crawling*, 2007; the function is Charikar's, 2002).
-//! Time O(n) for n words; at most 48 bytes per word while it runs.
+//! Two texts whose weighted vectors are at angle θ differ in b θ/π bits on average. Bit i depends on bit i of the
+//! hashes alone: the SimHash of 32 bits is the lower half of that of 64, and that of 128 is made of two of 64 with
+//! independent hashes. Time O(n) for n signals, whatever the weights.
+//!
+//! Sources: Moses Charikar, "Similarity estimation techniques from rounding algorithms", 2002; Gurmeet Singh Manku,
+//! Arvind Jain, Anish Das Sarma, "Detecting near-duplicates for web crawling", 2007.
 
 use std::hash::{BuildHasher, RandomState};
 
-use crate::Signature;
+use super::{Frequencies, Signals};
+use crate::signature::hash::random;
 
-/// The number of words per shingle.
-const SHINGLE: usize = 3;
-
-/// The SimHash of a text, which the caller has lower-cased; 0 if it has no words.
-pub fn simhash(text: &str) -> u64 {
-    let mut signals = Signals::with_capacity(text.len() / 6 + 1);
-    let mut starts = [0; SHINGLE];
-    let (mut count, mut last) = (0, 0);
-    for_each_word(text, |start, end| {
-        starts.rotate_left(1);
-        starts[SHINGLE - 1] = start;
-        count += 1;
-        last = end;
-        if count >= SHINGLE {
-            signals.add(Signature::of(&text.as_bytes()[starts[0]..end]).0);
-        }
-    });
-    if (1..SHINGLE).contains(&count) {
-        signals.add(Signature::of(&text.as_bytes()[starts[SHINGLE - count]..last]).0);
-    }
-    signals.majority()
+/// What a signal weighs.
+#[derive(Clone, Copy)]
+pub enum Weights<'a> {
+    /// 1, however often it occurs.
+    Set,
+    /// The number of its occurrences.
+    Frequency,
+    /// The number of its occurrences times its inverse document frequency.
+    TfIdf(&'a Frequencies),
 }
 
-/// A set of hashes, and how many of them have each bit set: a table with linear probing, at most half full.
-struct Signals {
+/// The signals of pages: what the crawl and the index fingerprint.
+const PAGE: Signals = Signals::words(3);
+
+/// The SimHash of a page's text, which the caller has lower-cased; 0 if it has no words.
+pub fn of_page(text: &str) -> u64 {
+    let mut signals = Vec::with_capacity(text.len() / 5 + 1);
+    PAGE.of(text, &mut signals);
+    simhash(&signals, Weights::Set)
+}
+
+/// The SimHash of 64 bits of signals; 0 if there are none. Its lower half is the SimHash of 32 bits.
+pub fn simhash(signals: &[u64], weights: Weights<'_>) -> u64 {
+    majority(signals, weights, |signal| signal)
+}
+
+/// The SimHash of 128 bits of signals: above that of 64 bits, one of other hashes.
+pub fn simhash_128(signals: &[u64], weights: Weights<'_>) -> u128 {
+    let other = majority(signals, weights, |signal| random(signal, 1));
+    u128::from(other) << 64 | u128::from(simhash(signals, weights))
+}
+
+fn majority(signals: &[u64], weights: Weights<'_>, hash: impl Fn(u64) -> u64) -> u64 {
+    match weights {
+        Weights::Set => {
+            let mut seen = Distinct::with_capacity(signals.len());
+            let mut votes = Votes::default();
+            signals.iter().filter(|signal| seen.insert(**signal)).for_each(|signal| votes.add(hash(*signal)));
+            votes.majority()
+        }
+        Weights::Frequency => {
+            let mut votes = Votes::default();
+            signals.iter().for_each(|signal| votes.add(hash(*signal)));
+            votes.majority()
+        }
+        Weights::TfIdf(frequencies) => {
+            let mut sums = [0f32; 64];
+            for &signal in signals {
+                let (hash, weight) = (hash(signal), frequencies.idf(signal));
+                for (bit, sum) in sums.iter_mut().enumerate() {
+                    *sum += if hash >> bit & 1 == 1 { weight } else { -weight };
+                }
+            }
+            sums.iter().enumerate().map(|(bit, sum)| u64::from(*sum > 0.0) << bit).sum()
+        }
+    }
+}
+
+/// How many hashes have each bit set.
+#[derive(Default)]
+struct Votes {
+    /// The number of hashes.
+    count: u64,
+    /// Byte b of `recent[i]` counts bit i + 8 b, up to 255.
+    recent: [u64; 8],
+    settled: Settled,
+}
+
+struct Settled([u64; 64]);
+
+impl Default for Settled {
+    fn default() -> Self {
+        Settled([0; 64])
+    }
+}
+
+impl Votes {
+    #[inline]
+    fn add(&mut self, hash: u64) {
+        const LOWEST_BITS: u64 = 0x0101_0101_0101_0101;
+        for (shift, counter) in self.recent.iter_mut().enumerate() {
+            *counter += hash >> shift & LOWEST_BITS;
+        }
+        self.count += 1;
+        if self.count.is_multiple_of(255) {
+            self.settle();
+        }
+    }
+
+    fn settle(&mut self) {
+        for (bit, count) in self.settled.0.iter_mut().enumerate() {
+            *count += self.recent[bit % 8] >> (bit / 8 * 8) & 0xff;
+        }
+        self.recent = [0; 8];
+    }
+
+    /// The bits set in more than half of the hashes.
+    fn majority(mut self) -> u64 {
+        self.settle();
+        let of_bit = |(bit, count): (usize, &u64)| u64::from(2 * count > self.count) << bit;
+        self.settled.0.iter().enumerate().map(of_bit).sum()
+    }
+}
+
+/// A set of hashes of known number: a table with linear probing, at most half full.
+struct Distinct {
     /// The slots, a power of two; zero marks an empty one.
     places: Vec<u64>,
     has_zero: bool,
     /// A random odd multiplier, so that no page can choose its slots (hash flooding).
     factor: u64,
-    len: u64,
-    ones: [u64; 64],
-    /// Byte b of `recent[i]` counts bit i + 8 b, up to 255.
-    recent: [u64; 8],
 }
 
-impl Signals {
-    fn with_capacity(count: usize) -> Signals {
-        Signals {
-            places: vec![0; (2 * count).next_power_of_two()],
-            has_zero: false,
-            factor: RandomState::new().hash_one(0) | 1,
-            len: 0,
-            ones: [0; 64],
-            recent: [0; 8],
-        }
+impl Distinct {
+    fn with_capacity(count: usize) -> Distinct {
+        let places = vec![0; (2 * count + 1).next_power_of_two()];
+        Distinct { places, has_zero: false, factor: RandomState::new().hash_one(0) | 1 }
     }
 
-    #[inline]
-    fn add(&mut self, hash: u64) {
-        if 2 * self.len >= self.places.len() as u64 {
-            self.grow();
-        }
-        if self.insert(hash) {
-            self.count(hash);
-        }
-    }
-
+    /// Whether it is new.
     #[inline]
     fn insert(&mut self, hash: u64) -> bool {
         if hash == 0 {
@@ -90,85 +154,11 @@ impl Signals {
         self.places[at] = hash;
         true
     }
-
-    fn grow(&mut self) {
-        let places = vec![0; 2 * self.places.len()];
-        for hash in std::mem::replace(&mut self.places, places) {
-            if hash != 0 {
-                self.insert(hash);
-            }
-        }
-    }
-
-    #[inline]
-    fn count(&mut self, hash: u64) {
-        const LOWEST_BITS: u64 = 0x0101_0101_0101_0101;
-        for (shift, counter) in self.recent.iter_mut().enumerate() {
-            *counter += hash >> shift & LOWEST_BITS;
-        }
-        self.len += 1;
-        if self.len.is_multiple_of(255) {
-            self.settle();
-        }
-    }
-
-    fn settle(&mut self) {
-        for (bit, count) in self.ones.iter_mut().enumerate() {
-            *count += self.recent[bit % 8] >> (bit / 8 * 8) & 0xff;
-        }
-        self.recent = [0; 8];
-    }
-
-    /// The bits set in more than half of the hashes.
-    fn majority(mut self) -> u64 {
-        self.settle();
-        self.ones.iter().enumerate().map(|(bit, count)| u64::from(2 * count > self.len) << bit).sum()
-    }
-}
-
-/// Calls `tell` with the start and end of each word.
-#[inline]
-fn for_each_word(text: &str, mut tell: impl FnMut(usize, usize)) {
-    let bytes = text.as_bytes();
-    let (mut at, mut start) = (0, None);
-    while at < bytes.len() {
-        let (character, length) = match bytes[at] {
-            b'!'..=b'~' => {
-                start.get_or_insert(at);
-                at += 1;
-                continue;
-            }
-            byte if byte.is_ascii() => (char::from(byte), 1),
-            _ => text[at..].chars().next().map_or(('\0', 1), |character| (character, character.len_utf8())),
-        };
-        if character.is_whitespace() || stands_alone(character) {
-            if let Some(start) = start.take() {
-                tell(start, at);
-            }
-            if !character.is_whitespace() {
-                tell(at, at + length);
-            }
-        } else {
-            start.get_or_insert(at);
-        }
-        at += length;
-    }
-    if let Some(start) = start {
-        tell(start, bytes.len());
-    }
-}
-
-/// Whether a character belongs to a script without spaces between words (Thai to Myanmar, Khmer, the kana
-/// and the ideographs): there each character counts as a word; otherwise a sentence would be one word.
-fn stands_alone(character: char) -> bool {
-    matches!(character as u32,
-        0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff
-        | 0x2e80..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x3ffff)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
+    use std::collections::HashMap;
 
     use proptest::prelude::*;
 
@@ -180,34 +170,43 @@ mod tests {
         let mut edited = text.clone();
         edited[250] = "edited".into();
         let other: Vec<String> = (0..500).map(|word| format!("other{}", word * 7 % 103)).collect();
-        let [text, edited, other] = [text, edited, other].map(|words| simhash(&words.join(" ")));
+        let [text, edited, other] = [text, edited, other].map(|words| of_page(&words.join(" ")));
         assert!((text ^ edited).count_ones() <= 8);
         assert!((text ^ other).count_ones() > 16);
     }
 
     #[test]
-    fn short_texts_are_one_shingle() {
-        assert_eq!(simhash(""), 0);
-        assert_eq!(simhash("one two"), Signature::of(b"one two").0);
-        assert_eq!(simhash("one two three"), Signature::of(b"one two three").0);
-    }
-
-    #[test]
-    fn ideographs_are_words() {
-        let mut words = Vec::new();
-        for_each_word("a中文 b", |start, end| words.push((start, end)));
-        assert_eq!(words, [(0, 1), (1, 4), (4, 7), (8, 9)]);
+    fn a_text_without_words_has_no_bits() {
+        assert_eq!(of_page(""), 0);
+        assert_eq!(simhash_128(&[], Weights::Frequency), 0);
     }
 
     proptest! {
         #[test]
-        fn is_the_definition(words in prop::collection::vec("[abé]{1,2}", 3..700)) {
-            let signals: HashSet<String> = words.windows(3).map(|shingle| shingle.join(" ")).collect();
-            let hashes: Vec<u64> = signals.iter().map(|signal| Signature::of(signal.as_bytes()).0).collect();
-            let found = simhash(&words.join(" "));
-            for bit in 0..64 {
-                let ones = hashes.iter().filter(|hash| *hash >> bit & 1 == 1).count();
-                prop_assert_eq!(found >> bit & 1 == 1, ones > hashes.len() - ones);
+        fn is_the_definition(signals in prop::collection::vec(0u64..40, 0..700), zero in any::<bool>()) {
+            let mut signals: Vec<u64> = signals.iter().map(|signal| random(*signal, 0)).collect();
+            signals.extend(zero.then_some(0));
+            let mut frequencies = Frequencies::new(1 << 12);
+            signals.chunks(5).for_each(|document| frequencies.add(&mut document.to_vec()));
+            let mut counts: HashMap<u64, f64> = HashMap::new();
+            signals.iter().for_each(|signal| *counts.entry(*signal).or_default() += 1.0);
+            let weights: [(Weights<'_>, &dyn Fn(u64, f64) -> f64); 3] = [
+                (Weights::Set, &|_, _| 1.0),
+                (Weights::Frequency, &|_, count| count),
+                (Weights::TfIdf(&frequencies), &|signal, count| count * f64::from(frequencies.idf(signal))),
+            ];
+            for (weights, weigh) in weights {
+                let found = simhash_128(&signals, weights);
+                prop_assert_eq!(found as u64, simhash(&signals, weights));
+                for bit in 0..128 {
+                    let sign = |signal: u64| {
+                        let hash = if bit < 64 { signal } else { random(signal, 1) };
+                        if hash >> (bit % 64) & 1 == 1 { 1.0 } else { -1.0 }
+                    };
+                    let sum: f64 = counts.iter().map(|(signal, count)| sign(*signal) * weigh(*signal, *count)).sum();
+                    // Sums of single precision may fall on either side of 0.
+                    prop_assert!(found >> bit & 1 == u128::from(sum > 0.0) || sum.abs() < 1e-2);
+                }
             }
         }
     }

@@ -1,0 +1,49 @@
+//! Many texts on all threads; the answers do not depend on how they are divided.
+
+use rayon::prelude::*;
+
+use super::{Normal, Signals, exact, lower_case};
+
+/// A text on its way to its signals, with buffers that are used again.
+#[derive(Default)]
+pub struct Text {
+    lower: Vec<u8>,
+    signals: Vec<u64>,
+}
+
+impl Text {
+    /// The signals of a text in any case, repeated ones too, in their order.
+    pub fn signals(&mut self, signals: Signals, text: &str) -> &mut Vec<u64> {
+        self.lower.clear();
+        lower_case(&mut self.lower, text);
+        // It is built from characters, so it is valid.
+        signals.of(std::str::from_utf8(&self.lower).unwrap_or_default(), &mut self.signals);
+        &mut self.signals
+    }
+}
+
+/// What `of` makes of the signals of each text.
+pub fn map<S: AsRef<str> + Sync, T: Send>(
+    texts: &[S],
+    signals: Signals,
+    of: impl Fn(&mut Vec<u64>) -> T + Sync,
+) -> Vec<T> {
+    texts.par_iter().map_init(Text::default, |text, from| of(text.signals(signals, from.as_ref()))).collect()
+}
+
+/// What `of` makes of the signals of both texts of each pair.
+pub fn map_pairs<S: AsRef<str> + Sync, T: Send>(
+    pairs: &[(S, S)],
+    signals: Signals,
+    of: impl Fn(&mut Vec<u64>, &mut Vec<u64>) -> T + Sync,
+) -> Vec<T> {
+    let of_pair = |[one, other]: &mut [Text; 2], (first, second): &(S, S)| {
+        of(one.signals(signals, first.as_ref()), other.signals(signals, second.as_ref()))
+    };
+    pairs.par_iter().map_init(Default::default, of_pair).collect()
+}
+
+/// The digest of the normal form of each text.
+pub fn digests<S: AsRef<str> + Sync>(texts: &[S], normal: Normal) -> Vec<u128> {
+    texts.par_iter().map(|text| exact::of_text(text.as_ref(), normal)).collect()
+}

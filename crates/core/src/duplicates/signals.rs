@@ -1,0 +1,218 @@
+//! Signals: what a text is compared by, as 64-bit hashes in the order of the text.
+//!
+//! A *word* is a longest run of letters and digits; in scripts without spaces between words each character is one. The
+//! signals of a text are its n-grams of words, or its n-grams of characters (*shingles*), where everything between words
+//! counts as one space. A text of fewer than n units is one signal; one without words has none. The caller has
+//! lower-cased the text ([`super::lower_case`]).
+//!
+//! With units u₁ … uₙ the hash of an n-gram is that of Karp and Rabin, finished by the mixing of SplitMix64:
+//!
+//! ```text
+//! h = mix(Σᵢ g(uᵢ) Mⁿ⁻ⁱ mod 2⁶⁴)
+//! ```
+//!
+//! where g is XXH3-64 of a word, or the mixed code of a character: each unit is hashed once whatever n is. Time O(length).
+//!
+//! Source: Richard Karp and Michael Rabin, "Efficient randomized pattern-matching algorithms", 1987.
+
+use crate::Signature;
+use crate::signature::hash::random;
+
+/// The multiplier of the polynomial: odd, with bits all over.
+const MULTIPLIER: u64 = 0x9fb2_1c65_1e98_df25;
+const SPACE: char = ' ';
+
+/// What n-grams are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// Words.
+    Word,
+    /// Characters.
+    Character,
+}
+
+/// How a text becomes signals: n-grams of `size` units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Signals {
+    /// What they are made of.
+    pub unit: Unit,
+    /// The number of units of each, at least 1.
+    pub size: usize,
+}
+
+impl Signals {
+    /// n-grams of words.
+    pub const fn words(size: usize) -> Signals {
+        Signals { unit: Unit::Word, size }
+    }
+
+    /// Shingles of characters.
+    pub const fn characters(size: usize) -> Signals {
+        Signals { unit: Unit::Character, size }
+    }
+
+    /// Puts the signals of a lower-cased text, repeated ones too, in place of those in `signals`.
+    pub fn of(self, text: &str, signals: &mut Vec<u64>) {
+        signals.clear();
+        let mut grams = Grams::new(self.size, signals);
+        match self.unit {
+            Unit::Word => {
+                for_each_word(text, |start, end| grams.add(Signature::of(&text.as_bytes()[start..end]).0));
+            }
+            Unit::Character => {
+                let mut end = None;
+                for_each_word(text, |start, after| {
+                    if end.is_some_and(|end| end != start) {
+                        grams.add(random(0, u64::from(SPACE)));
+                    }
+                    text[start..after]
+                        .chars()
+                        .for_each(|character| grams.add(random(0, u64::from(character))));
+                    end = Some(after);
+                });
+            }
+        }
+        grams.finish();
+    }
+}
+
+/// The n-grams of a sequence of hashes.
+struct Grams<'a> {
+    /// The last `size` units, a ring.
+    units: Vec<u64>,
+    at: usize,
+    count: usize,
+    /// Mⁿ: what the unit that leaves is multiplied by.
+    leaving: u64,
+    sum: u64,
+    signals: &'a mut Vec<u64>,
+}
+
+impl<'a> Grams<'a> {
+    fn new(size: usize, signals: &'a mut Vec<u64>) -> Grams<'a> {
+        let size = size.max(1);
+        let leaving = (0..size).fold(1u64, |power, _| power.wrapping_mul(MULTIPLIER));
+        Grams { units: vec![0; size], at: 0, count: 0, leaving, sum: 0, signals }
+    }
+
+    #[inline]
+    fn add(&mut self, unit: u64) {
+        let before = std::mem::replace(&mut self.units[self.at], unit);
+        self.at = if self.at + 1 == self.units.len() { 0 } else { self.at + 1 };
+        self.count += 1;
+        self.sum = self
+            .sum
+            .wrapping_mul(MULTIPLIER)
+            .wrapping_add(unit)
+            .wrapping_sub(before.wrapping_mul(self.leaving));
+        if self.count >= self.units.len() {
+            self.signals.push(random(self.sum, 0));
+        }
+    }
+
+    fn finish(self) {
+        if (1..self.units.len()).contains(&self.count) {
+            self.signals.push(random(self.sum, 0));
+        }
+    }
+}
+
+/// Calls `tell` with the start and end of each word.
+#[inline]
+pub fn for_each_word(text: &str, mut tell: impl FnMut(usize, usize)) {
+    let bytes = text.as_bytes();
+    let (mut at, mut start) = (0, None);
+    while at < bytes.len() {
+        let byte = bytes[at];
+        if byte.is_ascii() {
+            if byte.is_ascii_alphanumeric() {
+                start.get_or_insert(at);
+            } else if let Some(start) = start.take() {
+                tell(start, at);
+            }
+            at += 1;
+            continue;
+        }
+        let (character, length) =
+            text[at..].chars().next().map_or(('\0', 1), |character| (character, character.len_utf8()));
+        if !character.is_alphanumeric() || stands_alone(character) {
+            if let Some(start) = start.take() {
+                tell(start, at);
+            }
+            if character.is_alphanumeric() {
+                tell(at, at + length);
+            }
+        } else {
+            start.get_or_insert(at);
+        }
+        at += length;
+    }
+    if let Some(start) = start {
+        tell(start, bytes.len());
+    }
+}
+
+/// Whether a character is of a script without spaces between words (Thai to Myanmar, Khmer, the kana and the
+/// ideographs): there each character counts as a word; otherwise a sentence would be one word.
+fn stands_alone(character: char) -> bool {
+    matches!(character as u32,
+        0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff
+        | 0x2e80..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x3ffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn words(text: &str) -> Vec<&str> {
+        let mut words = Vec::new();
+        for_each_word(text, |start, end| words.push(&text[start..end]));
+        words
+    }
+
+    fn signals(signals: Signals, text: &str) -> Vec<u64> {
+        let mut found = vec![7];
+        signals.of(text, &mut found);
+        found
+    }
+
+    fn gram(units: &[u64]) -> u64 {
+        random(units.iter().fold(0, |sum: u64, unit| sum.wrapping_mul(MULTIPLIER).wrapping_add(*unit)), 0)
+    }
+
+    fn grams(units: &[u64], size: usize) -> Vec<u64> {
+        match units.len() {
+            0 => Vec::new(),
+            length if length < size => vec![gram(units)],
+            _ => units.windows(size).map(gram).collect(),
+        }
+    }
+
+    #[test]
+    fn words_are_letters_and_digits_and_ideographs() {
+        assert_eq!(words("it's 3.5 km, né-e"), ["it", "s", "3", "5", "km", "né", "e"]);
+        assert_eq!(words("a中文 b"), ["a", "中", "文", "b"]);
+        assert_eq!(words(" … "), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn what_is_between_words_is_one_space() {
+        let shingles = Signals::characters(3);
+        assert_eq!(signals(shingles, "ab,  cd"), signals(shingles, "ab cd"));
+        assert_ne!(signals(shingles, "ab cd"), signals(shingles, "abcd"));
+    }
+
+    proptest! {
+        #[test]
+        fn are_the_definition(text in "[ab é中.]{0,40}", size in 1usize..6) {
+            let hashes: Vec<u64> = words(&text).iter().map(|word| Signature::of(word.as_bytes()).0).collect();
+            prop_assert_eq!(signals(Signals::words(size), &text), grams(&hashes, size));
+            let mut spaced = text.replace('.', " ");
+            spaced = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
+            let codes: Vec<u64> = spaced.chars().map(|character| random(0, u64::from(character))).collect();
+            prop_assert_eq!(signals(Signals::characters(size), &text), grams(&codes, size));
+        }
+    }
+}

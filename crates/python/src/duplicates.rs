@@ -1,0 +1,218 @@
+//! Fingerprints of texts, in batches on all threads: the answers are the same for every size of batch and number of
+//! threads.
+
+use crivello_core::duplicates::batch::{self, Text};
+use crivello_core::duplicates::{
+    self, Frequencies, Measure, MinHash, Normal, Selection, Signals, Unit, Weights,
+};
+use crivello_core::{Error, Result};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyBytes;
+
+use crate::array::Array;
+use crate::enter::enter_showing;
+
+/// The most units of a signal.
+const MOST_UNITS: usize = 64;
+
+fn signals_of(unit: &str, size: usize) -> Result<Signals> {
+    if !(1..=MOST_UNITS).contains(&size) {
+        return Err(Error::Invalid(format!("an n-gram has 1 to {MOST_UNITS} units, and not {size}")));
+    }
+    match unit {
+        "word" => Ok(Signals { unit: Unit::Word, size }),
+        "character" => Ok(Signals { unit: Unit::Character, size }),
+        _ => Err(Error::Invalid(format!("n-grams are of word or character, and not of {unit}"))),
+    }
+}
+
+fn selection_of(modulus: u64, window: usize) -> Result<Selection> {
+    match (modulus, window) {
+        (0 | 1, 0 | 1) => Ok(Selection::All),
+        (modulus, 0 | 1) => Ok(Selection::Modulus(modulus)),
+        (0 | 1, window) => Ok(Selection::Winnow(window)),
+        _ => {
+            Err(Error::Invalid("fingerprints are kept by a modulus or by winnowing, and not by both".into()))
+        }
+    }
+}
+
+/// Document frequencies, for tf-idf.
+#[pyclass(module = "crivello._core")]
+struct DocumentFrequencies(Frequencies, Signals);
+
+#[pymethods]
+impl DocumentFrequencies {
+    #[new]
+    fn new(py: Python<'_>, unit: &str, size: usize, memory: usize) -> PyResult<Self> {
+        enter_showing(py, None, |_| {
+            Ok(DocumentFrequencies(Frequencies::new(memory), signals_of(unit, size)?))
+        })
+    }
+
+    /// Counts texts.
+    fn add(&mut self, py: Python<'_>, texts: Vec<PyBackedStr>) -> PyResult<()> {
+        enter_showing(py, None, |pulse| {
+            let mut text = Text::default();
+            for added in &texts {
+                pulse.beat()?;
+                self.0.add(text.signals(self.1, added));
+            }
+            Ok(())
+        })
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.documents() as usize
+    }
+}
+
+/// The SimHash of each text: two numbers of 64 bits each, the lower first, if there are 128 bits; else one.
+#[pyfunction]
+#[pyo3(signature = (texts, unit, size, weights, bits, frequencies = None))]
+fn simhashes(
+    py: Python<'_>,
+    texts: Vec<PyBackedStr>,
+    unit: &str,
+    size: usize,
+    weights: &str,
+    bits: u32,
+    frequencies: Option<PyRef<'_, DocumentFrequencies>>,
+) -> PyResult<Array> {
+    let frequencies = frequencies.as_ref().map(|frequencies| &frequencies.0);
+    enter_showing(py, None, |_| {
+        let signals = signals_of(unit, size)?;
+        let weights = match (weights, frequencies) {
+            ("set", _) => Weights::Set,
+            ("frequency", _) => Weights::Frequency,
+            ("tf-idf", Some(frequencies)) => Weights::TfIdf(frequencies),
+            ("tf-idf", None) => {
+                return Err(Error::Invalid("tf-idf weights need the frequencies of documents".into()));
+            }
+            _ => return Err(Error::Invalid(format!("no such weights: {weights}"))),
+        };
+        let hashes: Vec<u64> = match bits {
+            32 | 64 => {
+                let mask = u64::MAX >> (64 - bits);
+                batch::map(&texts, signals, |signals| duplicates::simhash(signals, weights) & mask)
+            }
+            128 => {
+                let halves = |hash: u128| [hash as u64, (hash >> 64) as u64];
+                let two = |signals: &mut Vec<u64>| halves(duplicates::simhash_128(signals, weights));
+                batch::map(&texts, signals, two).concat()
+            }
+            _ => return Err(Error::Invalid(format!("a SimHash has 32, 64 or 128 bits, and not {bits}"))),
+        };
+        Ok(Array::of(hashes))
+    })
+}
+
+/// The MinHash sketch of each text: `bins` numbers each.
+#[pyfunction]
+fn minhashes(
+    py: Python<'_>,
+    texts: Vec<PyBackedStr>,
+    unit: &str,
+    size: usize,
+    bins: usize,
+    bits: u32,
+) -> PyResult<Array> {
+    enter_showing(py, None, |_| {
+        let signals = signals_of(unit, size)?;
+        if !(1..=MinHash::MOST_BINS).contains(&bins) || !(1..=32).contains(&bits) {
+            let most = MinHash::MOST_BINS;
+            return Err(Error::Invalid(format!(
+                "a sketch has 1 to {most} bins of 1 to 32 bits, and not {bins} of {bits}"
+            )));
+        }
+        let minhash = MinHash { bins, bits };
+        let one = |signals: &mut Vec<u64>| {
+            let mut sketch = Vec::new();
+            minhash.of(signals, &mut sketch);
+            sketch
+        };
+        Ok(Array::of(batch::map(&texts, signals, one).concat()))
+    })
+}
+
+/// The selected signals of each text, sorted and distinct: where those of each text end, and all of them.
+#[pyfunction]
+#[pyo3(signature = (texts, unit, size, modulus = 1, window = 1))]
+fn fingerprints(
+    py: Python<'_>,
+    texts: Vec<PyBackedStr>,
+    unit: &str,
+    size: usize,
+    modulus: u64,
+    window: usize,
+) -> PyResult<(Array, Array)> {
+    enter_showing(py, None, |_| {
+        let (signals, selection) = (signals_of(unit, size)?, selection_of(modulus, window)?);
+        let kept = batch::map(&texts, signals, |signals| {
+            selection.keep(signals);
+            signals.clone()
+        });
+        let ends = kept.iter().scan(0, |end, signals| {
+            *end += signals.len() as u64;
+            Some(*end)
+        });
+        Ok((Array::of(ends.collect::<Vec<u64>>()), Array::of(kept.concat())))
+    })
+}
+
+/// The digest of the normal form of each text: 16 bytes each.
+#[pyfunction]
+#[pyo3(signature = (texts, markup = false, case = false, digits = false, dates = false, space = false))]
+fn digests<'py>(
+    py: Python<'py>,
+    texts: Vec<PyBackedStr>,
+    markup: bool,
+    case: bool,
+    digits: bool,
+    dates: bool,
+    space: bool,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let normal = Normal { markup, case, digits, dates, space };
+    let digests = enter_showing(py, None, |_| {
+        Ok(batch::digests(&texts, normal).into_iter().flat_map(u128::to_be_bytes).collect::<Vec<u8>>())
+    })?;
+    Ok(PyBytes::new(py, &digests))
+}
+
+/// The similarity of pairs of texts.
+#[pyfunction]
+fn similarities(
+    py: Python<'_>,
+    pairs: Vec<(PyBackedStr, PyBackedStr)>,
+    unit: &str,
+    size: usize,
+    measure: &str,
+) -> PyResult<Array> {
+    enter_showing(py, None, |_| {
+        let (signals, measure) = (signals_of(unit, size)?, measure_of(measure)?);
+        Ok(Array::of(batch::map_pairs(&pairs, signals, |one, other| {
+            duplicates::distinct(one);
+            duplicates::distinct(other);
+            measure.of(one, other)
+        })))
+    })
+}
+
+fn measure_of(name: &str) -> Result<Measure> {
+    match name {
+        "jaccard" => Ok(Measure::Jaccard),
+        "containment" => Ok(Measure::Containment),
+        "overlap" => Ok(Measure::Overlap),
+        _ => Err(Error::Invalid(format!("no such measure: {name}; there are jaccard, containment, overlap"))),
+    }
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<DocumentFrequencies>()?;
+    module.add_function(wrap_pyfunction!(simhashes, module)?)?;
+    module.add_function(wrap_pyfunction!(minhashes, module)?)?;
+    module.add_function(wrap_pyfunction!(fingerprints, module)?)?;
+    module.add_function(wrap_pyfunction!(digests, module)?)?;
+    module.add_function(wrap_pyfunction!(similarities, module)?)
+}
