@@ -1,17 +1,19 @@
 //! Fingerprints of texts, in batches on all threads: the answers are the same for every size of batch and number of
 //! threads.
 
+use std::path::PathBuf;
+
 use crivello_core::duplicates::batch::{self, Text};
 use crivello_core::duplicates::{
-    self, Frequencies, Measure, MinHash, Normal, Selection, Signals, Unit, Weights,
+    self, Frequencies, Measure, MinHash, Normal, Selection, Signals, Unit, Weights, discovery,
 };
 use crivello_core::{Error, Result};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyBytes;
 
 use crate::array::Array;
-use crate::enter::enter_showing;
+use crate::enter::{Progress, enter_showing};
 
 /// The most units of a signal.
 const MOST_UNITS: usize = 64;
@@ -208,7 +210,61 @@ fn measure_of(name: &str) -> Result<Measure> {
     }
 }
 
+/// The duplicates of a corpus; see `crivello_core::duplicates::discovery`.
+#[pyclass(module = "crivello._core")]
+struct Discovery(discovery::Discovery);
+
+#[pymethods]
+impl Discovery {
+    /// Opens a work folder, which exists; `options` is MessagePack.
+    #[new]
+    fn new(py: Python<'_>, folder: PathBuf, options: PyBackedBytes, memory: usize) -> PyResult<Self> {
+        enter_showing(py, None, |_| {
+            let options = discovery::Options::decode(&options)?;
+            Ok(Discovery(discovery::Discovery::open(&folder, options, memory)?))
+        })
+    }
+
+    #[pyo3(signature = (texts, reference = false))]
+    fn add(&mut self, py: Python<'_>, texts: Vec<PyBackedStr>, reference: bool) -> PyResult<()> {
+        enter_showing(py, None, |_| self.0.add(&texts, reference))
+    }
+
+    fn commit(&mut self, py: Python<'_>, position: PyBackedBytes) -> PyResult<()> {
+        enter_showing(py, None, |_| self.0.commit(&position))
+    }
+
+    #[getter]
+    fn position<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.0.position().map(|position| PyBytes::new(py, position))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len() as usize
+    }
+
+    #[pyo3(signature = (progress = None))]
+    fn find(&mut self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<()> {
+        enter_showing(py, progress, |pulse| self.0.find(pulse))
+    }
+
+    /// Verified pairs: the first and the second document, and their similarity.
+    fn pairs(&self, py: Python<'_>, start: u64, count: usize) -> PyResult<(Array, Array, Array)> {
+        let pairs = enter_showing(py, None, |_| self.0.pairs(start, count))?;
+        Ok((
+            Array::of(pairs.iter().map(|pair| pair.one).collect::<Vec<u32>>()),
+            Array::of(pairs.iter().map(|pair| pair.other).collect::<Vec<u32>>()),
+            Array::of(pairs.iter().map(|pair| f64::from(pair.similarity)).collect::<Vec<f64>>()),
+        ))
+    }
+
+    fn leaders(&self, py: Python<'_>) -> PyResult<Array> {
+        enter_showing(py, None, |_| Ok(Array::of(self.0.leaders()?)))
+    }
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Discovery>()?;
     module.add_class::<DocumentFrequencies>()?;
     module.add_function(wrap_pyfunction!(simhashes, module)?)?;
     module.add_function(wrap_pyfunction!(minhashes, module)?)?;

@@ -7,6 +7,7 @@
 
 mod banding;
 pub mod batch;
+pub mod discovery;
 pub mod exact;
 mod frequencies;
 mod minhash;

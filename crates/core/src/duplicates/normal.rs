@@ -5,9 +5,11 @@ use std::sync::LazyLock;
 
 use memchr::memmem;
 use regex::Regex;
+use serde::{Deserialize, Serialize};
 
 /// What is left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Normal {
     /// Tags and comments of HTML or XML, and what scripts and styles contain.
     pub markup: bool,

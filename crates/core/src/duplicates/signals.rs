@@ -15,6 +15,8 @@
 //!
 //! Source: Richard Karp and Michael Rabin, "Efficient randomized pattern-matching algorithms", 1987.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Signature;
 use crate::signature::hash::random;
 
@@ -23,7 +25,8 @@ const MULTIPLIER: u64 = 0x9fb2_1c65_1e98_df25;
 const SPACE: char = ' ';
 
 /// What n-grams are made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Words.
     Word,

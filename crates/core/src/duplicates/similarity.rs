@@ -10,8 +10,11 @@
 
 use std::cmp::Ordering;
 
+use serde::{Deserialize, Serialize};
+
 /// A measure of similarity, from 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Measure {
     /// The share of the union that both have.
     Jaccard,
@@ -23,7 +26,7 @@ pub enum Measure {
 
 impl Measure {
     /// The similarity of two sets, sorted and without repetitions.
-    pub fn of(self, one: &[u64], other: &[u64]) -> f64 {
+    pub fn of<T: Ord>(self, one: &[T], other: &[T]) -> f64 {
         self.of_counts(common(one, other), one.len(), other.len())
     }
 
@@ -39,13 +42,13 @@ impl Measure {
 }
 
 /// Sorts signals and removes repeated ones.
-pub fn distinct(signals: &mut Vec<u64>) {
+pub fn distinct<T: Ord>(signals: &mut Vec<T>) {
     signals.sort_unstable();
     signals.dedup();
 }
 
 /// The number of elements that two sorted sets have in common.
-pub fn common(one: &[u64], other: &[u64]) -> usize {
+pub fn common<T: Ord>(one: &[T], other: &[T]) -> usize {
     let (mut at, mut beside, mut common) = (0, 0, 0);
     while at < one.len() && beside < other.len() {
         // Without branches: which way it goes is not predictable.

@@ -1,0 +1,296 @@
+//! The files of the work folder: what was added, as long as it is committed, and what was found.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::Kept;
+use super::options::Options;
+use super::verify::Pair;
+use crate::disk::file::DurableFile;
+use crate::disk::new_file::NewFile;
+use crate::{Error, Pulse, Result};
+
+const BUFFER: usize = 1 << 20;
+const STATE: &str = "state";
+const LEADERS: &str = "leaders";
+const PAIRS: usize = 5;
+/// The files that grow, by the number of their column.
+const NAMES: [&str; 6] = ["digests", "signals", "keys", "ends", "simhashes", "pairs"];
+const DIGEST: usize = 16;
+const ENDS: usize = 16;
+const SIGNAL: usize = 4;
+const LEADER: usize = 4;
+/// The documents that are read together.
+const DOCUMENTS: u64 = 1 << 12;
+
+/// What is committed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    options: Option<Options>,
+    /// The length of each file.
+    lengths: [u64; NAMES.len()],
+    /// The number of documents.
+    pub documents: u64,
+    /// How many of them, the first ones, are references.
+    pub references: u64,
+    /// Where the input stands.
+    pub position: Option<Vec<u8>>,
+    /// The number of passes over the keys that are done.
+    pub passes: u64,
+    /// Whether everything is found.
+    pub is_found: bool,
+}
+
+/// The files that are written.
+pub struct Files {
+    folder: PathBuf,
+    files: [BufWriter<DurableFile>; NAMES.len()],
+    lengths: [u64; NAMES.len()],
+    /// The signals and the keys so far.
+    ends: [u64; 2],
+}
+
+impl Files {
+    /// Opens the files as they were committed.
+    pub fn open(folder: &Path, options: &Options) -> Result<(Files, State)> {
+        let path = folder.join(STATE);
+        let state = match std::fs::read(&path) {
+            Ok(bytes) => {
+                let damaged =
+                    |_| Error::corrupt(&path, 0, "the state of the search for duplicates does not decode");
+                rmp_serde::from_slice(&bytes).map_err(damaged)?
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => State::default(),
+            Err(error) => return Err(Error::io(&path)(error)),
+        };
+        if state.options.as_ref().is_some_and(|before| before != options) {
+            let folder = folder.display();
+            return Err(Error::Invalid(format!("{folder} has the work of a search with other options")));
+        }
+        let state = State { options: Some(options.clone()), ..state };
+        let mut files = Vec::new();
+        for (name, length) in NAMES.iter().zip(state.lengths) {
+            let mut file = DurableFile::open(&folder.join(name))?;
+            file.cut(length)?;
+            files.push(BufWriter::with_capacity(BUFFER, file));
+        }
+        let ends = [state.lengths[1] / SIGNAL as u64, state.lengths[2] / SIGNAL as u64];
+        let files = files.try_into().map_err(|_| Error::Invalid("a file is missing".into()))?;
+        Ok((Files { folder: folder.to_path_buf(), files, lengths: state.lengths, ends }, state))
+    }
+
+    fn write(&mut self, file: usize, bytes: &[u8]) -> Result<()> {
+        self.lengths[file] += bytes.len() as u64;
+        self.files[file].write_all(bytes).map_err(Error::io(self.folder.join(NAMES[file])))
+    }
+
+    /// Appends what is kept of documents.
+    pub fn append(&mut self, kept: &[Kept]) -> Result<()> {
+        for Kept { digest, signals, keys, simhash } in kept {
+            self.write(0, &digest.to_le_bytes())?;
+            self.write(1, &bytes_of(signals))?;
+            self.write(2, &bytes_of(keys))?;
+            self.ends[0] += signals.len() as u64;
+            self.ends[1] += keys.len() as u64;
+            let ends = self.ends.map(u64::to_le_bytes).concat();
+            self.write(3, &ends)?;
+            self.write(4, &simhash.to_le_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Appends verified pairs.
+    pub fn append_pairs(&mut self, pairs: &[Pair]) -> Result<()> {
+        pairs.iter().try_for_each(|pair| self.write(PAIRS, &pair.encode()))
+    }
+
+    /// Flushes to the operating system.
+    pub fn flush(&mut self) -> Result<()> {
+        let folder = &self.folder;
+        self.files
+            .iter_mut()
+            .zip(NAMES)
+            .try_for_each(|(file, name)| file.flush().map_err(Error::io(folder.join(name))))
+    }
+
+    /// Makes everything durable.
+    pub fn commit(&mut self, state: &mut State) -> Result<()> {
+        self.flush()?;
+        self.files.iter().try_for_each(|file| file.get_ref().sync())?;
+        state.lengths = self.lengths;
+        let encoded = rmp_serde::to_vec_named(state);
+        let encoded =
+            encoded.map_err(|error| Error::Invalid(format!("the state does not encode: {error}")))?;
+        let mut file = NewFile::create(&self.folder.join(STATE))?;
+        file.append(&encoded)?;
+        file.finish().map(drop)
+    }
+
+    /// What was added, for reading.
+    pub fn stored(&self, documents: u64) -> Result<Stored> {
+        Stored::open(&self.folder, documents)
+    }
+
+    /// Writes the SimHashes again.
+    pub fn replace_simhashes(&mut self, simhashes: &[u128]) -> Result<()> {
+        self.files[4].get_mut().cut(0)?;
+        self.lengths[4] = 0;
+        simhashes.iter().try_for_each(|simhash| self.write(4, &simhash.to_le_bytes()))?;
+        self.flush()
+    }
+
+    /// The number of pairs.
+    pub fn count_pairs(&self) -> u64 {
+        self.lengths[PAIRS] / Pair::BYTES as u64
+    }
+
+    /// Pairs from a number on.
+    pub fn some_pairs(&self, start: u64, count: usize) -> Result<Vec<Pair>> {
+        let count = self.count_pairs().saturating_sub(start).min(count as u64);
+        let mut bytes = vec![0; count as usize * Pair::BYTES];
+        let path = self.folder.join(NAMES[PAIRS]);
+        let file = File::open(&path).map_err(Error::io(&path))?;
+        file.read_exact_at(&mut bytes, start * Pair::BYTES as u64).map_err(Error::io(&path))?;
+        Ok(bytes.chunks_exact(Pair::BYTES).map(Pair::decode).collect())
+    }
+
+    /// Replaces the pairs by those that `write` appends.
+    pub fn replace_pairs(
+        &mut self,
+        mut write: impl FnMut(&Files, &mut dyn FnMut(&[Pair]) -> Result<()>) -> Result<()>,
+    ) -> Result<()> {
+        self.flush()?;
+        let path = self.folder.join(NAMES[PAIRS]);
+        let mut file = NewFile::create(&path)?;
+        write(self, &mut |pairs| pairs.iter().try_for_each(|pair| file.append(&pair.encode())))?;
+        self.lengths[PAIRS] = file.finish()?;
+        let mut file = DurableFile::open(&path)?;
+        file.cut(self.lengths[PAIRS])?;
+        self.files[PAIRS] = BufWriter::with_capacity(BUFFER, file);
+        Ok(())
+    }
+
+    /// Writes the leader of each document.
+    pub fn write_leaders(&self, leaders: &[u32]) -> Result<()> {
+        let mut file = NewFile::create(&self.folder.join(LEADERS))?;
+        leaders.chunks(BUFFER).try_for_each(|some| file.append(&bytes_of(some)))?;
+        file.finish().map(drop)
+    }
+
+    /// The leader of each document.
+    pub fn leaders(&self) -> Result<Vec<u32>> {
+        let path = self.folder.join(LEADERS);
+        let bytes = std::fs::read(&path).map_err(Error::io(&path))?;
+        Ok(bytes.chunks_exact(LEADER).map(number).collect())
+    }
+}
+
+fn bytes_of(numbers: &[u32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+fn number(bytes: &[u8]) -> u32 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte))
+}
+
+fn wide(bytes: &[u8]) -> u128 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u128::from(*byte))
+}
+
+/// What was added, for reading from several threads.
+pub struct Stored {
+    folder: PathBuf,
+    files: Vec<File>,
+    /// The number of documents.
+    pub documents: u64,
+}
+
+impl Stored {
+    fn open(folder: &Path, documents: u64) -> Result<Stored> {
+        let open = |name: &&str| {
+            let path = folder.join(name);
+            File::open(&path).map_err(Error::io(&path))
+        };
+        let files = NAMES.iter().map(open).collect::<Result<_>>()?;
+        Ok(Stored { folder: folder.to_path_buf(), files, documents })
+    }
+
+    fn read(&self, file: usize, bytes: Range<u64>) -> Result<Vec<u8>> {
+        let mut read = vec![0; (bytes.end - bytes.start) as usize];
+        let path = || self.folder.join(NAMES[file]);
+        self.files[file].read_exact_at(&mut read, bytes.start).map_err(|error| Error::io(path())(error))?;
+        Ok(read)
+    }
+
+    /// Ranges of documents that are read together.
+    pub fn ranges(&self) -> impl Iterator<Item = Range<u64>> + use<> {
+        let documents = self.documents;
+        (0..documents).step_by(DOCUMENTS as usize).map(move |start| start..documents.min(start + DOCUMENTS))
+    }
+
+    /// The digests of a range of documents.
+    pub fn digests(&self, documents: Range<u64>) -> Result<Vec<u128>> {
+        let size = DIGEST as u64;
+        let bytes = self.read(0, documents.start * size..documents.end * size)?;
+        Ok(bytes.chunks_exact(DIGEST).map(wide).collect())
+    }
+
+    /// The SimHashes of all documents.
+    pub fn simhashes(&self) -> Result<Vec<u128>> {
+        let bytes = self.read(4, 0..self.documents * DIGEST as u64)?;
+        Ok(bytes.chunks_exact(DIGEST).map(wide).collect())
+    }
+
+    /// Where the signals (0) or keys (1) of documents begin, and where those of the last end.
+    fn bounds(&self, documents: Range<u64>, of: usize) -> Result<Vec<u64>> {
+        let size = ENDS as u64;
+        let first = documents.start.saturating_sub(1);
+        let bytes = self.read(3, first * size..documents.end * size)?;
+        let ends = bytes.chunks_exact(ENDS).map(|ends| wide(&ends[8 * of..8 * of + 8]) as u64);
+        Ok((documents.start == 0).then_some(0).into_iter().chain(ends).collect())
+    }
+
+    fn numbers(&self, file: usize, range: Range<u64>) -> Result<Vec<u32>> {
+        let size = SIGNAL as u64;
+        Ok(self.read(file, range.start * size..range.end * size)?.chunks_exact(SIGNAL).map(number).collect())
+    }
+
+    /// The signals of a document, in their order.
+    pub fn signals(&self, document: u32) -> Result<Vec<u32>> {
+        let bounds = self.bounds(u64::from(document)..u64::from(document) + 1, 0)?;
+        self.numbers(1, bounds[0]..bounds[1])
+    }
+
+    /// Calls `tell` with the number and the keys of each document of a range.
+    pub fn keys(&self, documents: Range<u64>, mut tell: impl FnMut(u32, &[u32])) -> Result<()> {
+        let bounds = self.bounds(documents.clone(), 1)?;
+        let (Some(start), Some(end)) = (bounds.first(), bounds.last()) else { return Ok(()) };
+        let keys = self.numbers(2, *start..*end)?;
+        for (document, ends) in documents.zip(bounds.windows(2)) {
+            tell(document as u32, &keys[(ends[0] - start) as usize..(ends[1] - start) as usize]);
+        }
+        Ok(())
+    }
+
+    /// The number of all keys.
+    pub fn count_keys(&self) -> Result<u64> {
+        let last = self.documents.saturating_sub(1)..self.documents;
+        Ok(self.bounds(last, 1)?.last().copied().unwrap_or(0))
+    }
+
+    /// Calls `visit` with the signals of each document, in order.
+    pub fn for_each_signals(&self, pulse: &Pulse, mut visit: impl FnMut(&[u32])) -> Result<()> {
+        for documents in self.ranges() {
+            pulse.beat()?;
+            for document in documents {
+                visit(&self.signals(document as u32)?);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,174 @@
+//! Discovery against all pairs.
+
+use proptest::prelude::*;
+
+use super::options::WeightsName;
+use super::*;
+use crate::duplicates::{Measure, Normal, Unit, batch, distinct};
+
+const MEMORY: usize = 1 << 12;
+
+fn options(method: Method) -> Options {
+    Options {
+        method,
+        unit: Unit::Word,
+        size: 2,
+        threshold: 0.6,
+        measure: Measure::Jaccard,
+        linkage: Linkage::Leader,
+    }
+}
+
+fn minhash() -> Method {
+    Method::Minhash { bins: 256, recall: 0.9999 }
+}
+
+/// Texts of which many are edited copies of others.
+fn corpus() -> impl Strategy<Value = Vec<String>> {
+    let edit = (0usize..6, 0usize..30, 0usize..40, any::<bool>());
+    prop::collection::vec(edit, 1..60).prop_map(|edits| {
+        let text = |(base, at, word, is_edited): (usize, usize, usize, bool)| {
+            let mut words: Vec<String> = (0..40).map(|number| format!("w{}", base * 1000 + number)).collect();
+            if is_edited {
+                words[at] = format!("e{word}");
+                words[(at * 7) % 40] = format!("f{word}");
+            }
+            words.join(" ")
+        };
+        edits.into_iter().map(text).collect()
+    })
+}
+
+fn found(options: &Options, texts: &[String], batch: usize) -> (Vec<Pair>, Vec<u32>) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut discovery = Discovery::open(folder.path(), options.clone(), MEMORY).unwrap();
+    for texts in texts.chunks(batch) {
+        discovery.add(texts, false).unwrap();
+        discovery.commit(b"here").unwrap();
+        drop(discovery);
+        discovery = Discovery::open(folder.path(), options.clone(), MEMORY).unwrap();
+        assert_eq!(discovery.position(), Some(&b"here"[..]));
+    }
+    discovery.find(&Pulse::STEADY).unwrap();
+    (discovery.pairs(0, usize::MAX).unwrap(), discovery.leaders().unwrap())
+}
+
+fn sets(options: &Options, texts: &[String]) -> Vec<Vec<u64>> {
+    batch::map(texts, options.signals(), |signals| {
+        distinct(signals);
+        signals.clone()
+    })
+}
+
+/// The leader of each document by the definition.
+fn led(similar: impl Fn(usize, usize) -> Option<f64>, count: usize, linkage: Linkage) -> Vec<u32> {
+    let mut clusters: Vec<Vec<usize>> = Vec::new();
+    for document in 0..count {
+        let mut best: Option<(f64, usize)> = None;
+        for (number, members) in clusters.iter().enumerate() {
+            let compared = if linkage == Linkage::Leader { &members[..1] } else { &members[..] };
+            let similarities: Option<Vec<f64>> =
+                compared.iter().map(|member| similar(*member, document)).collect();
+            let Some(similarities) = similarities else { continue };
+            let greatest = similarities.into_iter().fold(0.0, f64::max);
+            if best.is_none_or(|best| greatest > best.0) {
+                best = Some((greatest, number));
+            }
+        }
+        match best {
+            Some((_, cluster)) => clusters[cluster].push(document),
+            None => clusters.push(vec![document]),
+        }
+    }
+    let mut leaders = vec![0; count];
+    clusters
+        .iter()
+        .for_each(|members| members.iter().for_each(|member| leaders[*member] = members[0] as u32));
+    leaders
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn every_method_finds_what_all_pairs_have(texts in corpus(), batch in 1usize..70, complete in any::<bool>()) {
+        let linkage = if complete { Linkage::Complete } else { Linkage::Leader };
+        for method in [minhash(), Method::Fingerprint { modulus: 1, window: 4 }] {
+            let options = Options { linkage, ..options(method) };
+            let sets = sets(&options, &texts);
+            let similar = |one: usize, other: usize| {
+                Some(options.measure.of(&sets[one], &sets[other])).filter(|found| *found >= options.threshold)
+            };
+            let (pairs, leaders) = found(&options, &texts, batch);
+            prop_assert_eq!(&leaders, &led(similar, texts.len(), linkage));
+            for pair in &pairs {
+                let similarity = similar(pair.one as usize, pair.other as usize).unwrap_or(0.0);
+                prop_assert!((similarity - f64::from(pair.similarity)).abs() < 1e-6);
+            }
+            // Equal documents are represented by the first of them.
+            let first = |document: usize| sets.iter().position(|set| set == &sets[document]) == Some(document);
+            let firsts: Vec<usize> = (0..texts.len()).filter(|document| first(*document)).collect();
+            let expected = firsts.iter().flat_map(|other| firsts.iter().map(move |one| (*one, *other)));
+            let expected = expected.filter(|(one, other)| one < other && similar(*one, *other).is_some()).count();
+            prop_assert_eq!(pairs.len(), expected + texts.len() - firsts.len());
+        }
+    }
+
+    #[test]
+    fn simhash_finds_all_pairs_within_the_distance(texts in corpus(), distance in 0u32..12, bits in prop::sample::select(vec![32u32, 64, 128])) {
+        let distance = distance.min(bits / 4);
+        for weights in [WeightsName::Set, WeightsName::Frequency, WeightsName::TfIdf] {
+            let options = options(Method::Simhash { bits, distance, weights, verify: false });
+            let (pairs, leaders) = found(&options, &texts, 7);
+            prop_assert_eq!(leaders.len(), texts.len());
+            if weights == WeightsName::TfIdf {
+                continue;
+            }
+            let weights = if weights == WeightsName::Set { Weights::Set } else { Weights::Frequency };
+            let hashes = batch::map(&texts, options.signals(), |signals| keys::masked(simhash_128(signals, weights), bits));
+            let first = |document: usize| texts.iter().position(|text| text == &texts[document]) == Some(document);
+            let firsts: Vec<usize> = (0..texts.len()).filter(|document| first(*document)).collect();
+            let near = |one: usize, other: usize| (hashes[one] ^ hashes[other]).count_ones() <= distance;
+            let expected = firsts.iter().flat_map(|other| firsts.iter().map(move |one| (*one, *other)));
+            let expected = expected.filter(|(one, other)| one < other && near(*one, *other)).count();
+            prop_assert_eq!(pairs.len(), expected + texts.len() - firsts.len());
+        }
+    }
+}
+
+#[test]
+fn exact_duplicates_are_of_one_normal_form() {
+    let method = Method::Exact { normal: Normal::WORDS, sampled: false };
+    let texts = ["One  two", "three", "one two", "", "ONE TWO", ""].map(String::from);
+    assert_eq!(found(&options(method), &texts, 4).1, [0, 1, 0, 3, 0, 3]);
+}
+
+#[test]
+fn one_document_many_times_is_one_cluster() {
+    let texts = vec!["the same words again and again".to_owned(); 20_000];
+    let (pairs, leaders) = found(&options(minhash()), &texts, 5_000);
+    assert_eq!((pairs.len(), leaders.iter().max()), (texts.len() - 1, Some(&0)));
+}
+
+#[test]
+fn references_are_kept_and_lead() {
+    let folder = tempfile::tempdir().unwrap();
+    let text =
+        |first: usize| (first..first + 50).map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ");
+    let mut discovery = Discovery::open(folder.path(), options(minhash()), MEMORY).unwrap();
+    discovery.add(&[text(0), text(1)], true).unwrap();
+    discovery.add(&[text(2), text(1000), text(1001)], false).unwrap();
+    assert!(discovery.add(&[text(3)], true).is_err());
+    discovery.find(&Pulse::STEADY).unwrap();
+    let leaders = discovery.leaders().unwrap();
+    assert_eq!((leaders[0], leaders[1], leaders[3], leaders[4]), (0, 1, 3, 3));
+    assert!(leaders[2] < 2);
+}
+
+#[test]
+fn other_options_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut discovery = Discovery::open(folder.path(), options(minhash()), MEMORY).unwrap();
+    discovery.commit(b"").unwrap();
+    let other = Options { threshold: 0.7, ..options(minhash()) };
+    assert!(matches!(Discovery::open(folder.path(), other, MEMORY), Err(Error::Invalid(_))));
+}
