@@ -1,7 +1,8 @@
 """LaTeX source: its words, without running it.
 
-Commands that format keep their arguments; those that set up, refer or draw lose them. Definitions are not
-expanded. Formulas stay as they are written, as words.
+Commands that format keep their arguments; those that set up, refer or draw lose them. Commands that the document
+defines are expanded (``\\newcommand``, and ``\\def`` with undelimited parameters), to a limit; environments are not.
+Of a formula its letters stay, as words.
 """
 
 from __future__ import annotations
@@ -28,6 +29,17 @@ _LANGUAGES = {
     "russian": "ru", "polish": "pl", "czech": "cs", "swedish": "sv", "danish": "da", "finnish": "fi", "greek": "el",
     "turkish": "tr", "hungarian": "hu", "catalan": "ca", "ukrainian": "uk", "romanian": "ro",
 }  # fmt: skip
+_DEFINITION = re.compile(
+    r"\\(?:(?:new|renew|provide)command|DeclareRobustCommand)\*?\s*\{?\s*\\([A-Za-z@]+)\s*\}?\s*"
+    r"(?:\[(\d)\]\s*)?(?:\[([^\]]*)\]\s*)?(?=\{)"
+    r"|\\[gex]?def\s*\\([A-Za-z@]+)\s*([^{}\\]*)(?=\{)"
+)
+_DEFINING = frozenset(
+    ["newcommand", "renewcommand", "providecommand", "DeclareRobustCommand", "def", "gdef", "edef", "xdef"]
+)
+# The most characters that definitions expand to, and how deep they refer to each other.
+_EXPANDED = 2**23
+_NESTED = 20
 _HEADINGS = {
     "part": 1,
     "chapter": 1,
@@ -37,35 +49,21 @@ _HEADINGS = {
     "paragraph": 5,
     "frametitle": 2,
 }
-_LINES = frozenset(
-    [
-        "item",
-        "par",
-        "newline",
-        "linebreak",
-        "newpage",
-        "clearpage",
-        "maketitle",
-        "hline",
-        "toprule",
-        "midrule",
-        "bottomrule",
-        "bigskip",
-        "medskip",
-        "smallskip",
-    ]
-)
+_LINES = frozenset([
+    "item", "par", "newline", "linebreak", "newpage", "clearpage", "maketitle", "hline", "toprule", "midrule",
+    "bottomrule", "bigskip", "medskip", "smallskip",
+])  # fmt: skip
 # Commands whose arguments are not text: how many to drop.
 _DROPPED = {
     "label": 1, "ref": 1, "eqref": 1, "pageref": 1, "cite": 1, "citep": 1, "citet": 1, "nocite": 1, "usepackage": 1,
     "documentclass": 1, "RequirePackage": 1, "input": 1, "include": 1, "includegraphics": 1, "bibliography": 1,
-    "bibliographystyle": 1, "vspace": 1, "hspace": 1, "newcommand": 2, "renewcommand": 2, "providecommand": 2,
+    "bibliographystyle": 1, "vspace": 1, "hspace": 1,
     "newenvironment": 3, "renewenvironment": 3, "setlength": 2, "addtolength": 2, "setcounter": 2, "newcounter": 1,
     "pagestyle": 1, "thispagestyle": 1, "newtheorem": 2, "theoremstyle": 1, "hypersetup": 1, "geometry": 1,
     "definecolor": 3, "color": 1, "textcolor": 1, "selectlanguage": 1, "DeclareMathOperator": 2, "lstset": 1,
     "usetikzlibrary": 1, "tikzset": 1, "index": 1, "glossary": 1, "hyphenation": 1, "graphicspath": 1,
     "addbibresource": 1, "usetheme": 1, "usecolortheme": 1, "setmainfont": 1, "fontsize": 2, "rule": 2, "vskip": 0,
-    "hypertarget": 1, "phantomsection": 0, "def": 0, "newif": 0, "let": 0, "makeatletter": 0, "resizebox": 2,
+    "hypertarget": 1, "phantomsection": 0, "newif": 0, "let": 0, "makeatletter": 0, "resizebox": 2,
     "raisebox": 1, "parbox": 1, "minipage": 1, "multicolumn": 2, "multirow": 2, "cline": 1, "bibitem": 1,
     "DeclareOption": 2, "ProvidesPackage": 1, "NeedsTeXFormat": 1, "newlength": 1, "value": 1, "stepcounter": 1,
     "addcontentsline": 3, "markboth": 2, "markright": 1, "setmonofont": 1, "setsansfont": 1,
@@ -112,6 +110,8 @@ class _Reader:
         self.markup = Markup()
         self.title = ""
         self._kept: list[str] = []
+        self._macros: dict[str, tuple[int, str | None, str]] = {}
+        self._expanded = self._depth = 0
         source = _VERBATIM.sub(lambda found: self._keep(found[2]), source)
         source = _VERB.sub(lambda found: self._keep(found[2]), source)
         self._source = _COMMENT.sub(r"\1", source)
@@ -126,6 +126,9 @@ class _Reader:
         """Writes all of it."""
         begin = self._source.find("\\begin{document}")
         if begin >= 0:
+            while self._at < begin and (found := _DEFINITION.search(self._source, self._at, begin)):
+                self._at = found.end()
+                self._define(found)
             for command in ("title", "author"):
                 found = re.search(rf"\\{command}\s*(?:\[[^\]]*\]\s*)?(?=\{{)", self._source[:begin])
                 if found:
@@ -135,8 +138,38 @@ class _Reader:
                         self.title = said
                     self.markup.paragraph(said)
             self._at = begin
+        self._steps()
+
+    def _steps(self) -> None:
         while self._at < len(self._source):
             self._step()
+
+    def _define(self, found: re.Match[str]) -> None:
+        """Remembers a command: how many arguments it has, the default of the first one, and what it stands for."""
+        name, count, default, plain_name, parameters = found.groups()
+        body = self._argument()
+        if name:
+            self._macros[name] = (int(count or 0), default, body)
+        elif re.fullmatch(r"(?:#\d)*", parameters):
+            self._macros[plain_name] = (len(parameters) // 2, None, body)
+
+    def _expand(self, name: str) -> None:
+        count, default, body = self._macros[name]
+        given = []
+        if default is not None:
+            given.append(self._optional() or default)
+        while len(given) < count:
+            given.append(self._argument() or self._single())
+        body = re.sub(r"#([1-9])", lambda found: "".join(given[int(found[1]) - 1 : int(found[1])]), body)
+        self._expanded += len(body) + 1
+        if self._expanded > _EXPANDED or self._depth > _NESTED:
+            return
+        outer = self._source, self._at
+        self._source, self._at = body, 0
+        self._depth += 1
+        self._steps()
+        self._depth -= 1
+        self._source, self._at = outer
 
     def _step(self) -> None:
         found = _TOKEN.match(self._source, self._at)
@@ -173,7 +206,12 @@ class _Reader:
             self.markup.text(" ")
 
     def _command(self, name: str) -> None:
-        if name in _HEADINGS:
+        if name in _DEFINING:
+            start = self._source.rfind("\\", 0, self._at)
+            if found := _DEFINITION.match(self._source, start):
+                self._at = found.end()
+                self._define(found)
+        elif name in _HEADINGS:
             self._optional()
             self.markup.heading(self._plain(self._argument()), _HEADINGS[name])
         elif name == "verbatim@":
@@ -206,6 +244,10 @@ class _Reader:
         elif name in ("footnote", "thanks", "caption"):
             self._optional()
             self.markup.text(" ")
+        elif name in self._macros:
+            self._expand(name)
+        elif greek := _greek(name):
+            self.markup.text(greek + " ")
         elif self._source[self._at : self._at + 1] == "[":
             self._optional()
 
@@ -233,11 +275,22 @@ class _Reader:
         base = base.replace("\\i", "i").replace("\\j", "j")
         self.markup.text(unicodedata.normalize("NFC", base[:1] + _ACCENTS[accent]) + base[1:])
 
-    def _optional(self) -> None:
-        """Skips an optional argument."""
+    def _optional(self) -> str:
+        """Skips an optional argument, and returns it."""
         if found := re.compile(r"\s*\[").match(self._source, self._at):
             end = self._source.find("]", found.end())
-            self._at = end + 1 if 0 <= end < found.end() + 2000 else self._at
+            if 0 <= end < found.end() + 2000:
+                self._at = end + 1
+                return self._source[found.end() : end]
+        return ""
+
+    def _single(self) -> str:
+        """The next character or command, which is an argument without braces."""
+        found = re.compile(r"\s*(\\[a-zA-Z@]+|\\.|[^{}\s])", re.DOTALL).match(self._source, self._at)
+        if found is None:
+            return ""
+        self._at = found.end()
+        return found[1]
 
     def _argument(self) -> str:
         """The next argument, without its braces; empty if there is none."""
@@ -256,10 +309,22 @@ class _Reader:
     def _plain(self, source: str) -> str:
         """The words of a piece of source."""
         inner = _Reader("")
-        inner._source, inner._kept = source, self._kept
-        while inner._at < len(inner._source):
-            inner._step()
+        inner._source, inner._kept, inner._macros = source, self._kept, self._macros
+        inner._expanded, inner._depth = self._expanded, self._depth + 1
+        if inner._depth <= _NESTED:
+            inner._steps()
+        self._expanded = inner._expanded
         html = str(inner.markup)
         from html import unescape
 
         return " ".join(unescape(re.sub(r"<[^>]*>", " ", html)).split())
+
+
+def _greek(name: str) -> str:
+    """The letter of a command such as ``\\varphi``; empty if it is none."""
+    letter = name.removeprefix("var")
+    case = "CAPITAL" if letter[:1].isupper() else "SMALL"
+    try:
+        return unicodedata.lookup(f"GREEK {case} LETTER {letter.upper().replace('LAMBDA', 'LAMDA')}")
+    except KeyError:
+        return ""
