@@ -40,10 +40,13 @@ def _package_document(package: Package) -> str:
         if tag == "rootfile" and "full-path" in attributes:
             found.append(attributes["full-path"])
 
-    parse(package.pieces("META-INF/container.xml"), start)
+    # Some books have all of their files in one folder.
+    container = "META-INF/container.xml"
+    where = next((name for name in package.names if name.endswith(container)), container)
+    parse(package.pieces(where), start)
     if not found:
         raise Unreadable("it is damaged (there is no package document)")
-    return found[0]
+    return where.removesuffix(container) + found[0]
 
 
 def _spine(package: Package, opf: str) -> list[str]:

@@ -13,6 +13,7 @@ MESSAGES = 5000
 """The most messages of a mailbox."""
 _ATTACHMENTS = 20
 _FROM = re.compile(rb"^From [^\n]*\d{4}[^\n]*\r?\n", re.MULTILINE)
+_HEADER = re.compile(rb"[!-9;-~]+:")
 _SHOWN = ("From", "To", "Cc", "Date")
 _BODY = re.compile(r"<body\b[^>]*>(.*?)(?:</body\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 
@@ -20,12 +21,13 @@ _BODY = re.compile(r"<body\b[^>]*>(.*?)(?:</body\s*>|\Z)", re.DOTALL | re.IGNORE
 def read(body: bytes, url: str, media_type: str, charset: str | None) -> Converted:
     """The subject is the title, or a heading of each message of a mailbox."""
     del charset
-    if media_type == "message/rfc822":
+    starts = [match.start() for match in _FROM.finditer(body)]
+    # A file named as a mailbox may be a message, without the line that begins one.
+    if media_type == "message/rfc822" or (not starts and _HEADER.match(body)):
         message = _parse(body)
         markup = Markup()
         _write(message, markup, url)
         return Converted(_header(message, "Subject"), str(markup), date=_date(message))
-    starts = [match.start() for match in _FROM.finditer(body)]
     if not starts or starts[0] != 0:
         raise Unreadable("it is not a mailbox")
     markup, date = Markup(), ""

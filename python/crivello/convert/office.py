@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from crivello.convert import Converted, Markup, Unreadable
 from crivello.convert.package import Package, metadata, parse
 
 _FIELD = re.compile(r'\s*HYPERLINK\s+"([^"]+)"')
-# The built-in number formats of spreadsheets that are dates.
-_DATES = {14, 15, 16, 17, 22}
-_DATE_FORMAT = re.compile(r'(?:"[^"]*"|\[[^\]]*\]|\\.)|([dy])', re.IGNORECASE)
-_FIRST_DAY = datetime(1899, 12, 30)
+# The built-in number formats of spreadsheets that are dates, times of day, and durations.
+_FORMATS = (
+    dict.fromkeys((14, 15, 16, 17, 22), "date")
+    | dict.fromkeys((18, 19, 20, 21, 45, 47), "time")
+    | {46: "duration"}
+)
+_FORMAT = re.compile(r'(?:"[^"]*"|\\.|_.)|\[([hms])+\]|\[[^\]]*\]|([dy])|([hs])', re.IGNORECASE)
 _LAST_DAY = 2_958_465
 
 
@@ -108,7 +112,8 @@ class _Paragraphs:
             self._level = self._headings.get(attributes.get("val", ""), 0)
         elif tag == "outlineLvl" and attributes.get("val", "").isdigit() and int(attributes["val"]) < 9:
             self._level = int(attributes["val"]) + 1
-        elif tag in ("tab", "br", "cr"):
+        elif tag in ("tab", "br", "cr", "sym"):
+            # The character of a symbol is a place in its font, usually a picture.
             self._put(" ")
         elif tag == "noBreakHyphen":
             self._put("-")
@@ -182,7 +187,7 @@ def _presentation(package: Package, markup: Markup) -> None:
         links = package.relations(slide)
         _slide(package, slide, links, markup)
         for part in links.values():
-            if "notesSlide" in part:
+            if "/notesSlides/" in part or "/diagrams/data" in part:
                 _slide(package, part, package.relations(part), markup)
 
 
@@ -228,16 +233,50 @@ def _workbook(package: Package, markup: Markup) -> None:
     main = _main_part(package, "xl/workbook.xml")
     relations = package.relations(main)
     sheets: list[tuple[str, str]] = []
+    first_day = datetime(1899, 12, 30)
 
     def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal first_day
         if tag == "sheet":
             sheets.append((attributes.get("name", ""), relations.get(attributes.get("id", ""), "")))
+        elif tag == "workbookPr" and attributes.get("date1904") in ("1", "true"):
+            first_day = datetime(1904, 1, 1)
 
     parse(package.pieces(main), start)
-    strings, dates = _strings(package), _date_styles(package)
+    cells = _Cells(_strings(package), _styles_of_cells(package), first_day)
     for name, part in sheets:
         markup.heading(name)
-        _sheet(package, part, strings, dates, markup)
+        _sheet(package, part, cells, markup)
+
+
+class _Cells(NamedTuple):
+    """What cells refer to."""
+
+    strings: list[str]
+    styles: dict[str, str]
+    first_day: datetime
+
+    def shown(self, value: str, kind: str, style: str) -> str:
+        """What a cell shows: its string, its date, or its number."""
+        if kind == "s":
+            return self.strings[int(value)] if value.isdigit() and int(value) < len(self.strings) else ""
+        if kind == "b":
+            return "TRUE" if value == "1" else "FALSE"
+        if kind not in ("", "n"):
+            return value
+        try:
+            number = float(value)
+        except ValueError:
+            return value
+        style = self.styles.get(style, "") if 0 <= number <= _LAST_DAY else ""
+        seconds = round(number * 86_400) if style else 0
+        if style == "date":
+            moment = self.first_day + timedelta(seconds=seconds)
+            return moment.isoformat(" ").removesuffix(" 00:00:00")
+        if style:
+            hours, seconds = divmod(seconds, 3600)
+            return f"{hours % 24 if style == 'time' else hours:02}:{seconds // 60:02}:{seconds % 60:02}"
+        return f"{number:.15g}"
 
 
 def _strings(package: Package) -> list[str]:
@@ -269,24 +308,22 @@ def _strings(package: Package) -> list[str]:
     return strings
 
 
-def _date_styles(package: Package) -> set[str]:
-    """The numbers of the cell styles that show a number as a date."""
-    formats = set(_DATES)
-    dates: set[str] = set()
+def _styles_of_cells(package: Package) -> dict[str, str]:
+    """What a number is, by the number of the style of its cell: a date, a time or a duration."""
+    formats = dict(_FORMATS)
+    styles: dict[str, str] = {}
     inside = False
     count = 0
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal inside, count
-        if tag == "numFmt":
-            found = _DATE_FORMAT.finditer(attributes.get("formatCode", ""))
-            if any(match[1] for match in found):
-                formats.add(int(attributes.get("numFmtId", 0)))
+        if tag == "numFmt" and (kind := _kind_of_format(attributes.get("formatCode", ""))):
+            formats[int(attributes.get("numFmtId", 0))] = kind
         elif tag == "cellXfs":
             inside = True
         elif tag == "xf" and inside:
-            if int(attributes.get("numFmtId", 0)) in formats:
-                dates.add(str(count))
+            if kind := formats.get(int(attributes.get("numFmtId", 0)), ""):
+                styles[str(count)] = kind
             count += 1
 
     def end(tag: str) -> None:
@@ -294,10 +331,19 @@ def _date_styles(package: Package) -> set[str]:
         inside = inside and tag != "cellXfs"
 
     parse(package.pieces("xl/styles.xml"), start, end)
-    return dates
+    return styles
 
 
-def _sheet(package: Package, part: str, strings: list[str], dates: set[str], markup: Markup) -> None:
+def _kind_of_format(code: str) -> str:
+    # The parts of a format are for positive numbers, negative ones, zero, and text.
+    found = _FORMAT.findall(code.partition(";")[0])
+    for place, kind in enumerate(("duration", "date", "time")):
+        if any(groups[place] for groups in found):
+            return kind
+    return ""
+
+
+def _sheet(package: Package, part: str, cells: _Cells, markup: Markup) -> None:
     relations = package.relations(part)
     rows: list[list[tuple[str, str]]] = []
     links: dict[str, str] = {}
@@ -322,7 +368,7 @@ def _sheet(package: Package, part: str, strings: list[str], dates: set[str], mar
         if tag in ("v", "t"):
             is_value = False
         elif tag == "c" and value and rows:
-            rows[-1].append((cell, _shown("".join(value), kind, style in dates, strings)))
+            rows[-1].append((cell, cells.shown("".join(value), kind, style)))
 
     parse(package.pieces(part), start, end, lambda characters: value.append(characters) if is_value else None)
     for row in rows:
@@ -333,20 +379,3 @@ def _sheet(package: Package, part: str, strings: list[str], dates: set[str], mar
                 markup.text(shown)
             markup.text(" ")
         markup.line()
-
-
-def _shown(value: str, kind: str, is_date: bool, strings: list[str]) -> str:
-    """What a cell shows: its string, its date, or its number."""
-    if kind == "s":
-        return strings[int(value)] if value.isdigit() and int(value) < len(strings) else ""
-    if kind == "b":
-        return "TRUE" if value == "1" else "FALSE"
-    if kind in ("", "n"):
-        try:
-            number = float(value)
-        except ValueError:
-            return value
-        if is_date and 0 <= number <= _LAST_DAY:
-            return (_FIRST_DAY + timedelta(days=number)).isoformat(" ").removesuffix(" 00:00:00")
-        return f"{number:.15g}"
-    return value

@@ -8,6 +8,9 @@ from crivello.convert.package import Package, metadata, parse
 # Deleted text, and the names of what is not text.
 _SKIPPED = frozenset({"tracked-changes", "scripts", "font-face-decls", "automatic-styles", "forms"})
 
+# The most equal cells in a row that are shown.
+_REPEATED = 256
+
 
 def read(body: bytes, url: str, media_type: str, charset: str | None) -> Converted:
     """A text, a presentation or a spreadsheet: all have the same elements."""
@@ -16,7 +19,7 @@ def read(body: bytes, url: str, media_type: str, charset: str | None) -> Convert
     if b"encryption-data" in package.file("META-INF/manifest.xml"):
         raise Unreadable("it is encrypted")
     markup = Markup()
-    _Content(markup, is_sheet="spreadsheet" in media_type).read(package)
+    _Content(markup, is_sheet="spreadsheet" in media_type).read(package, "")
     about = metadata(package.pieces("meta.xml"))
     date = about.get("date") or about.get("creation-date", "")
     return Converted(about.get("title", ""), str(markup), about.get("language", ""), date)
@@ -29,11 +32,19 @@ class _Content:
         self._frames: list[bool] = []
         self._url = ""
         self._anchor: list[str] = []
+        self._cell: list[str] = []
+        self._repeated = 1
+        self._objects: list[str] = []
 
-    def read(self, package: Package) -> None:
-        if "content.xml" not in package.names:
+    def read(self, package: Package, folder: str) -> None:
+        """Reads a document, and then the tables and charts embedded in it."""
+        if f"{folder}content.xml" not in package.names:
             raise Unreadable("it is damaged (there is no content.xml)")
-        parse(package.pieces("content.xml"), self._start, self._end, self._characters)
+        parse(package.pieces(f"{folder}content.xml"), self._start, self._end, self._characters)
+        for name in self._objects:
+            if not folder and f"{name}/content.xml" in package.names:
+                self._markup.line()
+                _Content(self._markup, is_sheet=True).read(package, f"{name}/")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         if self._skipped or tag in _SKIPPED:
@@ -51,6 +62,12 @@ class _Content:
             self._put(" ")
         elif tag == "table" and self._is_sheet:
             self._markup.heading(attributes.get("name", ""))
+        elif tag == "table-cell":
+            repeated = attributes.get("number-columns-repeated", "1")
+            self._repeated = min(int(repeated), _REPEATED) if repeated.isdigit() else 1
+            self._cell.clear()
+        elif tag == "object":
+            self._objects.append(attributes.get("href", "").removeprefix("./"))
         elif tag == "frame":
             self._frames.append(attributes.get("class") in ("title", "subtitle"))
 
@@ -64,6 +81,8 @@ class _Content:
                 self._markup.text(" ")
             else:
                 self._end_line()
+        elif tag == "table-cell" and self._is_sheet and self._cell:
+            self._markup.text((" ".join(self._cell) + " ") * (self._repeated - 1))
         elif tag == "table-row" and self._is_sheet:
             self._end_line()
         elif tag == "a":
@@ -76,6 +95,8 @@ class _Content:
             self._put(text)
 
     def _put(self, text: str) -> None:
+        if self._repeated > 1:
+            self._cell.append(text)
         if self._url:
             self._anchor.append(text)
         else:
