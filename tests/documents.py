@@ -7,6 +7,8 @@ import io
 import tarfile
 import zipfile
 
+from crivello.lab.web.pdf import write_pdf
+
 TITLE = "Of lava"
 HEADING = "How it flows"
 TEXT = "Basalt is thin & quick, città."
@@ -181,6 +183,18 @@ def epub(**more: str) -> bytes:
     return zipped({**files, **more})
 
 
+def pdf(text: str = TEXT, link: str = LINK) -> bytes:
+    """Two pages; the heading is on the second one."""
+    return write_pdf(
+        TITLE,
+        [*["Ash."] * 24, HEADING, text, ANCHOR],
+        headings=[HEADING],
+        links={ANCHOR: link},
+        language="it",
+        date=DATE.replace("-", ""),
+    )
+
+
 def markdown() -> bytes:
     front = f"---\ntitle: {TITLE}\ndate: {DATE}\nlang: it\n---\n"
     return f"{front}# {HEADING}\n\n{TEXT}\n\n[{ANCHOR}]({LINK})\n".encode()
@@ -243,6 +257,7 @@ def encrypted_zip() -> bytes:
 
 
 DOCUMENTS = {
+    "pdf": ("application/pdf", pdf()),
     "docx": (f"{OFFICE}wordprocessingml.document", docx()),
     "pptx": (f"{OFFICE}presentationml.presentation", pptx()),
     "xlsx": (f"{OFFICE}spreadsheetml.sheet", xlsx()),

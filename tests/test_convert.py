@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 
@@ -34,6 +35,7 @@ from tests.documents import (
     encrypted_zip,
     epub,
     odt,
+    pdf,
     zipped,
 )
 from tests.small_web import Answer, Page, SmallWeb, links
@@ -68,7 +70,7 @@ def test_the_structure_of_a_document(name: str) -> None:
         assert found.title in (TITLE, f"{TITLE}(7)")
     if name not in ("tex", "zip", "tar"):
         assert found.date.startswith(DATE)
-    if name in ("docx", "odt", "odp", "ods", "epub", "md", "tex", "xml", "md.gz"):
+    if name in ("pdf", "docx", "odt", "odp", "ods", "epub", "md", "tex", "xml", "md.gz"):
         assert found.language in ("it", "it-IT")
 
 
@@ -271,13 +273,14 @@ def test_a_type_is_seen_through(tmp_path: Path) -> None:
     assert [name for name, row in rows.items() if not row.text_length] == []
 
 
-def test_a_document_is_a_page(tmp_path: Path) -> None:
-    pages: dict[str, Page] = {"/": links("/x.docx"), "/behind": "<p>Obsidian."}
+@pytest.mark.parametrize(("make", "kind"), [(docx, DOCX), (pdf, "application/pdf")], ids=["docx", "pdf"])
+def test_a_document_is_a_page(make: Callable[[str, str], bytes], kind: str, tmp_path: Path) -> None:
+    pages: dict[str, Page] = {"/": links("/x"), "/behind": "<p>Obsidian."}
     with SmallWeb({"a.test": pages}) as web:
-        document = docx("Il basalto è sottile e scorre veloce, zyx.", web.url("a.test", "/behind"))
-        pages["/x.docx"] = Answer(document, kind=DOCX)
+        document = make("Il basalto è sottile e scorre veloce, zyx.", web.url("a.test", "/behind"))
+        pages["/x"] = Answer(document, kind=kind)
         crawled = web.crawl(tmp_path / "c", "a.test")
-        row, behind = (crawled.row(web.url("a.test", path)) for path in ("/x.docx", "/behind"))
+        row, behind = (crawled.row(web.url("a.test", path)) for path in ("/x", "/behind"))
         assert behind.status == 200 and behind.depth == 2
         assert (row.title, row.language) == (TITLE, "it")
     with Collection.write(tmp_path / "c") as collection:

@@ -11,6 +11,7 @@ import pytest
 
 from crivello.convert import Converted, read
 from tests.documents import (
+    ANCHOR,
     HEADING,
     LINK,
     OFFICE,
@@ -21,6 +22,7 @@ from tests.documents import (
     mail,
     ods,
     odt,
+    pdf,
     pptx,
     relations,
     xlsx,
@@ -37,6 +39,39 @@ def _read(body: str | bytes, media_type: str) -> Converted:
 
 def _text(found: Converted) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", found.body)).split())
+
+
+# --- PDF ----------------------------------------------------------------------------------------------------
+
+PDF = "application/pdf"
+
+
+def test_pages_of_a_pdf() -> None:
+    found = _read(pdf(), PDF)
+    first, second = re.findall(r'<div id="page=(\d)">(.*?)</div>', found.body, re.DOTALL)
+    assert (first[0], second[0]) == ("1", "2")
+    assert "Ash." in first[1] and f"<h1>{HEADING}</h1>" in second[1]
+    assert f'<a href="{LINK}">{ANCHOR}</a>' in second[1]
+
+
+@pytest.mark.parametrize(
+    ("declared", "title"),
+    [
+        ("", TITLE),
+        ("Untitled", TITLE),
+        ("Microsoft Word - lava.doc", TITLE),
+        ("fig/lava.fig", TITLE),
+        ("Microsoft Word - Of rock", "Of rock"),
+        ("Basalt 1.2", "Basalt 1.2"),
+    ],
+)
+def test_a_title_of_a_pdf_that_is_none(declared: str, title: str) -> None:
+    declares = f"/Title ({TITLE})".encode()
+    assert _read(pdf().replace(declares, f"/Title ({declared})".encode()), PDF).title == title
+
+
+def test_a_pdf_whose_text_has_one_size_has_no_title() -> None:
+    assert _read(pdf().replace(b"/Title (Of lava)", b"").replace(b"/F1 16 Tf", b"/F1 11 Tf"), PDF).title == ""
 
 
 # --- manual pages -------------------------------------------------------------------------------------------

@@ -37,9 +37,8 @@ _DEFINITION = re.compile(
 _DEFINING = frozenset(
     ["newcommand", "renewcommand", "providecommand", "DeclareRobustCommand", "def", "gdef", "edef", "xdef"]
 )
-# The most characters that definitions expand to, and how deep they refer to each other.
-_EXPANDED = 2**23
-_NESTED = 20
+# The most characters that definitions expand to, how many one counts as at least, and how deep they nest.
+_EXPANDED, _EXPANSION, _NESTED = 2**23, 128, 20
 _HEADINGS = {
     "part": 1,
     "chapter": 1,
@@ -161,7 +160,7 @@ class _Reader:
         while len(given) < count:
             given.append(self._argument() or self._single())
         body = re.sub(r"#([1-9])", lambda found: "".join(given[int(found[1]) - 1 : int(found[1])]), body)
-        self._expanded += len(body) + 1
+        self._expanded += len(body) + _EXPANSION
         if self._expanded > _EXPANDED or self._depth > _NESTED:
             return
         outer = self._source, self._at

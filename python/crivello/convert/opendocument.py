@@ -5,6 +5,7 @@ from __future__ import annotations
 from crivello.convert import Converted, Markup, Unreadable
 from crivello.convert.package import Package, metadata, parse
 
+_PARAGRAPHS = frozenset({"p", "h", "header-decl", "footer-decl"})
 # Deleted text, and the names of what is not text.
 _SKIPPED = frozenset({"tracked-changes", "scripts", "font-face-decls", "automatic-styles", "forms"})
 
@@ -49,7 +50,7 @@ class _Content:
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         if self._skipped or tag in _SKIPPED:
             self._skipped += 1
-        elif tag in ("p", "h"):
+        elif tag in _PARAGRAPHS:
             # A note is inside a paragraph, and has paragraphs of its own.
             if not self._is_sheet:
                 self._end_line()
@@ -74,7 +75,7 @@ class _Content:
     def _end(self, tag: str) -> None:
         if self._skipped:
             self._skipped -= 1
-        elif tag in ("p", "h"):
+        elif tag in _PARAGRAPHS:
             self._depth -= 1
             self._end_link()
             if self._is_sheet:
