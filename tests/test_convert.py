@@ -104,12 +104,14 @@ def encrypted_pdf() -> bytes:
     return pdf.replace(b"/Root", entry)
 
 
+COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
 WRONG = {
     "truncated.docx": (DOCX, docx()[:700], "it is damaged"),
     "truncated.pdf": ("application/pdf", write_pdf(TITLE, [TEXT])[:200], "it is damaged"),
     "truncated.gz": ("application/gzip", gzip.compress(b"x" * 5000)[:-12], "it is damaged"),
     "encrypted.pdf": ("application/pdf", encrypted_pdf(), "it is encrypted"),
-    "password.docx": (DOCX, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "it is encrypted"),
+    "password.docx": (DOCX, COMPOUND + "EncryptedPackage".encode("utf-16-le"), "it is encrypted"),
+    "binary.docx": (DOCX, COMPOUND, "it is in the binary format of an older office suite"),
     "password.odt": (ODT, odt(manifest="<m><encryption-data/></m>"), "it is encrypted"),
     "protected.epub": (
         EPUB,

@@ -15,6 +15,7 @@ UNPACKED = 256 * 2**20
 
 _PIECE = 2**16
 _COMPOUND = b"\xd0\xcf\x11\xe0"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _ENTITY = 1024
 
 
@@ -36,8 +37,10 @@ class Package:
 
     def __init__(self, body: bytes) -> None:
         if body.startswith(_COMPOUND):
-            # Office suites keep an encrypted package in a compound file.
-            raise Unreadable("it is encrypted")
+            # Office suites keep an encrypted package in a compound file, as they did all documents before.
+            if _ENCRYPTED in body:
+                raise Unreadable("it is encrypted")
+            raise Unreadable("it is in the binary format of an older office suite")
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(body))
         except zipfile.BadZipFile as error:
