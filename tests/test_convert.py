@@ -74,6 +74,13 @@ def test_the_structure_of_a_document(name: str) -> None:
         assert found.language in ("it", "it-IT")
 
 
+@pytest.mark.parametrize("name", ["pdf", "rtf", "docx", "pptx", "xlsx", "odt", "epub"])
+@pytest.mark.parametrize("declared", ["application/pdf", "application/rtf", DOCX])
+def test_a_document_under_a_wrong_name(name: str, declared: str) -> None:
+    found = read(DOCUMENTS[name][1], media_type=declared)
+    assert found.failure == "" and HEADING in found.body
+
+
 # --- what is wrong with a document --------------------------------------------------------------------------
 
 LAUGHS = (

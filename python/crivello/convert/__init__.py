@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from crivello.convert.content import true_type
 from crivello.convert.markup import Markup
 
 __all__ = ["READERS", "Converted", "Markup", "Unreadable", "read"]
@@ -84,6 +85,7 @@ Reader = Callable[[bytes, str, str, str | None], Converted]
 
 def read(body: bytes, url: str = "", media_type: str = "", charset: str | None = None) -> Converted:
     """Reads a document. Whatever is wrong with it is in ``failure``; nothing is raised."""
+    media_type = true_type(body, media_type)
     module = READERS.get(media_type)
     if module is None:
         return Converted(failure=f"there is no reader for {media_type or 'documents without a media type'}")

@@ -27,8 +27,12 @@ class Budget:
 
     def take(self, length: int) -> None:
         """Counts bytes."""
+        self.expect(length)
         self._left -= length
-        if self._left < 0:
+
+    def expect(self, length: int) -> None:
+        """Refuses a file whose declared length is too large, before it is unpacked."""
+        if length > self._left:
             raise Unreadable(f"it unpacks to more than {UNPACKED >> 20} MiB")
 
 
@@ -55,6 +59,7 @@ class Package:
         info = self._zip.getinfo(name)
         if info.flag_bits & 1:
             raise Unreadable("it is encrypted")
+        self._budget.expect(info.file_size)
         with self._zip.open(info) as file:
             while piece := file.read(_PIECE):
                 self._budget.take(len(piece))
