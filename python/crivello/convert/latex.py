@@ -176,11 +176,14 @@ class _Reader:
             self._at += 1
             return
         self._at = found.end()
-        command, symbol, _, _brace, paragraph, text = found.groups()
+        command, symbol, _, brace, paragraph, text = found.groups()
         if command:
             self._command(command)
         elif symbol:
             self._symbol(symbol)
+        elif brace == "}" and self._source[self._at : self._at + 1] == "{":
+            # Arguments of a command that is not known here.
+            self.markup.text(" ")
         elif paragraph:
             self.markup.line()
         elif text:
