@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 import zipfile
@@ -123,6 +124,7 @@ LATEX = "application/x-tex"
         (r"\newcommand\of[2][red]{#2 is #1}\begin{document}\of{lava}, \of[grey]{basalt}", "lava is red, basalt is grey"),
         (r"\begin{document}\def\twice#1{#1 #1}\twice{lava} \twice x", "lava lava x x"),
         (r"\begin{document}\def\until#1;{never}\section{\emph{S}}x", "S x"),
+        (r"\begin{document}\unknown{lava}% c"+"\n  {ash}{rock}s", "lava ash rocks"),
         (r"\newcommand\a{\a\a}\begin{document}x \a y", "x y"),
         (r"\begin{document}$\varphi + \Omega \le \lambda$", "φ + Ω λ"),
     ],
@@ -207,3 +209,15 @@ def test_a_book_in_a_folder() -> None:
 def test_a_message_named_as_a_mailbox() -> None:
     assert _read(mail(), "application/mbox").title == TITLE
     assert read(b"Dear Ada,\n", media_type="application/mbox").failure == "it is not a mailbox"
+
+
+def test_a_compressed_file_of_any_name() -> None:
+    def unpacked(name: str, body: bytes) -> Converted:
+        return read(gzip.compress(body), f"http://a.test/{name}.gz", "application/gzip")
+
+    assert (unpacked("CHANGES", b"Lava & ash").title, unpacked("CHANGES", b"Lava & ash").body) == (
+        "CHANGES",
+        "<p>Lava &amp; ash</p>\n",
+    )
+    assert HEADING in unpacked("x.pdf", pdf()).body
+    assert unpacked("x.png", b"\x89PNG\r\n\x1a\n\0").failure == "there is no reader for it (x.png)"

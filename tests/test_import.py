@@ -18,6 +18,7 @@ import zstandard
 from crivello import Collection
 from crivello.archives import Imported, read
 from crivello.errors import InvalidArgument
+from crivello.lab.web.pdf import write_pdf
 from crivello.store import Outcome
 from tests.archived import other, plain, real, response
 from tests.small_web import words
@@ -228,10 +229,14 @@ def test_mirrors_tell_the_urls_of_their_files(tmp_path: Path) -> None:
     plain_folder = tmp_path / "files"
     plain_folder.mkdir()
     (plain_folder / "a.html").write_text(page("Based"))
+    (plain_folder / "b.pdf.gz").write_bytes(gzip.compress(write_pdf("Packed", ["Lava."])))
     with pytest.raises(InvalidArgument, match="cannot be told from its path"):
         import_into(tmp_path / "e", plain_folder)
     import_into(tmp_path / "f", plain_folder, base="https://c.example/docs")
-    assert [row.url for row in Collection(tmp_path / "f").pages()] == ["https://c.example/docs/a.html"]
+    assert {row.url: row.title for row in Collection(tmp_path / "f").pages()} == {
+        "https://c.example/docs/a.html": "Based",
+        "https://c.example/docs/b.pdf.gz": "Packed",
+    }
 
 
 PAGES: list[dict[str, Any]] = [

@@ -130,8 +130,8 @@ class Files(Source):
                 when = file.stat().st_mtime
             except OSError as error:
                 raise StorageError.of(error, file) from None
-            kind = mimetypes.guess_type(file.name)[0]
-            known = kind if kind and reading(kind) != "unread" else None
+            kind, packed = mimetypes.guess_type(file.name)
+            known = kind if kind and not packed and reading(kind) != "unread" else None
             batch.add((tree.url(file, body), when, None, [], known, body))
             if batch.is_full:
                 native.add(batch.take(), False)

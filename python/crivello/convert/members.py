@@ -33,6 +33,9 @@ EXTENSIONS = {extension: name for name, all_of_it in TYPES.items() for extension
 _PLAIN = frozenset(
     {"readme", "changelog", "license", "copying", "authors", "news", "todo", "install", "copyright"}
 )
+# As the core tells text (crates/core/src/media/mod.rs).
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_LOOKED_AT = 1445
 _BODY = re.compile(r"<body\b[^>]*>(.*?)(?:</body\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 _TITLE = re.compile(r"<title\b[^>]*>(.*?)</title\s*>", re.DOTALL | re.IGNORECASE)
 
@@ -47,8 +50,8 @@ def type_of(name: str) -> str:
 
 
 def convert_file(name: str, body: bytes, url: str) -> Converted:
-    """A file by its name; text whose encoding is unknown is UTF-8, or else Windows-1252."""
-    media_type = type_of(name)
+    """A file by its name, or as plain text if it has no control characters; in UTF-8, or else Windows-1252."""
+    media_type = type_of(name) or ("" if _CONTROL.search(body, 0, _LOOKED_AT) else "text/plain")
     if not media_type:
         return Converted(failure=f"there is no reader for it ({posixpath.basename(name)})")
     if media_type in READERS:
