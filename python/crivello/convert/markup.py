@@ -40,7 +40,8 @@ class Markup:
 
     def text(self, text: str) -> None:
         """Text inside the current paragraph."""
-        self._line.append(escape(text, quote=False))
+        is_plain = "&" not in text and "<" not in text and ">" not in text
+        self._line.append(text if is_plain else escape(text, quote=False))
 
     def link(self, url: str, text: str) -> None:
         """A link inside the current paragraph."""

@@ -104,6 +104,8 @@ class _Content:
             self._markup.text(text)
 
     def _end_link(self) -> None:
+        if not self._url:
+            return
         anchor = "".join(self._anchor)
         if "://" in self._url:
             self._markup.link(self._url, anchor)

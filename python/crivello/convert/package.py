@@ -85,6 +85,14 @@ class Package:
         return found
 
 
+class _LocalNames(dict[str, str]):
+    """Names without their prefixes, computed once each."""
+
+    def __missing__(self, name: str) -> str:
+        short = self[name] = name.rpartition(":")[2]
+        return short
+
+
 def parse(
     pieces: Iterable[bytes],
     start: Callable[[str, dict[str, str]], object] | None = None,
@@ -100,31 +108,33 @@ def parse(
     parser = expat.ParserCreate(charset)
     parser.buffer_text = True
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-    # Names with a dozen prefixes come by the million.
-    known: dict[str, str] = {}
-
-    def local(name: str) -> str:
-        short = known.get(name)
-        if short is None:
-            short = known[name] = name.rpartition(":")[2]
-        return short
+    # Elements come by the million, with few names and few sets of attributes.
+    names = _LocalNames()
+    shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     if start is not None:
         begin = start
 
         def started(name: str, attributes: dict[str, str]) -> None:
-            named = {local(key): value for key, value in attributes.items()} if attributes else {}
-            if len(named) < len(attributes):
-                # An id and the id of a relationship: the second one has a prefix, and is meant.
-                named |= {local(key): value for key, value in attributes.items() if ":" in key}
-            begin(local(name), named)
+            if attributes:
+                keys = tuple(attributes)
+                shape = shapes.get(keys)
+                if shape is None:
+                    shape = shapes[keys] = tuple(names[key] for key in keys)
+                named = dict(zip(shape, attributes.values(), strict=True))
+                if len(named) < len(keys):
+                    # An id and the id of a relationship: the second one has a prefix, and is meant.
+                    named |= {names[key]: value for key, value in attributes.items() if ":" in key}
+                begin(names[name], named)
+            else:
+                begin(names[name], attributes)
 
         parser.StartElementHandler = started
     if end is not None:
         finish = end
 
         def ended(name: str) -> None:
-            finish(local(name))
+            finish(names[name])
 
         parser.EndElementHandler = ended
     if text is not None:
