@@ -4,20 +4,18 @@
 //! A `.warc.zst` file may begin with a dictionary for all its frames, in a skippable frame with the magic
 //! number 0x184D2A5D, itself compressed or not.
 //!
-//! Memory: one window of 256 KiB of the file, and the decoder's: 32 KiB for gzip, for Zstandard the frame's
-//! window, at most 128 MiB.
+//! Memory: one window of 256 KiB of the file, and the decoder's: for Zstandard the frame's window, at most 128 MiB.
 //!
 //! Source: <https://iipc.github.io/warc-specifications/specifications/warc-zstd/>.
 
 use std::io::{self, BufRead, Read};
 
-use flate2::{Decompress, FlushDecompress, Status};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, Dictionary, FrameDecoder};
 
+use super::gzip::{self, Gzip};
 use super::raw::Raw;
 
-const GZIP: &[u8] = &[0x1f, 0x8b, 0x08];
 const ZSTANDARD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// The skippable frame of a dictionary.
 const DICTIONARY: &[u8] = &[0x5d, 0x2a, 0x4d, 0x18];
@@ -25,7 +23,8 @@ const DICTIONARY: &[u8] = &[0x5d, 0x2a, 0x4d, 0x18];
 const RAW_DICTIONARY: &[u8] = &[0x37, 0xa4, 0x30, 0xec];
 /// The largest dictionary that is read.
 const LARGEST_DICTIONARY: u64 = 16 << 20;
-const GZIP_WINDOW: u8 = 15;
+/// As many bytes as a read asks for.
+const CHUNK: usize = 1 << 16;
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +39,7 @@ pub enum Compression {
 
 enum Decoder {
     Plain,
-    Gzip(Box<Decompress>),
+    Gzip(Box<Gzip>),
     Zstandard(Box<FrameDecoder>),
 }
 
@@ -59,8 +58,8 @@ impl Members {
     /// the member at `from`.
     pub fn open(mut raw: Raw, from: Option<u64>) -> io::Result<Members> {
         let first = raw.fill_buf()?;
-        let decoder = if first.starts_with(GZIP) {
-            Decoder::Gzip(Box::new(Decompress::new_gzip(GZIP_WINDOW)))
+        let decoder = if first.starts_with(gzip::MAGIC) {
+            Decoder::Gzip(Box::new(Gzip::new()))
         } else if first.starts_with(DICTIONARY) {
             let mut decoder = Box::new(FrameDecoder::new());
             let dictionary = Dictionary::decode_dict(&dictionary(&mut raw)?).map_err(io::Error::other)?;
@@ -110,41 +109,37 @@ impl Members {
         self.raw.end()
     }
 
-    /// The next bytes of a member, never of two; none at the end of the file.
-    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            if !self.inside && !self.enter()? {
-                return Ok(0);
+    /// Appends the next bytes of a member, never of two, and returns their number; none at the end of the file.
+    pub fn read(&mut self, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        let before = bytes.len();
+        while bytes.len() == before {
+            if !self.inside && !self.enter(bytes)? {
+                break;
             }
-            let (read, ended) = self.decode(buffer)?;
-            if ended {
+            if self.inside && self.decode(bytes)? {
                 self.inside = false;
             }
-            if read > 0 || matches!(self.decoder, Decoder::Plain) {
-                return Ok(read);
-            }
         }
+        Ok(bytes.len() - before)
     }
 
-    /// Begins the next member; `false` at the end of the file.
-    fn enter(&mut self) -> io::Result<bool> {
+    /// Begins the next member, and decodes it if that can be done in one piece; `false` at the end of the file.
+    fn enter(&mut self, bytes: &mut Vec<u8>) -> io::Result<bool> {
         loop {
-            let offset = self.raw.position();
+            // Some writers fill the file up with zeros.
+            while matches!(self.decoder, Decoder::Gzip(_))
+                && let Some(zeros) = padding(self.raw.fill_buf()?)
+            {
+                self.raw.consume(zeros);
+            }
             if self.raw.fill_buf()?.is_empty() {
                 return Ok(false);
             }
+            let offset = self.raw.position();
+            let mut is_whole = false;
             match &mut self.decoder {
                 Decoder::Plain => {}
-                Decoder::Gzip(decoder) => {
-                    // Some writers fill the file up with zeros.
-                    while let Some(zeros) = padding(self.raw.fill_buf()?) {
-                        self.raw.consume(zeros);
-                    }
-                    if self.raw.fill_buf()?.is_empty() {
-                        return Ok(false);
-                    }
-                    **decoder = Decompress::new_gzip(GZIP_WINDOW);
-                }
+                Decoder::Gzip(gzip) => is_whole = gzip.begin(&mut self.raw, bytes)?.is_some(),
                 Decoder::Zstandard(decoder) => match decoder.init(&mut self.raw) {
                     Ok(()) => {}
                     Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
@@ -157,36 +152,29 @@ impl Members {
                     Err(error) => return Err(io::Error::other(error)),
                 },
             }
-            (self.last, self.inside) = (offset, true);
+            (self.last, self.inside) = (offset, !is_whole);
             return Ok(true);
         }
     }
 
     /// Decodes some bytes of the current member, and says whether it ended.
-    fn decode(&mut self, buffer: &mut [u8]) -> io::Result<(usize, bool)> {
+    fn decode(&mut self, bytes: &mut Vec<u8>) -> io::Result<bool> {
         match &mut self.decoder {
-            Decoder::Plain => Ok((self.raw.read(buffer)?, false)),
-            Decoder::Gzip(decoder) => {
-                let input = self.raw.fill_buf()?;
-                if input.is_empty() {
-                    return Err(io::ErrorKind::UnexpectedEof.into());
-                }
-                let (before_in, before_out) = (decoder.total_in(), decoder.total_out());
-                let status = decoder.decompress(input, buffer, FlushDecompress::None);
-                let (read, written) = (decoder.total_in() - before_in, decoder.total_out() - before_out);
-                self.raw.consume(read as usize);
-                let status = status.map_err(io::Error::other)?;
-                if read == 0 && written == 0 && status != Status::StreamEnd {
-                    return Err(io::Error::other("it does not decompress"));
-                }
-                Ok((written as usize, status == Status::StreamEnd))
+            Decoder::Plain => {
+                let read = self.raw.by_ref().take(CHUNK as u64).read_to_end(bytes)?;
+                Ok(read == 0)
             }
+            Decoder::Gzip(gzip) => gzip.stream(&mut self.raw, bytes),
             Decoder::Zstandard(decoder) => {
                 while decoder.can_collect() == 0 && !decoder.is_finished() {
                     let strategy = BlockDecodingStrategy::UptoBlocks(1);
                     decoder.decode_blocks(&mut self.raw, strategy).map_err(io::Error::other)?;
                 }
-                let read = decoder.read(buffer)?;
+                let before = bytes.len();
+                bytes.resize(before + CHUNK, 0);
+                let read = decoder.read(&mut bytes[before..]);
+                bytes.truncate(before + *read.as_ref().unwrap_or(&0));
+                read?;
                 let ended = decoder.is_finished() && decoder.can_collect() == 0;
                 if ended
                     && let Some(written) = decoder.get_checksum_from_data()
@@ -194,7 +182,7 @@ impl Members {
                 {
                     return Err(io::Error::other("a frame does not match its checksum"));
                 }
-                Ok((read, ended))
+                Ok(ended)
             }
         }
     }
@@ -204,15 +192,14 @@ impl Members {
     pub fn resynchronise(&mut self, after: u64, begins: impl Fn(&[u8]) -> bool) -> io::Result<bool> {
         let magic = match self.decoder {
             Decoder::Plain => b"WARC/".as_slice(),
-            Decoder::Gzip(_) => GZIP,
+            Decoder::Gzip(_) => gzip::MAGIC,
             Decoder::Zstandard(_) => ZSTANDARD,
         };
         let mut from = after;
         while let Some(candidate) = self.raw.find(magic, from)? {
             self.seek(candidate);
-            let mut first = [0; 16];
-            let begun = self.read(&mut first);
-            if matches!(begun, Ok(read) if begins(&first[..read])) {
+            let mut first = Vec::new();
+            if self.read(&mut first).is_ok() && begins(&first) {
                 self.seek(candidate);
                 return Ok(true);
             }

