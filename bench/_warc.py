@@ -1,7 +1,7 @@
 """WARC writing and reading beside FastWARC, on the same pages: used by the part ``store``.
 
-Both read gzip members and hand out every body; with digests verified and without. Both write gzip members, with the payload
-and block digests, FastWARC at the level nearest to ours.
+Both read the same file and hand out every body; with digests verified and without. Both write a gzip member for each record,
+with the payload and block digests, FastWARC at the level nearest to ours.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ def write_theirs(pages: list[Page], path: Path) -> None:
             record.headers["WARC-Target-URI"] = url
             record.set_bytes_content(head + body)
             record.write(writer, checksum_data=True)
+            writer.finish()
         writer.close()
 
 
