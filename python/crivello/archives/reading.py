@@ -8,7 +8,8 @@ from pathlib import Path
 
 from crivello._core import ArchiveReader, ArchiveRecord
 
-_BATCH = 1 << 22
+# A batch that stays in the cache of the processor.
+_BATCH = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
