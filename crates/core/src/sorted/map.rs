@@ -193,7 +193,7 @@ impl SortedMap {
             let Shared { folder, options, cache, .. } = &*shared;
             let mut writer = RunWriter::create(folder, options, number)?;
             for (key, value) in memory.range(&[], None) {
-                writer.add(key, value.as_deref())?;
+                writer.add(key, value)?;
             }
             writer.finish(folder, options, cache, 0)
         })?);

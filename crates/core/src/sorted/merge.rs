@@ -2,13 +2,13 @@
 //!
 //! A binary heap of the sources by key, then by age: an entry costs log k comparisons.
 
-use std::collections::btree_map::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Options;
 use super::cache::Cache;
+use super::memory::Entries;
 use super::run::{Cursor, Reading, Run, RunWriter};
 use crate::{Error, Result};
 
@@ -21,16 +21,16 @@ type Entry<'a> = (&'a [u8], Option<&'a [u8]>);
 /// Entries in key order.
 pub enum Source<'a> {
     /// A memory table, and its current entry.
-    Memory(Range<'a, Box<[u8]>, Option<Box<[u8]>>>, Option<Entry<'a>>),
+    Memory(Entries<'a>, Option<Entry<'a>>),
     /// A run.
     Run(Cursor),
 }
 
 impl<'a> Source<'a> {
     /// The entries of a range of a memory table.
-    pub fn memory(mut range: Range<'a, Box<[u8]>, Option<Box<[u8]>>>) -> Source<'a> {
-        let first = range.next();
-        Source::Memory(range, first.map(|(key, value)| (&**key, value.as_deref())))
+    pub fn memory(mut entries: Entries<'a>) -> Source<'a> {
+        let first = entries.next();
+        Source::Memory(entries, first)
     }
 
     fn entry(&self) -> Option<Entry<'_>> {
@@ -42,8 +42,8 @@ impl<'a> Source<'a> {
 
     fn advance(&mut self) -> Result<()> {
         match self {
-            Source::Memory(range, entry) => {
-                *entry = range.next().map(|(key, value)| (&**key, value.as_deref()));
+            Source::Memory(entries, entry) => {
+                *entry = entries.next();
                 Ok(())
             }
             Source::Run(cursor) => cursor.advance(),

@@ -32,7 +32,7 @@ impl Tablets<'_> {
             tablet.entries += entries;
         }
         for (key, value) in self.1.range(from, to) {
-            tablet.bytes += (key.len() + value.as_ref().map_or(0, |value| value.len())) as u64;
+            tablet.bytes += (key.len() + value.map_or(0, <[u8]>::len)) as u64;
             tablet.entries += 1;
         }
         Ok(tablet)
@@ -55,7 +55,7 @@ impl Tablets<'_> {
             run.pieces(|last, pointer| pieces.push((last.to_vec(), pointer.bytes)))?;
         }
         for (key, value) in self.1.range(&[], None) {
-            pieces.push((key.to_vec(), (key.len() + value.as_ref().map_or(0, |value| value.len())) as u64));
+            pieces.push((key.to_vec(), (key.len() + value.map_or(0, <[u8]>::len)) as u64));
         }
         pieces.sort();
         let whole: u64 = pieces.iter().map(|(_, bytes)| bytes).sum();

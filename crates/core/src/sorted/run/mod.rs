@@ -28,6 +28,7 @@ mod ranges;
 mod verify;
 mod writer;
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -51,6 +52,14 @@ const TRAILER: usize = 8;
 const GUESS: usize = 512;
 /// No tree is higher: with 4 KiB an index block has at least two entries even of the longest keys.
 const HIGHEST: u64 = 40;
+
+/// A longer buffer is not kept for the next look-up.
+const LONGEST_KEPT: usize = 1 << 17;
+
+thread_local! {
+    /// A block as it is in the file; reused between look-ups.
+    static SEALED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Where a block is, and what is below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -197,9 +206,16 @@ impl Run {
         if let Some(block) = self.cache.get(key) {
             return Ok(block);
         }
-        let mut sealed = vec![0; self.checked_length(pointer)?];
-        self.read(&mut sealed, pointer.offset)?;
-        let block = Arc::new(self.open_block(pointer, &sealed)?);
+        let length = self.checked_length(pointer)?;
+        let opened = SEALED.with_borrow_mut(|sealed| {
+            sealed.resize(length, 0);
+            let block = self.read(sealed, pointer.offset).and_then(|()| self.open_block(pointer, sealed));
+            if length > LONGEST_KEPT {
+                *sealed = Vec::new();
+            }
+            block
+        });
+        let block = Arc::new(opened?);
         self.cache.insert(key, &block);
         Ok(block)
     }
