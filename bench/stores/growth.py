@@ -19,32 +19,37 @@ from bench.stores._driver import store
 from bench.stores.engines import ROWS
 
 BUDGET = 512
+DISTANCES = {"near-duplicates looked for": 3, "exact duplicates only": 0}
+"""The largest distance of near-duplicates."""
 PLOT = Path(__file__).parents[1] / "results" / "store_growth.png"
 
 Point = dict[str, Any]
 
 
 def measure() -> Iterator[Measurement]:
+    curves = {name: grow(distance) for name, distance in DISTANCES.items()}
+    plot(curves)
+    for name, points in curves.items():
+        what = f"{ROWS / 1e6:g} M pages, {name}"
+        tenth = max(len(points) // 10, 1)
+        for clock, unit in (("seconds", "pages/s"), ("cpu", "pages/CPU s")):
+            start, end = rate(points[:tenth], clock), rate(points[-tenth - 1 :], clock)
+            yield Measurement(f"{what}: the last tenth", end, "the first tenth", start, unit, 0.5)
+        peak, middle = points[-1]["peak"], points[len(points) // 2]
+        yield Measurement(
+            f"{what}: peak of memory", peak, "what is asked", BUDGET, "MiB", 1, smaller_is_better=True
+        )
+        yield Measurement(
+            f"{what}: memory at the end", points[-1]["resident"], "in the middle", middle["resident"], "MiB"
+        )
+
+
+def grow(distance: int) -> list[Point]:
+    """Time and memory at each hundredth of the pages."""
     with new_folder() as folder:
-        printed = subprocess.check_output([store(), "grow", folder / "c", str(ROWS)], text=True)
-    points = [json.loads(line) for line in printed.splitlines()]
-    plot(points)
-    size = f"{ROWS / 1e6:g} M pages"
-    tenth = max(len(points) // 10, 1)
-    for what, unit in (("seconds", "pages/s"), ("cpu", "pages/CPU s")):
-        start, end = rate(points[:tenth], what), rate(points[-tenth - 1 :], what)
-        yield Measurement(f"{size}: the last tenth", end, "the first tenth", start, unit, 0.5)
-    peak = points[-1]["peak"]
-    yield Measurement(
-        f"{size}: peak of memory", peak, "what is asked", BUDGET, "MiB", 1, smaller_is_better=True
-    )
-    yield Measurement(
-        f"{size}: memory at the end",
-        points[-1]["resident"],
-        "in the middle",
-        points[len(points) // 2]["resident"],
-        "MiB",
-    )
+        command = [store(), "grow", folder / "c", str(ROWS), str(distance)]
+        printed = subprocess.check_output(command, text=True)
+    return [json.loads(line) for line in printed.splitlines()]
 
 
 def rate(points: list[Point], what: str) -> float:
@@ -53,18 +58,18 @@ def rate(points: list[Point], what: str) -> float:
     return float((points[-1]["rows"] - first["rows"]) / max(points[-1][what] - first[what], 1e-9))
 
 
-def plot(points: list[Point]) -> None:
+def plot(curves: dict[str, list[Point]]) -> None:
     """Plots rate and memory over the number of pages."""
     import matplotlib.pyplot as pyplot
 
     figure, (speed, memory) = pyplot.subplots(1, 2, figsize=(10, 4), layout="constrained")
-    sizes = [point["rows"] / 1e6 for point in points]
-    for what, label in (("seconds", "a second"), ("cpu", "a CPU second")):
-        pairs = zip([{"rows": 0, what: 0.0}, *points], points, strict=False)
-        speed.plot(sizes, [rate([before, after], what) for before, after in pairs], label=label)
-    memory.plot(sizes, [point["resident"] for point in points], label="memory")
+    for name, points in curves.items():
+        sizes = [point["rows"] / 1e6 for point in points]
+        pairs = zip([{"rows": 0, "cpu": 0.0}, *points], points, strict=False)
+        speed.plot(sizes, [rate([before, after], "cpu") for before, after in pairs], label=name)
+        memory.plot(sizes, [point["resident"] for point in points], label=name)
     memory.axhline(BUDGET, linestyle="--", label="budget")
-    for axes, title in ((speed, "pages"), (memory, "MiB")):
+    for axes, title in ((speed, "pages a CPU second"), (memory, "MiB of memory")):
         axes.set(title=title, xlabel="million pages", ylim=(0, None))
         axes.legend()
     PLOT.parent.mkdir(exist_ok=True)

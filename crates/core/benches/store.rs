@@ -6,7 +6,7 @@
 //! | `measure FOLDER N` | writes `N` rows to a table, commits every 100,000, looks some up and scans them all |
 //! | `open FOLDER` | counts the rows that a new process sees |
 //! | `pages FOLDER N` | writes `N` pages with records through the page store |
-//! | `grow FOLDER N` | writes `N` pages without records, and prints time and memory as it grows |
+//! | `grow FOLDER N [D]` | writes `N` pages without records, and prints time and memory as it grows; near-duplicates are those at distance `D` or less (default 3; 0: none are looked for) |
 //!
 //! Results are printed as JSON. `cpu` is the CPU time of all threads, without that of making the rows.
 
@@ -46,6 +46,8 @@ const READS: u64 = 50_000;
 const MEMORY: usize = 128 << 20;
 /// One page in this many is a duplicate of a recent one, and one a near-duplicate.
 const COPIES: u64 = 50;
+/// The largest distance of near-duplicates.
+const DISTANCE: u32 = 3;
 /// How much of the journal is kept behind the writer: the rows of recent originals.
 const JOURNAL: u64 = 1 << 30;
 /// The section `[store]` of the settings.
@@ -63,12 +65,13 @@ fn main() -> Result<()> {
             println!("{told}");
             Ok(())
         }
-        ["pages", folder, count] => pages(Path::new(folder), number(count)?, true),
-        ["grow", folder, count] => pages(Path::new(folder), number(count)?, false),
-        _ => {
-            Err("usage: store rows N | measure FOLDER N | open FOLDER | pages FOLDER N | grow FOLDER N"
-                .into())
+        ["pages", folder, count] => pages(Path::new(folder), number(count)?, true, DISTANCE),
+        ["grow", folder, count] => pages(Path::new(folder), number(count)?, false, DISTANCE),
+        ["grow", folder, count, distance] => {
+            pages(Path::new(folder), number(count)?, false, distance.parse()?)
         }
+        _ => Err("usage: store rows N | measure FOLDER N | open FOLDER | pages FOLDER N | grow FOLDER N [D]"
+            .into()),
     }
 }
 
@@ -139,11 +142,11 @@ fn seen(folder: &Path) -> Result<usize> {
 }
 
 /// Writes pages through the page store.
-fn pages(folder: &Path, count: u64, with_records: bool) -> Result<()> {
+fn pages(folder: &Path, count: u64, with_records: bool, distance: u32) -> Result<()> {
     Collection::create(folder, "")?;
     let collection = Collection::write(folder)?;
     let settings: StoreSettings = serde_json::from_str(SETTINGS)?;
-    let mut store = PageStore::open(folder, &settings, "crivello bench", 3, &Pulse::STEADY)?;
+    let mut store = PageStore::open(folder, &settings, "crivello bench", distance, &Pulse::STEADY)?;
     let (mut spent, mut making) = (Duration::ZERO, 0.0);
     let step = (count / 100).max(COMMIT);
     for first in (0..count).step_by(BATCH as usize) {
