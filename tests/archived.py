@@ -43,6 +43,21 @@ def other(kind: str, url: str, block: bytes, fields: Mapping[str, str] | None = 
     return warc_record(kind, list(told.items()), b"", block)
 
 
+def revisit(url: str, of: str, date: str, **fields: str) -> bytes:
+    """A visit that found what another URL, or the same one, had before, as a gzip member; ``fields`` of the record have
+    underscores for hyphens, and one that is empty is left out."""
+    told = {
+        "WARC-Date": date,
+        "Content-Type": "application/http; msgtype=response",
+        "WARC-Profile": "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
+        "WARC-Refers-To-Target-URI": of,
+        "WARC-Refers-To-Date": "2024-05-01T12:00:00Z",
+        **{name.replace("_", "-"): value for name, value in fields.items()},
+    }
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nETag: x\r\n\r\n"
+    return other("revisit", url, head, {name: value for name, value in told.items() if value})
+
+
 def plain(members: bytes) -> bytes:
     """Records without their compression."""
     return gzip.decompress(members)

@@ -1,7 +1,7 @@
-"""A process that crawls, or visits its pages again and again, until somebody kills it.
+"""A process that crawls, visits its pages again and again, or imports files, until somebody kills it.
 
-It is started with the folder, the kind of its work, the file of hosts, the memory of the table in bytes, and the
-seeds.
+It is started with the folder, the kind of its work, the memory of the table in bytes, the file of hosts, and the
+seeds or files.
 """
 
 from __future__ import annotations
@@ -39,17 +39,20 @@ def visit_again(collection: Collection) -> None:
     crawler.Crawler(collection, revisits=urls).run()
 
 
-def work(folder: Path, kind: str, hosts_file: str, memory: int, seeds: list[str]) -> None:
-    """Crawls, and then, unless that is the work, visits what it has until it is killed."""
+def work(folder: Path, kind: str, memory: int, hosts_file: str, inputs: list[str]) -> None:
+    """Imports files; or crawls, and then, unless that is the work, visits what it has until it is killed."""
     chosen = settings_of(hosts_file)
     Collection.write(folder, settings=chosen, create=True).close()
     # Less memory than a user may ask for.
     chosen = msgspec.structs.replace(chosen, store=msgspec.structs.replace(chosen.store, memory=memory))
     with Collection.write(folder, settings=chosen) as collection:
-        crawler.crawl(collection, seeds)
+        if kind == "import":
+            collection.import_(inputs, progress=False)
+            return
+        crawler.crawl(collection, inputs)
         while kind != "crawl":
             visit_again(collection)
 
 
 if __name__ == "__main__":
-    work(Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5:])
+    work(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5:])

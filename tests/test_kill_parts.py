@@ -1,5 +1,5 @@
-"""SIGKILL while pages are archived, visited again, and while the runs of the table are merged: every committed
-version of every page is there once, and a check of the collection finds no damage.
+"""SIGKILL while pages are archived, converted, visited again and imported, and while the runs of the table are
+merged: every committed version of every page is there once, and a check of the collection finds no damage.
 
 ``CRIVELLO_TEST_KILLS`` says how many kills there are of each kind; 5 unless it is set.
 """
@@ -12,16 +12,20 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from crivello import Collection
+from tests.archived import response, revisit
 from tests.crawling import kill
 from tests.many_hosts import ManyHosts
+from tests.small_web import words
 
 KILLS = int(os.environ.get("CRIVELLO_TEST_KILLS", "5"))
 HOSTS, PAGES = 8, 15
+FILES, RECORDS = 6, 5
 Version = tuple[str, float, str | None]
 
 
@@ -31,6 +35,19 @@ class ChangingWeb(ManyHosts):
     def html(self, host: int, page: int) -> str:
         changed = f"<p>It was asked for {len(self)} times.</p>" if page % 2 else ""
         return super().html(host, page) + changed
+
+
+class WebOfDocuments(ManyHosts):
+    """Every second page is a document to be converted."""
+
+    def answer(self, host: int, target: bytes) -> tuple[int, bytes]:
+        page, answer = super().answer(host, target)
+        if page >= self.pages or page % 2 == 0:
+            return page, answer
+        links = "".join(f"[one](/page/{child}.html)\n" for child in (2 * page + 1, 2 * page + 2))
+        body = f"# Document {page} of host {host}\n\n{words(60, f'w{host}x{page}y')}\n\n{links}".encode()
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/markdown\r\nContent-Length: {len(body)}\r\n\r\n"
+        return page, head.encode() + body
 
 
 def versions(folder: Path) -> Counter[Version]:
@@ -53,44 +70,52 @@ def damage(folder: Path) -> list[str]:
     return [str(finding) for finding in found if finding.severity != "note"]
 
 
-def wait_until_asked(web: ManyHosts, how_many: int, process: subprocess.Popen[bytes]) -> None:
+def strike(arguments: list[object], progress: Callable[[], int], until: int) -> tuple[bool, str]:
+    """Starts a victim, and kills it as soon as its progress is seen to be this far: whether it had ended before, and
+    what it said."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.pages_victim", *map(str, arguments)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        cwd=Path(__file__).parent.parent,
+        start_new_session=True,
+    )
+    assert process.stderr is not None
     deadline = time.monotonic() + 60
-    while len(web) < how_many and process.poll() is None:
-        assert time.monotonic() < deadline, "it stands still"
-        time.sleep(0.001)
+    try:
+        while progress() < until and process.poll() is None:
+            assert time.monotonic() < deadline, "it stands still"
+            time.sleep(0.001)
+        has_ended = process.poll() is not None
+    finally:
+        kill(process)
+    with process.stderr as said:
+        return has_ended and process.returncode == 0, said.read().decode(errors="replace")
 
 
 @pytest.mark.parametrize(
     ("kind", "memory", "pages"),
-    [("crawl", 2**20, PAGES * KILLS), ("refresh", 2**20, PAGES), ("compact", 2**13, PAGES)],
+    [
+        ("crawl", 2**20, PAGES * KILLS),
+        ("convert", 2**20, PAGES * KILLS),
+        ("refresh", 2**20, PAGES),
+        ("compact", 2**13, PAGES),
+    ],
 )
 def test_a_kill_costs_no_committed_version(tmp_path: Path, kind: str, memory: int, pages: int) -> None:
     chance = random.Random(kind)
     folder = tmp_path / "c"
     before: Counter[Version] = Counter()
     grew = merged = 0
-    most = HOSTS * PAGES * (1 if kind == "crawl" else 3)
-    with ChangingWeb(HOSTS, pages, think=HOSTS / 400) as web:
+    goes_on = kind in ("refresh", "compact")
+    most = HOSTS * PAGES * (3 if goes_on else 1)
+    kind_of_web = WebOfDocuments if kind == "convert" else ChangingWeb
+    with kind_of_web(HOSTS, pages, think=HOSTS / 400) as web:
         hosts_file = web.write_hosts_file(tmp_path / "hosts")
-        victim = [sys.executable, "-m", "tests.pages_victim", str(folder), kind, str(hosts_file), str(memory)]
+        victim = [folder, "refresh" if goes_on else "crawl", memory, hosts_file, *web.seeds]
         for _ in range(KILLS):
-            since = len(web)
-            process = subprocess.Popen(
-                [*victim, *web.seeds],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                cwd=Path(__file__).parent.parent,
-                start_new_session=True,
-            )
-            try:
-                wait_until_asked(web, since + chance.randint(1, most), process)
-                has_ended = process.poll() is not None
-            finally:
-                kill(process)
-            assert process.stderr is not None
-            said = process.stderr.read().decode(errors="replace")
-            process.stderr.close()
-            assert not has_ended or (kind == "crawl" and process.returncode == 0), said
+            has_ended, said = strike(victim, web.__len__, len(web) + chance.randint(1, most))
+            assert "Traceback" not in said and not (has_ended and goes_on), said
             while web.busy:
                 time.sleep(0.001)
             after = versions(folder)
@@ -102,6 +127,49 @@ def test_a_kill_costs_no_committed_version(tmp_path: Path, kind: str, memory: in
             before = after
     assert grew >= KILLS // 3, "some runs lived to see a checkpoint"
     assert kind != "compact" or merged > 0
-    if kind != "crawl":
-        visits = Counter(url for url, _, _ in before)
-        assert max(visits.values()) > 1, "pages were visited again"
+    visits = Counter(url for url, _, _ in before)
+    assert not goes_on or max(visits.values()) > 1, "pages were visited again"
+    if kind == "convert":
+        texts = [Collection(folder).text(row) for row in Collection(folder).pages() if row.text_length]
+        assert len(texts) > KILLS and all("Document " in text for text in texts)
+
+
+def test_a_kill_while_importing_costs_and_doubles_nothing(tmp_path: Path) -> None:
+    chance = random.Random("import")
+    folder, files = tmp_path / "c", tmp_path / "files"
+    files.mkdir()
+    expected = set()
+    for number in range(FILES * KILLS):
+        host = f"http://h{number}.test/"
+        members = []
+        for page in range(RECORDS):
+            text = words(60, f"w{number}x{page}y")
+            members.append(response(f"{host}{page}", f"<title>{page}</title><p>{text}</p>"))
+            expected.add((f"{host}{page}", 1714564800.0))
+        members.append(revisit(f"{host}0", f"{host}0", "2024-05-02T12:00:00Z"))
+        expected.add((f"{host}0", 1714651200.0))
+        (files / f"{number:05}.warc.gz").write_bytes(b"".join(members))
+
+    def archived() -> int:
+        return sum(file.stat().st_size for file in folder.glob("archive/*"))
+
+    victim = [folder, "import", 2**20, "", *sorted(files.iterdir())]
+    most = sum(file.stat().st_size for file in files.iterdir()) // KILLS
+    before: Counter[Version] = Counter()
+    grew = 0
+    for _ in range(KILLS):
+        _, said = strike(victim, archived, archived() + chance.randint(1, most))
+        assert "Traceback" not in said, said
+        after = versions(folder)
+        assert before <= after, "what was committed stays"
+        assert damage(folder) == []
+        grew += after.total() > before.total()
+        before = after
+    assert grew >= KILLS // 3, "some runs lived to see a checkpoint"
+    has_ended, said = strike(victim, lambda: 0, 1)
+    assert has_ended, said
+    rows = Counter(
+        (row.url, row.fetched_at) for rows, _ in Collection(folder).table.batches() for row in rows
+    )
+    assert set(rows) == expected and set(rows.values()) == {1}
+    assert damage(folder) == []
