@@ -1,7 +1,7 @@
 """SIGKILL while pages are archived, converted, visited again and imported, and while the runs of the table are
 merged: every committed version of every page is there once, and a check of the collection finds no damage.
 
-``CRIVELLO_TEST_KILLS`` says how many kills there are of each kind; 5 unless it is set.
+``CRIVELLO_TEST_KILLS`` says how many kills there are of each kind, at most 10 of each collection; 5 unless it is set.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from tests.many_hosts import ManyHosts
 from tests.small_web import words
 
 KILLS = int(os.environ.get("CRIVELLO_TEST_KILLS", "5"))
+# The kills of each collection: all of it is checked after each of them.
+ROUNDS = list(enumerate(min(10, KILLS - start) for start in range(0, KILLS, 10)))
 HOSTS, PAGES = 8, 15
 FILES, RECORDS = 6, 5
 Version = tuple[str, float, str | None]
@@ -93,27 +95,25 @@ def strike(arguments: list[object], progress: Callable[[], int], until: int) -> 
         return has_ended and process.returncode == 0, said.read().decode(errors="replace")
 
 
+@pytest.mark.parametrize(("number", "kills"), ROUNDS)
 @pytest.mark.parametrize(
-    ("kind", "memory", "pages"),
-    [
-        ("crawl", 2**20, PAGES * KILLS),
-        ("convert", 2**20, PAGES * KILLS),
-        ("refresh", 2**20, PAGES),
-        ("compact", 2**13, PAGES),
-    ],
+    ("kind", "memory"), [("crawl", 2**20), ("convert", 2**20), ("refresh", 2**20), ("compact", 2**13)]
 )
-def test_a_kill_costs_no_committed_version(tmp_path: Path, kind: str, memory: int, pages: int) -> None:
-    chance = random.Random(kind)
+def test_a_kill_costs_no_committed_version(
+    tmp_path: Path, kind: str, memory: int, number: int, kills: int
+) -> None:
+    chance = random.Random(f"{kind} {number}")
     folder = tmp_path / "c"
     before: Counter[Version] = Counter()
     grew = merged = 0
     goes_on = kind in ("refresh", "compact")
     most = HOSTS * PAGES * (3 if goes_on else 1)
+    pages = PAGES * (1 if goes_on else kills)
     kind_of_web = WebOfDocuments if kind == "convert" else ChangingWeb
     with kind_of_web(HOSTS, pages, think=HOSTS / 400) as web:
         hosts_file = web.write_hosts_file(tmp_path / "hosts")
         victim = [folder, "refresh" if goes_on else "crawl", memory, hosts_file, *web.seeds]
-        for _ in range(KILLS):
+        for _ in range(kills):
             has_ended, said = strike(victim, web.__len__, len(web) + chance.randint(1, most))
             assert "Traceback" not in said and not (has_ended and goes_on), said
             while web.busy:
@@ -125,39 +125,40 @@ def test_a_kill_costs_no_committed_version(tmp_path: Path, kind: str, memory: in
             runs = Collection(folder).state("table").get("cells", {}).get("runs", []) if after else []
             merged = max([merged, *(run["level"] for run in runs)])
             before = after
-    assert grew >= KILLS // 3, "some runs lived to see a checkpoint"
+    assert grew >= kills // 3, "some runs lived to see a checkpoint"
     assert kind != "compact" or merged > 0
     visits = Counter(url for url, _, _ in before)
     assert not goes_on or max(visits.values()) > 1, "pages were visited again"
     if kind == "convert":
         texts = [Collection(folder).text(row) for row in Collection(folder).pages() if row.text_length]
-        assert len(texts) > KILLS and all("Document " in text for text in texts)
+        assert len(texts) > kills and all("Document " in text for text in texts)
 
 
-def test_a_kill_while_importing_costs_and_doubles_nothing(tmp_path: Path) -> None:
-    chance = random.Random("import")
+@pytest.mark.parametrize(("number", "kills"), ROUNDS)
+def test_a_kill_while_importing_costs_and_doubles_nothing(tmp_path: Path, number: int, kills: int) -> None:
+    chance = random.Random(f"import {number}")
     folder, files = tmp_path / "c", tmp_path / "files"
     files.mkdir()
     expected = set()
-    for number in range(FILES * KILLS):
-        host = f"http://h{number}.test/"
+    for file in range(FILES * kills):
+        host = f"http://h{file}.test/"
         members = []
         for page in range(RECORDS):
-            text = words(60, f"w{number}x{page}y")
+            text = words(60, f"w{file}x{page}y")
             members.append(response(f"{host}{page}", f"<title>{page}</title><p>{text}</p>"))
             expected.add((f"{host}{page}", 1714564800.0))
         members.append(revisit(f"{host}0", f"{host}0", "2024-05-02T12:00:00Z"))
         expected.add((f"{host}0", 1714651200.0))
-        (files / f"{number:05}.warc.gz").write_bytes(b"".join(members))
+        (files / f"{file:05}.warc.gz").write_bytes(b"".join(members))
 
     def archived() -> int:
-        return sum(file.stat().st_size for file in folder.glob("archive/*"))
+        return sum(one.stat().st_size for one in folder.glob("archive/*"))
 
     victim = [folder, "import", 2**20, "", *sorted(files.iterdir())]
-    most = sum(file.stat().st_size for file in files.iterdir()) // KILLS
+    most = sum(one.stat().st_size for one in files.iterdir()) // kills
     before: Counter[Version] = Counter()
     grew = 0
-    for _ in range(KILLS):
+    for _ in range(kills):
         _, said = strike(victim, archived, archived() + chance.randint(1, most))
         assert "Traceback" not in said, said
         after = versions(folder)
@@ -165,7 +166,7 @@ def test_a_kill_while_importing_costs_and_doubles_nothing(tmp_path: Path) -> Non
         assert damage(folder) == []
         grew += after.total() > before.total()
         before = after
-    assert grew >= KILLS // 3, "some runs lived to see a checkpoint"
+    assert grew >= kills // 3, "some runs lived to see a checkpoint"
     has_ended, said = strike(victim, lambda: 0, 1)
     assert has_ended, said
     rows = Counter(
