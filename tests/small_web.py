@@ -63,6 +63,7 @@ class Asked(NamedTuple):
     address: str
     connection: int
     headers: dict[str, str]
+    request: str
 
     @property
     def hit(self) -> Hit:
@@ -231,7 +232,9 @@ class _Handler(BaseHTTPRequestHandler):
         if answer.wait:
             time.sleep(answer.wait)
         address = self.request.getsockname()[0]
-        asked = Asked(start, time.time(), host, path, address, self.number, headers)
+        lines = [self.requestline, *(f"{name}: {value}" for name, value in self.headers.items()), "", ""]
+        request = "\r\n".join(lines)
+        asked = Asked(start, time.time(), host, path, address, self.number, headers, request)
         web.log.append(asked)
         self.wfile.write(answer.encoded())
         self.close_connection = bool(answer.cut) or answer.headers.get("Connection") == "close"

@@ -26,7 +26,8 @@ from crivello import Collection
 from crivello.archives import read
 from crivello.errors import InvalidArgument
 from tests.archived import real, response
-from tests.test_import import import_into, page, write
+from tests.small_web import words
+from tests.test_import import import_into, interrupted, page, write
 from tests.test_shell import complaint, crivello
 
 URL = "http://www.a.example/"
@@ -110,12 +111,31 @@ def test_what_comes_back_is_what_went_out(folder: Path, tmp_path: Path, name: st
 
 
 def test_real_archives_come_back(tmp_path: Path) -> None:
-    import_into(tmp_path / "c", real("iana.warc.gz"), real("whirlwind.warc.gz"))
-    exported(tmp_path / "c", tmp_path / "a.warc.gz")
-    import_into(tmp_path / "d", tmp_path / "a.warc.gz")
-    exported(tmp_path / "d", tmp_path / "b.warc.gz")
-    first = payloads(tmp_path / "a.warc.gz")
-    assert first == payloads(tmp_path / "b.warc.gz") and len(first) > 30
+    names = ("iana.warc.gz", "dupes.warc.gz", "whirlwind.warc.gz", "example-bad.warc.gz.bad")
+    import_into(tmp_path / "c", *map(real, names))
+    for flags in ((), ("--versions", "all")):
+        again = tmp_path / "-".join(("d", *flags))
+        exported(tmp_path / "c", tmp_path / "a.warc.gz", *flags)
+        assert not import_into(again, tmp_path / "a.warc.gz").unresolved
+        exported(again, tmp_path / "b.warc.gz", *flags)
+        first = payloads(tmp_path / "a.warc.gz")
+        assert first == payloads(tmp_path / "b.warc.gz") and len(first) > 30
+        ids = [dict(record.fields)["warc-record-id"] for record in read(tmp_path / "b.warc.gz")]
+        assert len(ids) == len(set(ids))
+
+
+def test_an_interrupted_export_leaves_nothing_and_can_be_repeated(tmp_path: Path) -> None:
+    members = [
+        response(f"{URL}{number}", page(f"Page {number}", text=words(60, f"w{number}x")))
+        for number in range(2000)
+    ]
+    import_into(tmp_path / "c", write(tmp_path / "a.warc.gz", *members))
+    for name in ("b.warc.gz", "b.warc.zst", "b.wacz"):
+        out = tmp_path / name
+        said = interrupted("export", tmp_path / "c", "--out", out, when=tmp_path / f"{name}.new")
+        assert said.endswith("stopped; nothing was written")
+        assert not list(tmp_path.glob("b.*"))
+    assert exported(tmp_path / "c", tmp_path / "b.warc.gz")["records"] == 2000
 
 
 def test_zstandard_has_its_dictionary_first(folder: Path, tmp_path: Path) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import hashlib
 import json
 import signal
 import subprocess
 import time
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +23,7 @@ from crivello.archives import Imported, read
 from crivello.errors import InvalidArgument
 from crivello.lab.web.pdf import write_pdf
 from crivello.store import Outcome
-from tests.archived import other, plain, real, response
+from tests.archived import other, plain, real, response, revisit
 from tests.small_web import words
 from tests.test_shell import CRIVELLO, complaint, crivello
 
@@ -141,19 +144,6 @@ def test_damage_is_told_with_its_offset_and_costs_one_record(tmp_path: Path) -> 
 
 
 def test_a_revisit_has_the_content_of_what_it_found_again(tmp_path: Path) -> None:
-    http = {"Content-Type": "application/http; msgtype=response"}
-    profile = "http://netpreserve.org/warc/1.1/revisit/"
-
-    def revisit(url: str, of: str, date: str) -> bytes:
-        fields = {
-            **http,
-            "WARC-Date": date,
-            "WARC-Profile": f"{profile}identical-payload-digest",
-            "WARC-Refers-To-Target-URI": of,
-            "WARC-Refers-To-Date": "2024-05-01T12:00:00Z",
-        }
-        return other("revisit", url, b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nETag: x\r\n\r\n", fields)
-
     file = write(
         tmp_path / "a.warc.gz",
         response(URL, page("First")),
@@ -161,14 +151,80 @@ def test_a_revisit_has_the_content_of_what_it_found_again(tmp_path: Path) -> Non
         revisit(f"{URL}copy", URL, "2024-05-03T12:00:00Z"),
         revisit(f"{URL}lost", "http://b.example/", "2024-05-03T12:00:00Z"),
     )
-    imported = import_into(tmp_path / "c", file)
-    assert imported.tally["revisits"] == 2 and imported.tally["revisits of what is not here"] == 1
+    done = crivello("import", tmp_path / "c", file, "--json")
+    told = json.loads(done.stdout)
+    assert told["records"]["revisits"] == 2 and told["records"]["revisits of what is not here"] == 1
+    assert told["unresolved"] == [{"url": f"{URL}lost", "refers_to": "http://b.example/"}]
+    assert (
+        f"warning: {URL}lost is a revisit of http://b.example/, which was not imported before it"
+        in done.stderr
+    )
     collection = Collection(tmp_path / "c")
     again, copy = collection.page(URL), collection.page(f"{URL}copy")
     assert again and (again.outcome, again.title) == (Outcome.NOT_MODIFIED, "First")
     assert again.fetched_at == 1714651200.0
     assert copy and (copy.title, copy.etag, copy.duplicate_of) == ("First", "x", URL)
     assert collection.record(copy).body == collection.record(again).body
+
+
+def test_a_revisit_is_resolved_by_date_and_by_payload(tmp_path: Path) -> None:
+    def sha1(body: str) -> bytes:
+        return hashlib.sha1(body.encode()).digest()
+
+    first, second = page("First"), page("Second")
+    digest = f"sha1:{base64.b32encode(sha1(first)).decode()}"
+    chunked = f"{len(second):x}\r\n{second}\r\n0\r\n\r\n"
+    nowhere = {"WARC_Refers_To_Date": "", "WARC_Refers_To_Target_URI": ""}
+    stated = {"WARC-Payload-Digest": f"sha1:{base64.b32encode(sha1(chunked)).decode()}"}
+    http = {"Content-Type": "application/http; msgtype=response"}
+    in_chunks = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n{chunked}"
+    members = {
+        # Not the newest version, but the one of that date.
+        "dated": revisit(f"{URL}dated", URL, "2024-05-04T12:00:00Z"),
+        # The identical payload of another URL, which is not named.
+        "same": revisit(f"{URL}same", "", "2024-05-04T12:00:00Z", WARC_Payload_Digest=digest, **nowhere),
+        "hexadecimal": revisit(
+            f"{URL}hexadecimal",
+            "",
+            "2024-05-04T12:00:00Z",
+            WARC_Payload_Digest=f"sha1:{sha1(first).hex()}",
+            **nowhere,
+        ),
+        # Some writers digest the chunks, too.
+        "chunks": revisit(
+            f"{URL}chunks",
+            "",
+            "2024-05-04T12:00:00Z",
+            WARC_Payload_Digest=stated["WARC-Payload-Digest"],
+            **nowhere,
+        ),
+        # The URL is known, and had something else.
+        "other": revisit(
+            f"{URL}other",
+            URL,
+            "2024-05-04T12:00:00Z",
+            WARC_Payload_Digest=f"sha1:{'A' * 32}",
+            WARC_Refers_To_Date="",
+        ),
+    }
+    file = write(
+        tmp_path / "a.warc.gz",
+        response(URL, first),
+        response(URL, page("Newer"), date="2024-05-03T12:00:00Z"),
+        other("response", f"{URL}second", in_chunks.encode(), {**http, **stated}),
+        *members.values(),
+    )
+    imported = import_into(tmp_path / "c", file)
+    assert (imported.pages, imported.tally["revisits"]) == (7, 4)
+    assert imported.unresolved == [(f"{URL}other", URL)]
+    collection = Collection(tmp_path / "c")
+    rows = {name: collection.page(f"{URL}{name}") for name in members}
+    titles = {name: row.title for name, row in rows.items() if row}
+    assert titles == {"dated": "First", "same": "First", "hexadecimal": "First", "chunks": "Second"}
+    for name, row in rows.items():
+        if row:
+            assert collection.record(row).body.decode() == (second if name == "chunks" else first)
+    assert not list((tmp_path / "c").rglob("payloads-*"))
 
 
 def test_documents_and_texts_without_a_response(tmp_path: Path) -> None:
@@ -312,25 +368,35 @@ def test_what_cannot_be_imported_says_why(tmp_path: Path, name: str, content: by
         import_into(tmp_path / "c", tmp_path / name)
 
 
+def interrupted(*arguments: str | Path, when: Path) -> str:
+    """Runs a command, and sends Ctrl-C as soon as a file or folder is there: what it said, which is a sentence."""
+    process = subprocess.Popen(
+        [str(CRIVELLO), *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    while not when.exists():
+        assert process.poll() is None
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    written, said = process.communicate(timeout=60)
+    assert (process.returncode, written) == (130, ""), said
+    [sentence] = said.splitlines()
+    return sentence
+
+
 def test_an_interrupted_import_goes_on(tmp_path: Path) -> None:
-    pages = 3000
+    pages = 2500
     members = [
-        response(f"{URL}{number}", page(f"Page {number}", text=words(400, f"w{number}x")))
+        response(f"{URL}{number}", page(f"Page {number}", text=words(100, f"w{number}x")))
         for number in range(pages)
     ]
     file = write(tmp_path / "a.warc.gz", *members)
     folder = tmp_path / "c"
-    process = subprocess.Popen([str(CRIVELLO), "import", str(folder), str(file)], stderr=subprocess.PIPE)
-    while not (folder / "archive").exists() or not any((folder / "archive").iterdir()):
-        assert process.poll() is None
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
-    if process.returncode != 0:  # it may have been quicker than the signal
-        assert process.returncode == 130 and b"the same command goes on" in said
+    said = interrupted("import", folder, file, when=folder / "archive" / "crivello-00001.warc.gz")
+    assert said.endswith("stopped; the same command goes on")
+    before = [row.url for row in Collection(folder).pages()]
     imported = import_into(folder, file)
     rows = [row.url for row in Collection(folder).pages()]
-    assert len(rows) == len(set(rows)) == pages
+    assert len(before) < len(rows) == len(set(rows)) == pages and rows[: len(before)] == before
     assert imported.tally["stored before"] + imported.pages <= pages
 
 
@@ -352,7 +418,9 @@ def test_real_archives(tmp_path: Path) -> None:
     bad = real("example-bad.warc.gz.bad")
     with Collection.write(tmp_path / "c", create=True) as collection:
         imported = collection.import_([*files, bad], progress=False)
-        assert imported.files == 4 and not imported.damage
+        assert imported.files == 4 and not imported.damage and not imported.unresolved
+        [note] = imported.notes
+        assert (note.file, note.offset) == (str(bad), 0) and "has several records" in note.reason
         assert imported.tally["revisits"] > 20
         collection.index(progress=False)
         assert collection.search("root zone database").hits[0].url.startswith("http://www.iana.org/")
@@ -361,5 +429,33 @@ def test_real_archives(tmp_path: Path) -> None:
         )
         assert collection.page("http://example.com/?example=1")
         urls = {row.url for row in collection.pages()}
+        assert [str(finding) for finding in collection.check(progress=False)] == []
     chosen = import_into(tmp_path / "d", real("iana.cdxj"))
     assert chosen.pages and {row.url for row in Collection(tmp_path / "d").pages()} <= urls
+
+
+def kept(folder: Path) -> set[tuple[str, float]]:
+    return {(row.url, row.fetched_at) for rows, _ in Collection(folder).table.batches() for row in rows}
+
+
+def test_damage_to_a_real_archive_costs_what_is_damaged(tmp_path: Path) -> None:
+    whole = real("iana.warc.gz")
+    import_into(tmp_path / "whole", whole)
+    hurt = [record for record in read(whole) if record.kind == "response" and len(record.block) > 3000]
+    first, second = hurt[len(hurt) // 3], hurt[len(hurt) // 2]
+    content = bytearray(whole.read_bytes())
+    for offset in (first.offset + 900, second.offset + 1200):
+        content[offset : offset + 40] = b"\0" * 40
+    file = write(tmp_path / "damaged.warc.gz", bytes(content))
+    imported = import_into(tmp_path / "damaged", file)
+    assert [one.offset for one in imported.damage] == [first.offset, second.offset]
+    lost = kept(tmp_path / "whole") - kept(tmp_path / "damaged")
+    assert {(first.url, first.date), (second.url, second.date)} <= {
+        (url, f"{datetime.fromtimestamp(when, UTC):%Y-%m-%dT%H:%M:%SZ}") for url, when in lost
+    }
+    # The others are revisits of these two.
+    assert len(lost) == 2 + imported.tally["revisits of what is not here"]
+    assert {url for url, _ in lost} == {first.url, second.url}
+    with Collection.write(tmp_path / "damaged") as collection:
+        collection.index(progress=False)
+        assert collection.search("root zone database").hits

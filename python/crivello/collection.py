@@ -417,12 +417,17 @@ class Collection:
                 since=since.timestamp() if isinstance(since, datetime) else since,
                 versions=versions,
                 compression=compression,
-                on_progress=lambda done, total: shown.at(done / max(1, total), done),
+                on_progress=shown.at,
             )
 
-    def captures(self, rows: Sequence[Row]) -> list[_core.ArchivedRecord]:
-        """The WARC records of rows as they lie in the archive, compressed: of the pages, and of their converted texts."""
-        return self._native.captures(list(rows))
+    def captures(self, rows: Sequence[Row], *, of_visits: bool = False) -> list[_core.ArchivedRecord]:
+        """The WARC records of rows as they lie in the archive, compressed: of the pages, of the requests, and of
+        converted texts.
+
+        ``of_visits`` gives what each visit left there, so that the rows of all versions have each record once: of one
+        that found the page unchanged only the record that says so.
+        """
+        return self._native.captures(list(rows), of_visits)
 
     def index(
         self, *, rebuild: bool = False, merge: bool = False, progress: bool = True, **settings: Any

@@ -51,7 +51,7 @@ const DISTANCE: u32 = 3;
 /// How much of the journal is kept behind the writer: the rows of recent originals.
 const JOURNAL: u64 = 1 << 30;
 /// The section `[store]` of the settings.
-const SETTINGS: &str = r#"{"memory": 134217728, "versions": 10, "keep": 0.0}"#;
+const SETTINGS: &str = r#"{"memory": 134217728, "versions": 10, "keep": 0.0, "requests": false}"#;
 
 fn main() -> Result<()> {
     // `cargo bench` adds `--bench` after our own arguments.

@@ -74,6 +74,12 @@ impl ArchiveReader {
         (offset, ordinal)
     }
 
+    /// The offset of a compressed member that was found to have several records.
+    #[getter]
+    fn shared_member(&self) -> Option<u64> {
+        locked(&self.reader).shared_member()
+    }
+
     /// The number of bytes read, and of all.
     #[getter]
     fn progress(&self) -> (u64, u64) {
@@ -189,7 +195,7 @@ impl Import {
                 None if as_text => Content::Text(body),
                 None => Content::Resource { media_type, body },
             };
-            Given { url, when, address: None::<IpAddr>, content }
+            Given { url, when, address: None::<IpAddr>, payload: None, content }
         };
         let pages = pages.into_iter().map(given).collect();
         enter_showing(py, None, |pulse| locked(&self.0).add(pages, pulse))
@@ -199,6 +205,12 @@ impl Import {
     #[getter]
     fn tally(&self) -> BTreeMap<&'static str, u64> {
         locked(&self.0).tally().clone()
+    }
+
+    /// The revisits that were not resolved: the URL of each, and the URL that it refers to.
+    #[getter]
+    fn unresolved(&self) -> Vec<(String, String)> {
+        locked(&self.0).unresolved().to_vec()
     }
 
     /// Makes everything durable: the files to commit, and the state to save as JSON; `is_last` leaves nothing in
@@ -224,6 +236,11 @@ impl ArchivedRecord {
     #[getter]
     fn offset(&self) -> u64 {
         self.0.offset
+    }
+
+    #[getter]
+    fn kind(&self) -> &str {
+        &self.0.kind
     }
 
     #[getter]

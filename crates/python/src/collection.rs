@@ -54,6 +54,10 @@ impl Layout {
     #[classattr]
     const PROGRESS: &str = layout::PROGRESS;
     #[classattr]
+    const HOSTS: &str = layout::HOSTS;
+    #[classattr]
+    const RUN: &str = layout::RUN;
+    #[classattr]
     const PARTS: [&str; 6] = layout::PARTS;
 
     #[staticmethod]
@@ -137,7 +141,15 @@ row! {
     texts: url title detail;
     maybe: content_type digest language redirect duplicate_of near_duplicate_of canonical etag last_modified address payload;
     numbers: depth: u32, fetched_at: f64, content_at: f64, status: Option<u16>, simhash: Option<u64>, noindex: bool, file: u32, offset: u64,
-    length: u64, text_file: u32, text_offset: u64, text_length: u64, attempts: u32, seconds: f32,;
+    length: u64, text_file: u32, text_offset: u64, text_length: u64, visit_file: u32, visit_offset: u64, visit_length: u64, attempts: u32, seconds: f32,;
+
+    /// The header of the journal; and a row with nothing in it as a MessagePack map, which has the names of the fields
+    /// in their order.
+    #[staticmethod]
+    fn format(py: Python<'_>) -> PyResult<(Bound<'_, PyBytes>, Bound<'_, PyBytes>)> {
+        let blank = enter(py, |_| collection::Row::blank())?;
+        Ok((PyBytes::new(py, &collection::ROW_FORMAT.header()), PyBytes::new(py, &blank)))
+    }
 
     #[getter]
     fn outcome<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -274,15 +286,21 @@ impl Collection {
         self.0.snapshot().committed_at()
     }
 
-    /// The records of rows as they lie in the archive: of the pages, and of their converted texts.
-    fn captures(&self, py: Python<'_>, rows: Vec<PyRef<'_, Row>>) -> PyResult<Vec<ArchivedRecord>> {
+    /// The records of rows as they lie in the archive: of the pages or of the visits, of the requests, and of converted
+    /// texts.
+    fn captures(
+        &self,
+        py: Python<'_>,
+        rows: Vec<PyRef<'_, Row>>,
+        of_visits: bool,
+    ) -> PyResult<Vec<ArchivedRecord>> {
         let rows: Vec<collection::Row> = rows.iter().map(|row| row.0.clone()).collect();
         let captures = enter(py, |pulse| {
             let snapshot = self.0.snapshot();
             let mut captures = Vec::with_capacity(rows.len());
             for row in &rows {
                 pulse.beat()?;
-                captures.append(&mut snapshot.captures(row)?);
+                captures.append(&mut snapshot.captures(row, of_visits)?);
             }
             Ok(captures)
         })?;

@@ -47,7 +47,8 @@ _ENDINGS = {
     ".parquet": "parquet",
     ".ciff": "ciff",
 }
-Progress = Callable[[int, int], object]
+Progress = Callable[[float, int], object]
+"""Called with the fraction that is done, and the number of rows."""
 
 _BATCH = 200
 _DICTIONARY_BYTES = 112_640
@@ -113,13 +114,15 @@ class Chosen:
     on_progress: Progress | None = None
 
     def rows(self) -> Iterator[Row]:
-        """The rows, in the order in which they were stored."""
-        total = len(self.collection.pages())
-        for number, row in enumerate(self.collection.pages(), start=1):
-            if self.on_progress and number % _BATCH == 0:
-                self.on_progress(number, total)
-            if row.fetched_at >= self.since and self._is_of_site(row.url) and self._is_wanted(row):
-                yield row
+        """The rows, in the order in which they were stored: what a revisit refers to comes before it."""
+        total, count = self.collection.length(Layout.ROWS), 0
+        for rows, end in self.collection.table.batches(newest=not self.all_versions):
+            for row in rows:
+                if row.fetched_at >= self.since and self._is_of_site(row.url):
+                    yield row
+                    count += 1
+            if self.on_progress:
+                self.on_progress(end / total, count)
 
     def _is_of_site(self, url: str) -> bool:
         if not self.site:
@@ -131,14 +134,11 @@ class Chosen:
             or host.split(":")[0].endswith(f".{self.site}")
         )
 
-    def _is_wanted(self, row: Row) -> bool:
-        return self.all_versions or self.collection.table.get(row.url) == row
-
     def records(self) -> Iterator[ArchivedRecord]:
         """The records of the rows."""
         rows = iter(self.rows())
         while batch := list(islice(rows, _BATCH)):
-            yield from self.collection.captures(batch)
+            yield from self.collection.captures(batch, of_visits=self.all_versions)
 
 
 def export(
@@ -203,7 +203,7 @@ def _introduction(chosen: Chosen, filename: str) -> bytes:
 
 
 def _members(chosen: Chosen, filename: str) -> Iterator[tuple[ArchivedRecord | None, bytes]]:
-    """The gzip members of a WARC file."""
+    """The gzip members of a WARC file, each with the record that an index names."""
     yield None, _introduction(chosen, filename)
     for record in chosen.records():
         yield record, record.member
@@ -244,7 +244,7 @@ def _write_cdxj(chosen: Chosen, path: Path | None, _: str) -> int:
     count = 0
     with SortedLines() as lines:
         for record in chosen.records():
-            if record.mime != "unk" or record.status:
+            if record.kind != "request" and (record.mime != "unk" or record.status):
                 lines.add(cdxj.line(record, record.file, record.offset, len(record.member)))
                 count += 1
         with new_file(path) as out:

@@ -48,6 +48,8 @@ class Imported(Figures):
     tally: Counter[str] = field(default_factory=Counter)
     seeds: int = 0
     damage: list[Damage] = field(default_factory=list)
+    notes: list[Damage] = field(default_factory=list)
+    unresolved: list[tuple[str, str]] = field(default_factory=list)
     seconds: float = 0.0
 
     @property
@@ -78,6 +80,8 @@ class Imported(Figures):
             "records": dict(sorted(self.tally.items())),
             "seeds": self.seeds,
             "damage": [{"file": one.file, "offset": one.offset, "reason": one.reason} for one in self.damage],
+            "notes": [{"file": one.file, "offset": one.offset, "reason": one.reason} for one in self.notes],
+            "unresolved": [{"url": url, "refers_to": of} for url, of in self.unresolved],
             "seconds": round(self.seconds, 3),
         }
 
@@ -132,6 +136,7 @@ class Importer:
                     self._import(native, name, source, identity)
                 else:
                     self._add_seeds(source)
+                self.imported.unresolved = native.unresolved
                 self.imported.seconds = time.monotonic() - started
         return self.imported
 
@@ -163,6 +168,9 @@ class Importer:
     def _note(self, name: str, step: Step) -> None:
         left = _MOST_NAMED - len(self.imported.damage)
         self.imported.damage += [Damage(name, offset, reason) for offset, reason in step.damage[:left]]
+        if step.shared_member is not None and all(note.file != name for note in self.imported.notes):
+            reason = "its compressed member has several records, which an index of offsets cannot name"
+            self.imported.notes.append(Damage(name, step.shared_member, reason))
 
     def _checkpoint(
         self, native: _core.Import, state: dict[str, Any], finished: dict[str, Any] | None = None

@@ -36,12 +36,14 @@ _ZIM = b"ZIM\x04"
 
 @dataclass(slots=True)
 class Step:
-    """What a step came to: the position, the share that is done, and the damage that was met."""
+    """What a step came to: the position, the share that is done, the damage that was met, and the offset of a member
+    with several records."""
 
     position: Any
     done: int
     total: int
     damage: list[tuple[int, str]] = field(default_factory=list)
+    shared_member: int | None = None
 
 
 class Source(ABC):
@@ -68,7 +70,7 @@ class Archive(Source):
         ended = False
         while not ended:
             damage, ended = native.read(reader, _STEP)
-            yield Step(list(reader.position), *reader.progress, damage)
+            yield Step(list(reader.position), *reader.progress, damage, reader.shared_member)
 
 
 class Wacz(Source):
@@ -85,7 +87,9 @@ class Wacz(Source):
                     part = Archive(path, self.limit)
                     part.start, part.end = start, start + member.file_size
                     for step in part.steps(native, inner):
-                        yield Step([place, step.position], before + step.done, total, step.damage)
+                        yield Step(
+                            [place, step.position], before + step.done, total, step.damage, step.shared_member
+                        )
                 inner = None
 
 

@@ -12,6 +12,7 @@ import gzip
 import hashlib
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -78,15 +79,17 @@ def write(
     title: str,
 ) -> int:
     """Writes a file with these records, and the pages among these rows; returns the number of records."""
-    with new_file(path) as out, SortedLines() as lines:
+    with new_file(path) as out, SortedLines() as lines, ExitStack() as whole:
         package, offset, count = _Package(out), 0, 0
+        # Interrupted, it must not be ended after its file was closed.
+        whole.enter_context(package.zipped)
 
         def indexed() -> Iterator[bytes]:
             nonlocal offset, count
             for record, member in members:
-                if record is not None:
+                if record is not None and record.kind != "request":
                     lines.add(cdxj.line(record, Path(_ARCHIVE).name, offset, len(member)))
-                    count += 1
+                count += record is not None
                 offset += len(member)
                 yield member
 

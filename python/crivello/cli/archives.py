@@ -64,6 +64,12 @@ def import_(
         say(f"warning: {damage}")
     if (more := imported.tally["damaged"] - _SHOWN) > 0:
         say(f"warning: {more:,} more damaged places")
+    for note in imported.notes[:_SHOWN]:
+        say(f"note: {note}")
+    for url, of in imported.unresolved[:_SHOWN]:
+        say(f"warning: {url} is a revisit of {of}, which was not imported before it")
+    if (more := imported.tally["revisits of what is not here"] - _SHOWN) > 0:
+        say(f"warning: {more:,} more revisits of what is not here")
     if json:
         print_json({"collection": folder, **imported.to_dict()})
     else:
@@ -115,14 +121,18 @@ def export(
     from crivello._times import seconds_of
     from crivello.collection import Collection
 
-    exported = Collection(folder).export(
-        out,
-        format=format,
-        site=site,
-        since=seconds_of(since) if since else 0.0,
-        versions=versions,
-        compression=compression,
-    )
+    try:
+        exported = Collection(folder).export(
+            out,
+            format=format,
+            site=site,
+            since=seconds_of(since) if since else 0.0,
+            versions=versions,
+            compression=compression,
+        )
+    except KeyboardInterrupt:
+        say("stopped; nothing was written" if out != "-" else "stopped; what was written is not whole")
+        raise
     if json and out != "-":
         print_json({"collection": folder, **exported.to_dict()})
     elif out != "-":

@@ -480,6 +480,9 @@ class Store(msgspec.Struct, kw_only=True, frozen=True):
         float,
         _time(_STORING, "seconds for which the table keeps a version after its time; 0: for ever", ge=0),
     ] = 0.0
+    requests: Annotated[
+        bool, _is(_STORING, "archive the header of each request, as it was sent, beside its response")
+    ] = False
 
 
 _BUILDING = "Building"

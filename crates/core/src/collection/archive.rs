@@ -75,6 +75,11 @@ impl ArchiveWriter {
         Ok(Place { file, offset, length: record.len() as u64 })
     }
 
+    /// Appends a record to the file of the last one, directly behind it.
+    pub fn append_beside(&mut self, record: &[u8]) -> Result<()> {
+        self.files.append(record).map(drop)
+    }
+
     /// See [`RollingFile::flush`].
     pub fn flush(&mut self) -> Result<Flushed> {
         self.files.flush()

@@ -165,6 +165,29 @@ impl TableWriter {
         })
     }
 
+    /// The row at an offset of the journal; `None` if there is another cell.
+    pub fn row_at(&mut self, offset: u64) -> Result<Option<Row>> {
+        if offset >= self.flushed {
+            self.flushed = self.journal.flush()?;
+        }
+        let record = self.access.get(offset)?;
+        Ok(match decode(&self.path, offset, record.payload)? {
+            Entry::Visit(row) => Some(*row),
+            Entry::Cell(..) => None,
+        })
+    }
+
+    /// The offset of the next record of the journal.
+    pub fn position(&self) -> u64 {
+        self.journal.len()
+    }
+
+    /// Flushes the journal to the operating system, where it can be read; returns its length.
+    pub fn written(&mut self) -> Result<u64> {
+        self.flushed = self.journal.flush()?;
+        Ok(self.flushed)
+    }
+
     /// The number of URLs with a row.
     pub fn len(&self) -> u64 {
         self.urls

@@ -48,6 +48,9 @@ pub const IMPORTS: &str = "log/imports.jsonl";
 /// The crawl's progress at each checkpoint.
 pub const PROGRESS: &str = "log/progress.jsonl";
 
+/// How the names of runs end: the sorted files of the maps over the journal and over the log of hosts.
+pub const RUN: &str = ".run";
+
 /// A file of the archive.
 pub fn archive(number: u32) -> String {
     format!("archive/crivello-{number:05}.warc.gz")
@@ -55,27 +58,32 @@ pub fn archive(number: u32) -> String {
 
 /// A run of the table's cells.
 pub fn cells(number: u64) -> String {
-    format!("table/cells-{number:06}.run")
+    format!("table/cells-{number:06}{RUN}")
 }
 
 /// A run of the map from the signatures of pages to their rows.
 pub fn pages(number: u64) -> String {
-    format!("table/pages-{number:06}.run")
+    format!("table/pages-{number:06}{RUN}")
 }
 
 /// A run of the map from texts and hosts to the first row that has them.
 pub fn firsts(number: u64) -> String {
-    format!("table/firsts-{number:06}.run")
+    format!("table/firsts-{number:06}{RUN}")
 }
 
 /// A run of the map from hosts to their newest records.
 pub fn host_records(number: u64) -> String {
-    format!("frontier/hosts-{number:06}.run")
+    format!("frontier/hosts-{number:06}{RUN}")
 }
 
 /// A run of the map of fingerprints.
 pub fn near(number: u64) -> String {
-    format!("table/near-{number:06}.run")
+    format!("table/near-{number:06}{RUN}")
+}
+
+/// A run of the map of payloads, which an import makes and removes.
+pub fn payloads(number: u64) -> String {
+    format!("table/payloads-{number:06}{RUN}")
 }
 
 /// A file of the decision log.

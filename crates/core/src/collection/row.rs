@@ -146,6 +146,12 @@ pub struct Row {
     pub payload: Option<String>,
     /// When the content was last fetched, in seconds since 1970; 0: with this visit.
     pub content_at: f64,
+    /// The number of the archive file with the record of a visit that found the page unchanged.
+    pub visit_file: u32,
+    /// The offset of that record.
+    pub visit_offset: u64,
+    /// The length of that record; 0: there is none.
+    pub visit_length: u64,
 }
 
 impl Row {
@@ -183,6 +189,9 @@ impl Row {
             seconds: self.seconds,
             detail: self.detail,
             content_at: if before.content_at > 0.0 { before.content_at } else { before.fetched_at },
+            visit_file: self.visit_file,
+            visit_offset: self.visit_offset,
+            visit_length: self.visit_length,
             ..before
         }
     }
@@ -204,6 +213,18 @@ impl Row {
     pub fn text_place(&self) -> Option<Place> {
         let place = Place { file: self.text_file, offset: self.text_offset, length: self.text_length };
         (place.length > 0).then_some(place)
+    }
+
+    /// The location of the record of a visit that found the page unchanged; `None` for other visits.
+    pub fn visit_place(&self) -> Option<Place> {
+        let place = Place { file: self.visit_file, offset: self.visit_offset, length: self.visit_length };
+        (place.length > 0).then_some(place)
+    }
+
+    /// A row with nothing in it, as a MessagePack map: the names of the fields, in their order.
+    pub fn blank() -> crate::Result<Vec<u8>> {
+        rmp_serde::to_vec_named(&Row::default())
+            .map_err(|error| crate::Error::Invalid(format!("a row does not encode: {error}")))
     }
 
     /// Encodes the row for the table.

@@ -67,6 +67,8 @@ pub struct Parsed {
     pub row: Row,
     /// The record for the archive; `None` if a filter rejects the page.
     pub record: Option<Vec<u8>>,
+    /// The record of the request, if requests are kept.
+    pub request: Option<Vec<u8>>,
     /// The record with the text of a converted document.
     pub conversion: Option<Vec<u8>>,
     /// The digest and the SimHash of its text.

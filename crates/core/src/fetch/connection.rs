@@ -103,7 +103,7 @@ impl Connection {
             let closed = Failure::new(Class::Reset, "the connection is closed");
             return Err(Failure { stale: self.answered, ..closed });
         };
-        let response = self.exchange(&mut protocol, message, request.first_bytes).await?;
+        let response = self.exchange(&mut protocol, message, request).await?;
         *self.protocol.get_mut() = Some(protocol);
         self.answered = true;
         Ok(response)
@@ -113,13 +113,16 @@ impl Connection {
         &self,
         protocol: &mut Protocol,
         message: hyper::Request<Empty<hyper::body::Bytes>>,
-        first_bytes: Option<usize>,
+        request: &Request<'_>,
     ) -> Result<Response, Failure> {
+        let written = if request.noted { as_text(&message) } else { Vec::new() };
         let limits = &self.shared.options;
         let start = Instant::now();
         let total = start + limits.total_timeout;
         let before = protocol.received();
-        let head = timeout_at(total.min(start + limits.first_byte_timeout), protocol.send(message)).await;
+        let head =
+            timeout_at(total.min(start + limits.first_byte_timeout), protocol.send(message, request.noted))
+                .await;
         let head = match head {
             Ok(Ok(head)) => head,
             Ok(Err(error)) => {
@@ -148,7 +151,7 @@ impl Connection {
             let fields = head.headers.iter();
             fields.map(|(name, value)| (name.to_string(), value.as_bytes().to_vec())).collect()
         });
-        let (body, truncated) = timeout_at(total, self.body(protocol, body, first_bytes))
+        let (body, truncated) = timeout_at(total, self.body(protocol, body, request.first_bytes))
             .await
             .map_err(|_| Failure::late(Class::Timeout, "the body did not end", limits.total_timeout))??;
         // Polls the connection, so that data after the end of a body is noticed immediately.
@@ -160,6 +163,7 @@ impl Connection {
             headers,
             body,
             truncated,
+            request: protocol.take_request().unwrap_or(written),
             first_byte,
             took: start.elapsed(),
         })
@@ -216,6 +220,23 @@ impl Connection {
         add(COOKIE, request.cookie);
         Ok(message)
     }
+}
+
+/// A request of HTTP/2 as one of HTTP/1.1, which is how archives have them.
+fn as_text(message: &hyper::Request<Empty<hyper::body::Bytes>>) -> Vec<u8> {
+    let uri = message.uri();
+    let path = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+    let mut text = format!("GET {path} HTTP/1.1\r\n").into_bytes();
+    let host = uri.authority().map(|authority| (HOST, authority.as_str().as_bytes()));
+    let fields = message.headers().iter().map(|(name, value)| (name.clone(), value.as_bytes()));
+    for (name, value) in host.into_iter().chain(fields) {
+        text.extend_from_slice(name.as_str().as_bytes());
+        text.extend_from_slice(b": ");
+        text.extend_from_slice(value);
+        text.extend_from_slice(b"\r\n");
+    }
+    text.extend_from_slice(b"\r\n");
+    text
 }
 
 fn unsendable(what: &str) -> Failure {

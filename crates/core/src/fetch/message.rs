@@ -16,6 +16,8 @@ pub struct Request<'a> {
     /// How many bytes of the body are enough: reading stops there, without an error, and no other size limit
     /// applies.
     pub first_bytes: Option<usize>,
+    /// Whether the response has the request as it was sent.
+    pub noted: bool,
 }
 
 /// A response.
@@ -33,6 +35,8 @@ pub struct Response {
     pub body: Vec<u8>,
     /// Whether the body is longer than the first bytes that were requested.
     pub truncated: bool,
+    /// The header of the request as sent, without credentials for a proxy; empty unless it was asked for.
+    pub request: Vec<u8>,
     /// From sending the request to the complete head.
     pub first_byte: Duration,
     /// From sending the request to the end of the body.

@@ -79,12 +79,16 @@ impl Protocol {
         Ok(Protocol::Http2 { sender, _tasks: tasks })
     }
 
-    /// Sends a request and waits for the head of its response.
-    pub async fn send(&mut self, request: hyper::Request<Body>) -> hyper::Result<hyper::Response<Incoming>> {
+    /// Sends a request, which is noted if that is wanted, and waits for the head of its response.
+    pub async fn send(
+        &mut self,
+        request: hyper::Request<Body>,
+        is_noted: bool,
+    ) -> hyper::Result<hyper::Response<Incoming>> {
         match self {
             Protocol::Http1 { sender, driver, wire } => {
                 drive(driver, sender.ready()).await?;
-                wire.expect();
+                wire.expect(is_noted);
                 let response = sender.send_request(request);
                 drive(driver, response).await
             }
@@ -115,6 +119,14 @@ impl Protocol {
     pub fn fields(&self) -> Option<HeaderFields> {
         match self {
             Protocol::Http1 { wire, .. } => wire.fields(),
+            Protocol::Http2 { .. } => None,
+        }
+    }
+
+    /// The header of the last request as sent; `None` if it was not noted, or is not text in this protocol.
+    pub fn take_request(&self) -> Option<Vec<u8>> {
+        match self {
+            Protocol::Http1 { wire, .. } => wire.take_request(),
             Protocol::Http2 { .. } => None,
         }
     }

@@ -1,4 +1,4 @@
-//! The byte stream of a connection, clear text or encrypted, with a note of what is received.
+//! The byte stream of a connection, clear text or encrypted, with a note of what passes.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
@@ -19,7 +19,7 @@ pub enum Transport {
     Encrypted(Box<TlsStream<TcpStream>>),
 }
 
-/// A [`Transport`] that notes what it receives. Many servers end an encrypted connection without a TLS
+/// A [`Transport`] that notes what passes. Many servers end an encrypted connection without a TLS
 /// `close_notify`; here that is an ordinary end of stream, and HTTP framing shows whether something is
 /// missing.
 pub struct Stream {
@@ -28,7 +28,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// A stream over a transport, and the note of what it receives.
+    /// A stream over a transport, and the note of what passes.
     pub fn new(transport: Transport) -> (Stream, Rc<Wire>) {
         let wire = Rc::new(Wire::default());
         (Stream { transport, wire: Rc::clone(&wire) }, wire)
@@ -60,10 +60,14 @@ impl AsyncWrite for Stream {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        match &mut self.transport {
+        let written = match &mut self.transport {
             Transport::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
             Transport::Encrypted(stream) => Pin::new(stream).poll_write(context, bytes),
+        };
+        if let Poll::Ready(Ok(count)) = written {
+            self.wire.note_sent(&bytes[..count]);
         }
+        written
     }
 
     fn poll_write_vectored(
@@ -71,10 +75,18 @@ impl AsyncWrite for Stream {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        match &mut self.transport {
+        let written = match &mut self.transport {
             Transport::Plain(stream) => Pin::new(stream).poll_write_vectored(context, slices),
             Transport::Encrypted(stream) => Pin::new(stream).poll_write_vectored(context, slices),
+        };
+        if let Poll::Ready(Ok(mut count)) = written {
+            for slice in slices {
+                let taken = count.min(slice.len());
+                self.wire.note_sent(&slice[..taken]);
+                count -= taken;
+            }
         }
+        written
     }
 
     fn is_write_vectored(&self) -> bool {

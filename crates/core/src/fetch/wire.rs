@@ -1,7 +1,8 @@
 //! What goes over a connection, noted as it passes: hyper keeps the names of header fields in lower case, and
 //! an archive should have the header as the server sent it.
 //!
-//! The bytes of one header are kept, at most [`LONGEST`]; those of bodies are only counted.
+//! The bytes of one header are kept, at most [`LONGEST`]; those of bodies are only counted. What is sent is kept
+//! where somebody asks for it.
 
 use std::cell::{Cell, RefCell};
 
@@ -11,12 +12,16 @@ const LONGEST: usize = 1 << 16;
 /// The header fields of a message, names and values as received.
 pub type HeaderFields = Vec<(String, Vec<u8>)>;
 
-/// What was received on a connection.
+/// Credentials for a proxy are not for an archive.
+const SECRET: &[u8] = b"proxy-authorization:";
+
+/// What was received and sent on a connection.
 #[derive(Default)]
 pub struct Wire {
     received: Cell<u64>,
     is_noting: Cell<bool>,
     head: RefCell<Vec<u8>>,
+    sent: RefCell<Option<Vec<u8>>>,
 }
 
 impl Wire {
@@ -25,10 +30,27 @@ impl Wire {
         self.received.get()
     }
 
-    /// Expects the header of a response.
-    pub fn expect(&self) {
+    /// Expects the header of a response, and notes the request if it is wanted.
+    pub fn expect(&self, notes_request: bool) {
         self.head.borrow_mut().clear();
         self.is_noting.set(true);
+        *self.sent.borrow_mut() = notes_request.then(Vec::new);
+    }
+
+    /// Notes sent bytes.
+    pub fn note_sent(&self, bytes: &[u8]) {
+        if let Some(sent) = self.sent.borrow_mut().as_mut() {
+            sent.extend_from_slice(bytes);
+        }
+    }
+
+    /// The header of the last request as sent, if it was noted.
+    pub fn take_request(&self) -> Option<Vec<u8>> {
+        let sent = self.sent.borrow_mut().take()?;
+        let is_secret =
+            |line: &&[u8]| line.get(..SECRET.len()).is_some_and(|name| name.eq_ignore_ascii_case(SECRET));
+        let lines = sent.split_inclusive(|byte| *byte == b'\n');
+        Some(lines.filter(|line| !is_secret(line)).collect::<Vec<_>>().concat())
     }
 
     /// Notes received bytes.
@@ -97,7 +119,7 @@ mod tests {
     fn names(parts: &[&[u8]]) -> Option<Vec<String>> {
         let wire = Wire::default();
         wire.note(b"before");
-        wire.expect();
+        wire.expect(false);
         parts.iter().for_each(|part| wire.note(part));
         assert_eq!(wire.received(), 6 + parts.iter().map(|part| part.len() as u64).sum::<u64>());
         wire.fields().map(|fields| fields.into_iter().map(|(name, _)| name).collect())
@@ -117,5 +139,18 @@ mod tests {
         assert_eq!(names(&[&response[..30]]), None);
         assert_eq!(names(&[b"HTTP/1.1 200 OK\nA: b\n c\n\n"]), Some(vec!["A".to_owned()]));
         assert_eq!(names(&[&[b'a'; 1 << 17]]), None);
+    }
+
+    #[test]
+    fn a_request_is_noted_without_secrets() {
+        let wire = Wire::default();
+        wire.note_sent(b"before");
+        wire.expect(true);
+        wire.note_sent(b"GET / HTTP/1.1\r\nHost: a\r\nProxy-");
+        wire.note_sent(b"Authorization: Basic eA==\r\nX-Odd: b\r\n\r\n");
+        assert_eq!(wire.take_request(), Some(b"GET / HTTP/1.1\r\nHost: a\r\nX-Odd: b\r\n\r\n".to_vec()));
+        wire.expect(false);
+        wire.note_sent(b"GET / HTTP/1.1\r\n\r\n");
+        assert_eq!(wire.take_request(), None);
     }
 }

@@ -18,5 +18,6 @@ pub use http::Http;
 pub use members::Compression;
 pub use reader::{Entry, Item, Position, Reader, ReaderOptions};
 pub use record::{
-    PAYLOAD_DIGEST, Record, payload_digest, read_record, record_parts, record_with_id, warc_record,
+    PAYLOAD_DIGEST, Record, payload_digest, read_record, record_parts, record_with_id, stated_sha1,
+    warc_record,
 };

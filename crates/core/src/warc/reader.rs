@@ -146,6 +146,7 @@ pub struct Reader {
     /// The last member that begins with a record, and the number of records and damages since.
     anchor: Position,
     is_arc: Option<bool>,
+    shared: Option<u64>,
 }
 
 impl Reader {
@@ -174,6 +175,7 @@ impl Reader {
             begun: VecDeque::new(),
             anchor: Position { offset: from.unwrap_or(options.start), ordinal: 0 },
             is_arc: None,
+            shared: None,
         })
     }
 
@@ -201,6 +203,12 @@ impl Reader {
     /// The number of bytes of the range that were read, and of all.
     pub fn progress(&self) -> (u64, u64) {
         (self.members.position() - self.options.start, self.members.end() - self.options.start)
+    }
+
+    /// The offset of the first compressed member that was found to have several records: none after the first
+    /// can be read by its offset.
+    pub fn shared_member(&self) -> Option<u64> {
+        self.shared
     }
 
     /// The place of the next record.
@@ -294,6 +302,9 @@ impl Reader {
             self.is_arc = Some(self.detect()?);
         }
         let at = self.anchor;
+        if at.ordinal > 0 && self.compression() != Compression::Plain {
+            self.shared.get_or_insert(at.offset);
+        }
         self.anchor.ordinal += 1;
         Ok(Some(at))
     }

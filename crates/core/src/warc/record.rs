@@ -235,6 +235,22 @@ pub(super) fn digest_matches(stated: &str, block: &[u8]) -> Option<bool> {
     Some(same)
 }
 
+/// The SHA-1 of a stated digest in base 32, however it is written; `None` if the algorithm is another one.
+pub fn stated_sha1(stated: &str) -> Option<String> {
+    let (algorithm, digest) = stated.trim().split_once(':')?;
+    if !algorithm.eq_ignore_ascii_case("sha1") && !algorithm.eq_ignore_ascii_case("sha-1") {
+        return None;
+    }
+    match digest.len() {
+        32 => Some(digest.to_ascii_uppercase()),
+        40 if digest.is_ascii() => {
+            let bytes = (0..20).map(|byte| u8::from_str_radix(&digest[2 * byte..2 * byte + 2], 16).ok());
+            bytes.collect::<Option<Vec<u8>>>().map(|bytes| base32(&bytes))
+        }
+        _ => None,
+    }
+}
+
 fn base32(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
     // 160 bits are 32 groups of five, so no padding is ever needed.
@@ -283,6 +299,21 @@ mod tests {
         // echo -n hello | sha1sum | xxd -r -p | base32
         assert!(text.contains("WARC-Payload-Digest: sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N\r\n"));
         assert!(text.contains("Content-Length: 24\r\n\r\nHTTP/1.1 200 OK\r\n\r\nhello\r\n\r\n"));
+    }
+
+    #[test]
+    fn a_digest_is_the_same_in_either_writing() {
+        let expected = Some("VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N".to_owned());
+        for stated in [
+            "sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N",
+            "SHA-1:vl2mmho4yxukfwv63yhtwsbm3gxksq2n",
+            "sha1:aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d",
+        ] {
+            assert_eq!(stated_sha1(stated), expected);
+        }
+        for other in ["md5:x", "sha1", "sha1:é4c61ddcc5e8a2dabede0f3b482cd9aea9434d", "sha1:VL2M", ""] {
+            assert_eq!(stated_sha1(other), None);
+        }
     }
 
     fn response(head: &[u8], body: &[u8]) -> Vec<u8> {

@@ -132,6 +132,7 @@ impl Scheduler {
                 last_modified: remembered.and_then(|record| record.last_modified.as_deref()),
                 cookie: None,
                 first_bytes: Some(MAX_BYTES),
+                noted: false,
             };
             let Some(origin) = Origin::of(&url) else { break };
             let response = match origin == own {

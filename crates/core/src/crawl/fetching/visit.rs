@@ -189,6 +189,7 @@ impl Scheduler {
             last_modified: known.and_then(|known| known.last_modified.as_deref()),
             cookie: cookie.as_deref(),
             first_bytes: is_sitemap.then_some(self.plan.crawl.sitemap_bytes),
+            noted: self.plan.store.requests,
         };
         let answer = self.get(host, &request, stay).await;
         let address = host.borrow().address;

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use crate::calendar::moment;
-use crate::warc::{Entry, Http, Item, Position, Reader, ReaderOptions};
+use crate::warc::{Entry, Http, Item, Position, Reader, ReaderOptions, stated_sha1};
 use crate::{Pulse, Result};
 
 /// A page from elsewhere.
@@ -16,6 +16,8 @@ pub struct Given {
     pub when: f64,
     /// The address that answered, if it is known.
     pub address: Option<IpAddr>,
+    /// The SHA-1 of its payload in base 32, as its archive states it.
+    pub payload: Option<String>,
     /// What was found there.
     pub content: Content,
 }
@@ -40,6 +42,8 @@ pub enum Content {
         http: Option<Http>,
         /// The URL that had it.
         of: String,
+        /// When it had it, in seconds since 1970.
+        at: Option<f64>,
     },
 }
 
@@ -77,15 +81,17 @@ impl Given {
         let address = entry.field("warc-ip-address").and_then(|address| address.parse().ok());
         let media_type = entry.field("content-type").map(str::to_owned);
         let is_http = media_type.as_deref().is_some_and(|kind| kind.starts_with("application/http"));
+        let payload = entry.field("warc-payload-digest").and_then(stated_sha1);
         let of = entry.field("warc-refers-to-target-uri").unwrap_or(&url).trim_matches(['<', '>']).to_owned();
+        let at = entry.field("warc-refers-to-date").and_then(moment);
         let content = match entry.kind() {
             "response" => Content::Response(Http::read(&entry.block).ok_or("not HTTP")?),
-            "revisit" => Content::Revisit { http: Http::read(&entry.block), of },
+            "revisit" => Content::Revisit { http: Http::read(&entry.block), of, at },
             "conversion" => Content::Text(entry.block),
             _ if is_http => Content::Response(Http::read(&entry.block).ok_or("not HTTP")?),
             _ => Content::Resource { media_type, body: entry.block },
         };
-        Ok(Given { url, when, address, content })
+        Ok(Given { url, when, address, payload, content })
     }
 }
 

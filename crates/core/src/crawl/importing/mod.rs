@@ -7,8 +7,12 @@
 //! [`BATCH_BYTES`] and one record each.
 //!
 //! A page that is stored already, with the same URL and time, is not stored again: importing is idempotent.
+//!
+//! A revisit is resolved by the URL and the date that it refers to, else by the digest of its payload ([`Payloads`]),
+//! else by the URL alone unless the digest contradicts; what is not resolved is counted, and named.
 
 mod given;
+mod payloads;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -18,12 +22,14 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 use rayon::prelude::*;
 
 pub use given::{Chosen, Content, Given, Source};
+use payloads::Payloads;
 
 use super::counts::Counts;
 use super::parsing::convert::Converters;
 use super::parsing::reach::Reach;
-use super::parsing::{Outcomes, Parser};
+use super::parsing::{Outcomes, Parser, visit_record};
 use super::plan::Plan;
+use super::revisit::Revisit;
 use super::settings::Filters;
 use super::shared::Shared;
 use super::tag::{Layout, Tag};
@@ -43,6 +49,10 @@ const BATCH_BYTES: usize = 16 << 20;
 const BATCH: usize = 1024;
 /// Moments that differ by less are the same: archives have microseconds at most.
 const SAME_MOMENT: f64 = 1e-3;
+/// Moments that differ by less may be the same one, written to the second.
+const SAME_SECOND: f64 = 1.0;
+/// The number of revisits that are named if they cannot be resolved.
+const MOST_NAMED: usize = 100;
 
 /// How many records became what, by the words that describe it.
 pub type Tally = BTreeMap<&'static str, u64>;
@@ -50,12 +60,17 @@ pub type Tally = BTreeMap<&'static str, u64>;
 /// A damaged place of a file: its offset, and what is wrong there.
 pub type Damage = (u64, String);
 
+/// A revisit that was not resolved: its URL, and the URL that it refers to.
+pub type Unresolved = (String, String);
+
 /// An import into a collection.
 pub struct Import {
     parser: Parser,
     shared: Arc<Shared>,
     store: PageStore,
+    payloads: Payloads,
     tally: Tally,
+    unresolved: Vec<Unresolved>,
 }
 
 /// A batch of pages, and what was found beside them.
@@ -69,8 +84,8 @@ struct Batch {
 
 /// A page on its way to the store.
 enum Ready {
-    /// It is parsed.
-    Parsed(Outcomes),
+    /// It is parsed; with the digest of its payload as its archive states it.
+    Parsed(Outcomes, Option<String>),
     /// It depends on what is stored.
     Revisit(Given),
     /// It is nothing, and counted by these words.
@@ -82,6 +97,7 @@ impl Import {
     pub fn open(plan: Plan, pulse: &Pulse) -> Result<Import> {
         let near_distance = plan.crawl.near_distance;
         let store = PageStore::open(&plan.folder, &plan.store, &plan.software, near_distance, pulse)?;
+        let payloads = Payloads::open(&plan.folder)?;
         let shared = Arc::new(Shared::new(0, 1, 0, Layout::WithSite, plan.counts()));
         let parser = Parser {
             filters: Arc::new(Filters::new(&plan.crawl.kept)?),
@@ -93,7 +109,7 @@ impl Import {
             shared: Arc::clone(&shared),
             plan: Arc::new(plan),
         };
-        Ok(Import { parser, shared, store, tally: Tally::new() })
+        Ok(Import { parser, shared, store, payloads, tally: Tally::new(), unresolved: Vec::new() })
     }
 
     /// Imports from a source for about `time`: returns the damage, and whether the source ended. What was read
@@ -118,7 +134,7 @@ impl Import {
                 || this.parse(pages),
                 || if is_last { Ok(Batch::default()) } else { this.fill(source, pulse) },
             );
-            self.keep(ready?)?;
+            self.keep(ready?, pulse)?;
             if is_last {
                 return Ok((damage, ended));
             }
@@ -130,12 +146,17 @@ impl Import {
     pub fn add(&mut self, pages: Vec<Given>, pulse: &Pulse) -> Result<()> {
         pulse.beat()?;
         let ready = self.parse(pages)?;
-        self.keep(ready)
+        self.keep(ready, pulse)
     }
 
     /// How many records became what.
     pub fn tally(&self) -> &Tally {
         &self.tally
+    }
+
+    /// The revisits that were not resolved, at most [`MOST_NAMED`].
+    pub fn unresolved(&self) -> &[Unresolved] {
+        &self.unresolved
     }
 
     /// Makes everything durable, and returns what to commit, with the counters and the number of hosts.
@@ -191,12 +212,11 @@ impl Import {
         if matches!(given.content, Content::Revisit { .. }) {
             return Ok(Ready::Revisit(given));
         }
-        let Given { url, when, address, content } = given;
+        let Given { url, when, address, payload, content } = given;
         let (http, kind, media_type) = match content {
             Content::Response(http) if http.status == 304 => {
-                let of = url.clone();
-                let content = Content::Revisit { http: Some(http), of };
-                return Ok(Ready::Revisit(Given { url, when, address, content }));
+                let content = Content::Revisit { http: Some(http), of: url.clone(), at: None };
+                return Ok(Ready::Revisit(Given { url, when, address, payload: None, content }));
             }
             Content::Response(http) => (http, None, None),
             Content::Resource { media_type, body } => {
@@ -219,21 +239,21 @@ impl Import {
                 Err(unanswered) => unanswered.address = None,
             }
         }
-        Ok(Ready::Parsed(outcomes))
+        Ok(Ready::Parsed(outcomes, payload))
     }
 
-    fn keep(&mut self, ready: Vec<Ready>) -> Result<()> {
+    fn keep(&mut self, ready: Vec<Ready>, pulse: &Pulse) -> Result<()> {
         for page in ready {
             let words = match page {
-                Ready::Parsed(Ok(parsed)) => self.store(*parsed)?,
-                Ready::Parsed(Err(unanswered)) => {
+                Ready::Parsed(Ok(parsed), payload) => self.store(*parsed, payload)?,
+                Ready::Parsed(Err(unanswered), _) => {
                     let row = unanswered.row();
                     self.add_row(
                         &row,
                         if row.outcome == Outcome::Filtered { "filtered out" } else { "failed" },
                     )?
                 }
-                Ready::Revisit(given) => self.revisit(given)?,
+                Ready::Revisit(given) => self.revisit(given, pulse)?,
                 Ready::Not(words) => words,
             };
             self.tell(words, 1);
@@ -241,13 +261,18 @@ impl Import {
         Ok(())
     }
 
-    fn store(&mut self, mut parsed: Parsed) -> Result<&'static str> {
+    fn store(&mut self, mut parsed: Parsed, payload: Option<String>) -> Result<&'static str> {
         if let Some(words) = self.is_stored(&parsed.row)? {
             return Ok(words);
         }
         let links = parsed.links.followed.len() as u64;
         let failure = parsed.failure.take();
+        let offset = self.store.table().position();
         self.store.add(&mut parsed)?;
+        // Some writers digest the chunks of a body, too, and their revisits name what they stated.
+        if let Some(payload) = payload.filter(|payload| parsed.row.payload.as_ref() != Some(payload)) {
+            self.payloads.add(&payload, offset)?;
+        }
         self.shared.count(|counts| {
             counts.links += links;
             counts.count(&parsed.row);
@@ -277,17 +302,18 @@ impl Import {
     }
 
     /// A page that had not changed: the same content at another time, or at another URL.
-    fn revisit(&mut self, given: Given) -> Result<&'static str> {
-        let Given { url, when, address, content } = given;
-        let Content::Revisit { http, of } = content else { return Ok("revisits") };
+    fn revisit(&mut self, given: Given, pulse: &Pulse) -> Result<&'static str> {
+        let Given { url, when, address, payload, content } = given;
+        let Content::Revisit { http, of, at } = content else { return Ok("revisits") };
         let of = canonical_with(&of, None, &self.parser.plan.crawl.clean_up).unwrap_or(of);
-        let Some(original) = self.store.table().get(&of)?.filter(|row| row.length > 0) else {
+        let Some(original) = self.original(&of, at, when, payload.as_deref(), pulse)? else {
+            if self.unresolved.len() < MOST_NAMED {
+                self.unresolved.push((url, of));
+            }
             return Ok("revisits of what is not here");
         };
-        if of == url {
-            let visit = Row { outcome: Outcome::NotModified, fetched_at: when, ..Row::default() };
-            let row = Row { url, status: Some(304), ..visit.unchanged_since(original) };
-            return self.add_row(&row, "revisits");
+        if original.url == url {
+            return self.found_unchanged(original, when, address, http);
         }
         let record = self.store.read(original.place())?;
         let headers =
@@ -300,10 +326,73 @@ impl Import {
         });
         http.body = record.body;
         let content = Content::Response(http);
-        match self.parse_one(Given { url, when, address, content })? {
-            Ready::Parsed(Ok(parsed)) => self.store(*parsed).map(|_| "revisits"),
+        match self.parse_one(Given { url, when, address, payload: None, content })? {
+            Ready::Parsed(Ok(parsed), _) => self.store(*parsed, None).map(|_| "revisits"),
             _ => Ok("revisits of what is not here"),
         }
+    }
+
+    /// The row with the content that a revisit at `when` found again: that of a URL at a time, or with a payload.
+    fn original(
+        &mut self,
+        of: &str,
+        at: Option<f64>,
+        when: f64,
+        payload: Option<&str>,
+        pulse: &Pulse,
+    ) -> Result<Option<Row>> {
+        let has_record = |row: &Row| row.length > 0;
+        if let Some(at) = at {
+            let then = self.store.table().at(of, micros(at + SAME_SECOND))?;
+            let is_meant = |row: &Row| has_record(row) && at - row.fetched_at <= SAME_SECOND;
+            if let Some(row) = then.filter(is_meant) {
+                return Ok(Some(row));
+            }
+        }
+        if let Some(payload) = payload {
+            let written = self.store.table().written()?;
+            if let Some(offset) = self.payloads.find(payload, written, pulse)? {
+                return Ok(self.store.table().row_at(offset)?.filter(has_record));
+            }
+        }
+        let before = self.store.table().at(of, micros(when))?;
+        let known = if before.is_some() { before } else { self.store.table().get(of)? };
+        let agrees =
+            |row: &Row| payload.is_none() || row.payload.is_none() || row.payload.as_deref() == payload;
+        Ok(known.filter(|row| has_record(row) && agrees(row)))
+    }
+
+    /// Adds a version of a page without a body, and the record of the visit.
+    fn found_unchanged(
+        &mut self,
+        original: Row,
+        when: f64,
+        address: Option<IpAddr>,
+        http: Option<Http>,
+    ) -> Result<&'static str> {
+        let known = Revisit::of(&original);
+        let visit = Row {
+            outcome: Outcome::NotModified,
+            fetched_at: when,
+            status: Some(304),
+            address: address.map(|address| address.to_string()),
+            ..Row::default()
+        };
+        let mut row = visit.unchanged_since(original);
+        if let Some(words) = self.is_stored(&row)? {
+            return Ok(words);
+        }
+        let not_modified = || Http {
+            version: "HTTP/1.1".to_owned(),
+            status: 304,
+            reason: "Not Modified".to_owned(),
+            ..Http::default()
+        };
+        let response = response(http.unwrap_or_else(not_modified));
+        let record = visit_record(&row, when, &response, &known)?;
+        self.store.add_visit(&mut row, &record, None, 0)?;
+        self.shared.count(|counts| counts.count(&row));
+        Ok("revisits")
     }
 }
 
@@ -323,19 +412,24 @@ fn fetched(url: String, when: f64, address: Option<IpAddr>, http: Http) -> Fetch
     Fetched {
         work: Work { offset: 0, tag: Tag::default(), url, attempts: 0, counted: false, revisit: None },
         when,
-        response: Response {
-            status: http.status,
-            reason: http.reason,
-            version: if http.version == "HTTP/1.0" { "HTTP/1.0" } else { "HTTP/1.1" },
-            headers: http.headers,
-            body: http.body,
-            truncated: false,
-            first_byte: Duration::ZERO,
-            took: Duration::ZERO,
-        },
+        response: response(http),
         address: address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
         sitemaps: Vec::new(),
         weight: 0,
+    }
+}
+
+fn response(http: Http) -> Response {
+    Response {
+        status: http.status,
+        reason: http.reason,
+        version: if http.version == "HTTP/1.0" { "HTTP/1.0" } else { "HTTP/1.1" },
+        headers: http.headers,
+        body: http.body,
+        truncated: false,
+        request: Vec::new(),
+        first_byte: Duration::ZERO,
+        took: Duration::ZERO,
     }
 }
 

@@ -27,11 +27,14 @@ use crate::graph::PageLinks;
 use crate::media::{Format, Kind, Reading, essence, may_have_text, media_type};
 use crate::parse::{self, Page};
 use crate::url::{Url, canonical_with, clean, domain, host_of};
-use crate::warc::{PAYLOAD_DIGEST, Record, payload_digest, warc_record};
+use crate::warc::{PAYLOAD_DIGEST, Record, payload_digest, record_with_id, warc_record};
 use crate::{Error, Result, Signature};
 
 /// The address of a response whose server is unknown.
 const UNKNOWN: &str = "0.0.0.0";
+/// The profiles of the records of visits that found a page unchanged.
+const NOT_MODIFIED: &str = "server-not-modified";
+const IDENTICAL: &str = "identical-payload-digest";
 
 /// What every parser thread needs.
 #[derive(Clone)]
@@ -99,6 +102,7 @@ impl Parser {
         let mut parsed = Parsed {
             row: Row::default(),
             record: None,
+            request: None,
             conversion: None,
             words: None,
             links: PageLinks::default(),
@@ -115,7 +119,8 @@ impl Parser {
             let profile = unchanged(&known, &row);
             if let Some(profile) = profile {
                 row.outcome = Outcome::NotModified;
-                parsed.record = Some(self.revisit_record(&row, when, &response, &known, profile)?);
+                let fields = revisit_fields(&row, when, &known, profile);
+                archive("revisit", &fields, &response, b"", &mut parsed)?;
             }
             let is_answer = profile.is_some() || response.status == 200 || redirection(&response).is_some();
             parsed.work.revisit = Some(known);
@@ -129,7 +134,7 @@ impl Parser {
         }
         if let Some(target) = redirection(&response) {
             self.lead_on(target, &mut row, &mut parsed);
-            parsed.record = Some(self.record(&row, when, &response)?);
+            archive("response", &response_fields(&row, when), &response, &response.body, &mut parsed)?;
             parsed.row = row;
             return Ok(Ok(Box::new(parsed)));
         }
@@ -143,7 +148,7 @@ impl Parser {
         };
         if self.plan.crawl.sitemaps && self.take_sitemap(&response, decoded.as_deref(), &mut row, &mut parsed)
         {
-            parsed.record = Some(self.record(&row, when, &response)?);
+            archive("response", &response_fields(&row, when), &response, &response.body, &mut parsed)?;
             parsed.row = row;
             return Ok(Ok(Box::new(parsed)));
         }
@@ -171,7 +176,7 @@ impl Parser {
                 self.describe(page, &mut row, &mut parsed);
             }
         }
-        parsed.record = Some(self.record(&row, when, &response)?);
+        archive("response", &response_fields(&row, when), &response, &response.body, &mut parsed)?;
         parsed.row = row;
         Ok(Ok(Box::new(parsed)))
     }
@@ -336,32 +341,45 @@ impl Parser {
         }
         row.redirect = Some(target);
     }
+}
 
-    fn record(&self, row: &Row, when: f64, response: &Response) -> Result<Vec<u8>> {
-        warc_record("response", &response_fields(row, when), &head(response), &response.body)
+/// Encodes the record of a response, and that of its request if it was noted.
+fn archive(
+    kind: &str,
+    fields: &[(String, String)],
+    response: &Response,
+    body: &[u8],
+    parsed: &mut Parsed,
+) -> Result<()> {
+    let (id, record) = record_with_id(kind, fields, &head(response), body)?;
+    parsed.record = Some(record);
+    if !response.request.is_empty() {
+        let shared = ["WARC-Target-URI", "WARC-Date", "WARC-IP-Address"];
+        let shared = fields.iter().filter(|(name, _)| shared.contains(&name.as_str())).cloned();
+        let own =
+            [("WARC-Concurrent-To", id), ("Content-Type", "application/http; msgtype=request".to_owned())];
+        let own = own.map(|(name, value)| (name.to_owned(), value));
+        let fields: Vec<(String, String)> = shared.chain(own).collect();
+        parsed.request = Some(warc_record("request", &fields, &response.request, b"")?);
     }
+    Ok(())
+}
 
-    /// The record of a visit that found the page unchanged: the header, and a reference to the earlier record.
-    fn revisit_record(
-        &self,
-        row: &Row,
-        when: f64,
-        response: &Response,
-        known: &Revisit,
-        profile: &str,
-    ) -> Result<Vec<u8>> {
-        let row = Row { payload: known.payload.clone().or(row.payload.clone()), ..row.clone() };
-        let mut fields = response_fields(&row, when);
-        let profile = format!("http://netpreserve.org/warc/1.1/revisit/{profile}");
-        let then = timestamp(UNIX_EPOCH + Duration::from_secs_f64(known.content_at));
-        let about = [
-            ("WARC-Profile", profile),
-            ("WARC-Refers-To-Target-URI", row.url),
-            ("WARC-Refers-To-Date", then),
-        ];
-        fields.extend(about.map(|(name, value)| (name.to_owned(), value)));
-        warc_record("revisit", &fields, &head(response), b"")
-    }
+/// The record of a visit that found a page unchanged: the header, and a reference to the earlier record.
+pub fn visit_record(row: &Row, when: f64, response: &Response, known: &Revisit) -> Result<Vec<u8>> {
+    let profile = if response.status == 304 { NOT_MODIFIED } else { IDENTICAL };
+    warc_record("revisit", &revisit_fields(row, when, known, profile), &head(response), b"")
+}
+
+fn revisit_fields(row: &Row, when: f64, known: &Revisit, profile: &str) -> Vec<(String, String)> {
+    let row = Row { payload: known.payload.clone().or(row.payload.clone()), ..row.clone() };
+    let mut fields = response_fields(&row, when);
+    let profile = format!("http://netpreserve.org/warc/1.1/revisit/{profile}");
+    let then = timestamp(UNIX_EPOCH + Duration::try_from_secs_f64(known.content_at).unwrap_or_default());
+    let about =
+        [("WARC-Profile", profile), ("WARC-Refers-To-Target-URI", row.url), ("WARC-Refers-To-Date", then)];
+    fields.extend(about.map(|(name, value)| (name.to_owned(), value)));
+    fields
 }
 
 /// The HTTP header of a response, as it goes into its record.
@@ -414,10 +432,8 @@ impl Refused {
 /// The profile of the record of a page that has not changed; `None` if it has.
 fn unchanged(known: &Revisit, row: &Row) -> Option<&'static str> {
     match row.status {
-        Some(304) => Some("server-not-modified"),
-        Some(200) if known.payload.is_some() && known.payload == row.payload => {
-            Some("identical-payload-digest")
-        }
+        Some(304) => Some(NOT_MODIFIED),
+        Some(200) if known.payload.is_some() && known.payload == row.payload => Some(IDENTICAL),
         _ => None,
     }
 }
@@ -429,7 +445,7 @@ fn conversion_record(url: &str, when: f64, html: &str) -> Result<Vec<u8>> {
 }
 
 fn fields(url: &str, when: f64) -> Vec<(String, String)> {
-    let moment = UNIX_EPOCH + Duration::from_secs_f64(when);
+    let moment = UNIX_EPOCH + Duration::try_from_secs_f64(when).unwrap_or_default();
     vec![("WARC-Target-URI".to_owned(), url.to_owned()), ("WARC-Date".to_owned(), timestamp(moment))]
 }
 

@@ -40,6 +40,8 @@ pub struct Settings {
     pub(crate) versions: usize,
     /// For how many seconds a version is kept after it was replaced; 0: for ever.
     pub(crate) keep: f64,
+    /// Whether requests are archived beside their responses.
+    pub(crate) requests: bool,
 }
 
 impl Settings {
@@ -121,7 +123,7 @@ impl PageStore {
         let row = &mut parsed.row;
         let page = Signature::of(row.url.as_bytes());
         if let Some(record) = &parsed.record {
-            let place = self.archive.append(record)?;
+            let place = append(&mut self.archive, record, parsed.request.as_deref())?;
             (row.file, row.offset, row.length) = (place.file, place.offset, place.length);
         }
         if let Some(record) = &parsed.conversion {
@@ -152,13 +154,26 @@ impl PageStore {
 
     /// Adds a version without a body: its row has the content of the version before.
     fn add_unchanged(&mut self, parsed: &mut Parsed) -> Result<()> {
-        if let Some(record) = &parsed.record {
-            self.archive.append(record)?;
-        }
         if let Some(before) = self.table.get(&parsed.row.url)? {
             parsed.row = std::mem::take(&mut parsed.row).unchanged_since(before);
         }
-        self.add_row(&parsed.row, Some(parsed.bytes))
+        match &parsed.record {
+            Some(record) => self.add_visit(&mut parsed.row, record, parsed.request.as_deref(), parsed.bytes),
+            None => self.add_row(&parsed.row, Some(parsed.bytes)),
+        }
+    }
+
+    /// Adds the row of a visit that found a page unchanged, and the record of that visit.
+    pub fn add_visit(
+        &mut self,
+        row: &mut Row,
+        record: &[u8],
+        request: Option<&[u8]>,
+        bytes: u64,
+    ) -> Result<()> {
+        let place = append(&mut self.archive, record, request)?;
+        (row.visit_file, row.visit_offset, row.visit_length) = (place.file, place.offset, place.length);
+        self.add_row(row, Some(bytes))
     }
 
     /// Adds a row, and the decision that it stands for; `bytes` is the size of the body, if there is one.
@@ -229,4 +244,11 @@ impl PageStore {
         commit.handles.push(self.anchors.handle()?);
         Ok(commit)
     }
+}
+
+/// Appends a record, and that of its request directly behind it.
+fn append(archive: &mut ArchiveWriter, record: &[u8], request: Option<&[u8]>) -> Result<Place> {
+    let place = archive.append(record)?;
+    request.map_or(Ok(()), |request| archive.append_beside(request))?;
+    Ok(place)
 }
