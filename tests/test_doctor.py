@@ -8,14 +8,17 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from crivello import Collection
 from crivello._core import Layout
+from crivello.crawl import crawl
 from crivello.doctor import Finding
 from crivello.doctor.logs import entries
 from crivello.graph.kept import Kept
-from tests.crawling import CRIVELLO, run_crawl
+from tests import pages_victim
+from tests.crawling import CRIVELLO
 from tests.many_hosts import ManyHosts
 
 ARCHIVE = Layout.archive(1)
@@ -26,19 +29,16 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A collection of 60 pages, indexed and ranked."""
     folder = tmp_path_factory.mktemp("doctor") / "c"
     with ManyHosts(3, 20) as web:
-        hosts_file = web.write_hosts_file(folder.parent / "hosts")
-        flags = (
-            "--scope",
-            "any",
-            "--delay",
-            0,
-            "--address-delay",
-            0,
-            "--allow-private",
-            "--hosts-file",
-            hosts_file,
+        chosen = pages_victim.settings_of(str(web.write_hosts_file(folder.parent / "hosts")))
+        Collection.write(folder, settings=chosen, create=True).close()
+        # Less memory than a user may ask for, so that a few hosts take a run.
+        small = msgspec.structs.replace(
+            chosen,
+            crawl=msgspec.structs.replace(chosen.crawl, sitemaps=False),
+            store=msgspec.structs.replace(chosen.store, memory=2**13),
         )
-        run_crawl(folder, web.seeds, *flags)
+        with Collection.write(folder, settings=small) as collection:
+            crawl(collection, web.seeds)
     with Collection.write(folder) as collection:
         collection.index(progress=False)
         collection.rank(progress=False)
@@ -66,8 +66,12 @@ def flip(file: Path, offset: int) -> None:
     file.write_bytes(content)
 
 
-def run_of_cells(folder: Path) -> str:
-    return next(name for name in Collection(folder).files if name.startswith("table/cells-"))
+def run_of(start: str) -> Callable[[Path], str]:
+    """The name of a run of a map."""
+    return lambda folder: next(name for name in Collection(folder).files if name.startswith(start))
+
+
+RUNS = ("table/cells-", "table/pages-", "table/firsts-", "table/near-", "frontier/hosts-")
 
 
 def ranks(folder: Path) -> str:
@@ -98,7 +102,9 @@ def test_what_was_not_committed_is_a_note_and_is_cut(folder: Path) -> None:
     assert (folder / ARCHIVE).stat().st_size == Collection(folder).length(ARCHIVE)
 
 
-@pytest.mark.parametrize(("name", "part"), [(run_of_cells, "table"), (segment, "index"), (ranks, "graph")])
+@pytest.mark.parametrize(
+    ("name", "part"), [*((run_of(start), "table") for start in RUNS), (segment, "index"), (ranks, "graph")]
+)
 @pytest.mark.parametrize("how", ["flipped", "cut", "missing"])
 def test_what_follows_from_the_truth_is_rebuilt(
     folder: Path, name: Callable[[Path], str], part: str, how: str

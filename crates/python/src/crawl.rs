@@ -277,10 +277,17 @@ fn pages_linking_to(
     enter(py, |pulse| crivello_core::graph::pages_linking_to(&path, committed, signature, limit, pulse))
 }
 
+/// Checks the maps that only a crawl reads: of texts, fingerprints and hosts.
+#[pyfunction]
+fn verify_crawl(py: Python<'_>, folder: PathBuf) -> PyResult<()> {
+    enter(py, |pulse| crivello_core::crawl::verify(&folder, pulse))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(any_is_private, module)?)?;
     module.add_function(wrap_pyfunction!(check_crawl, module)?)?;
     module.add_function(wrap_pyfunction!(depths_of, module)?)?;
+    module.add_function(wrap_pyfunction!(verify_crawl, module)?)?;
     module.add_function(wrap_pyfunction!(pages_linking_to, module)?)?;
     module.add_class::<Crawl>()
 }

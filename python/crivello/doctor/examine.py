@@ -19,13 +19,13 @@ from crivello import _core
 from crivello._core import Layout, Ranks, Row
 from crivello.collection import Collection
 from crivello.crawl.decisions import Decision, decision_files
+from crivello.doctor.archive import record_at
 from crivello.doctor.finding import Finding, Part, Progress, shortened
 from crivello.doctor.logs import entries
 from crivello.errors import CollectionInUse, StorageError
 from crivello.graph.kept import Kept
 from crivello.store import Outcome
 
-HOSTS = f"{Layout.FRONTIER}/hosts.log"
 _REPAIR = "crivello doctor DIR --repair"
 _HITS = 50_000
 
@@ -69,6 +69,7 @@ class _Examination:
         yield from self._lengths()
         yield from self._logs()
         yield from self._guard(self._table, self._check_table)
+        yield from self._guard(self._table, self._check_maps)
         yield from self._guard(self._journal, self._check_rows)
         yield from self._guard(self._index, self._check_index)
         yield from self._guard(self._graph, self._check_graph)
@@ -102,6 +103,8 @@ class _Examination:
             return self._links
         if name == Layout.ROWS:
             return self._journal
+        if name.endswith(Layout.RUN):
+            return self._table
         parts = {
             "archive": self._archive,
             "table": self._table,
@@ -113,7 +116,7 @@ class _Examination:
 
     def _logs(self) -> Iterator[Finding]:
         """Every record of the logs, by its checksum."""
-        for name in (Layout.ROWS, Layout.LINKS, Layout.ANCHORS, Layout.URLS, HOSTS):
+        for name in (Layout.ROWS, Layout.LINKS, Layout.ANCHORS, Layout.URLS, Layout.HOSTS):
             length, path = self._files.get(name, 0), self._collection.folder / name
             if not path.is_file() or path.stat().st_size < length:
                 continue  # told by its length
@@ -131,6 +134,12 @@ class _Examination:
         if urls != len(table):
             what = f"it has {urls:,} URLs, and {len(table):,} were committed"
             yield self._table.finding(what, Layout.ROWS)
+
+    def _check_maps(self) -> Iterator[Finding]:
+        """The maps of texts, fingerprints and hosts, against the logs that they are of."""
+        self._tell("checking the maps", 0, 1)
+        _core.verify_crawl(self._collection.folder)
+        yield from ()
 
     def _check_rows(self) -> Iterator[Finding]:
         """Every version: its record, and what it refers to."""
@@ -154,6 +163,11 @@ class _Examination:
         if not row.length:
             return
         file = Layout.archive(row.file)
+        if row.visit_length:
+            stored = record_at(self._collection.folder, row.visit_file, row.visit_offset, row.visit_length)
+            if stored is None or stored.url != row.url:
+                what = f"the record of a visit of {row.url} is lost"
+                yield self._archive.finding(what, Layout.archive(row.visit_file), row.visit_offset)
         if row.outcome is Outcome.NOT_MODIFIED:
             before = self._collection.table.at(row.url, row.content_at)
             if before and (before.file, before.offset) == (row.file, row.offset):

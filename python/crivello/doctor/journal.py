@@ -24,38 +24,9 @@ from crivello.doctor.logs import Entry, entries, sealed
 from crivello.errors import CrivelloError
 from crivello.store import Outcome
 
-_FIELDS = [
-    "url",
-    "outcome",
-    "depth",
-    "fetched_at",
-    "status",
-    "content_type",
-    "digest",
-    "simhash",
-    "language",
-    "title",
-    "redirect",
-    "duplicate_of",
-    "near_duplicate_of",
-    "noindex",
-    "file",
-    "offset",
-    "length",
-    "text_file",
-    "text_offset",
-    "text_length",
-    "canonical",
-    "etag",
-    "last_modified",
-    "address",
-    "attempts",
-    "seconds",
-    "detail",
-    "payload",
-    "content_at",
-]
-_HEADER = b"CRVLROWS" + (3).to_bytes(4, "little") + bytes(4)
+_HEADER, _named = _core.Row.format()
+_BLANK: dict[str, Any] = msgspec.msgpack.decode(_named)
+_FIELDS = list(_BLANK)
 _REDIRECTS = (301, 302, 303, 307, 308)
 _RECOVERED = "the row was made again from the archive"
 _LOST = "the record was lost"
@@ -85,6 +56,9 @@ def rebuild_journal(collection: Collection, replace: Replace, *, recover: bool) 
                 if not _reads(collection, row):
                     lost += 1
                     yield _sealed(_without_record(row))
+                    continue
+                if row["visit_length"] and not _has_visit(collection, row):
+                    yield _sealed(row | {"visit_file": 0, "visit_offset": 0, "visit_length": 0})
                     continue
             yield sealed(entry.key, entry.payload or b"")
         if recover:
@@ -146,7 +120,8 @@ def _rows(collection: Collection) -> Iterator[tuple[Entry, Fields | None]]:
             values = msgspec.msgpack.decode(entry.payload, type=list[Any])
         except msgspec.DecodeError:
             continue
-        yield entry, dict(zip(_FIELDS, [*values, *[None] * (len(_FIELDS) - len(values))], strict=False))
+        # An older row has fewer fields.
+        yield entry, _BLANK | dict(zip(_FIELDS, values, strict=False))
 
 
 def _sealed(row: Fields) -> bytes:
@@ -166,10 +141,17 @@ def _reads(collection: Collection, row: Fields) -> bool:
     return record_at(collection.folder, row["text_file"], row["text_offset"], row["text_length"]) is not None
 
 
+def _has_visit(collection: Collection, row: Fields) -> bool:
+    """Whether the record of a visit that found the page unchanged reads."""
+    place = (row["visit_file"], row["visit_offset"], row["visit_length"])
+    return record_at(collection.folder, *place) is not None
+
+
 def _without_record(row: Fields) -> Fields:
     """A row whose record was lost: without validators, so that the next visit fetches the page again."""
     nothing = dict.fromkeys(("digest", "simhash", "duplicate_of", "near_duplicate_of", "etag", "payload"))
     places = dict.fromkeys(("file", "offset", "length", "text_file", "text_offset", "text_length"), 0)
+    places |= dict.fromkeys(("visit_file", "visit_offset", "visit_length"), 0)
     return row | nothing | places | {"last_modified": None, "detail": _LOST}
 
 
@@ -183,16 +165,11 @@ def _missing(collection: Collection, places: set[tuple[int, int]]) -> Iterator[F
 
 def _row(number: int, stored: Stored) -> Fields:
     status, header, body = stored.http()
-    row: Fields = dict.fromkeys(_FIELDS) | {
+    row: Fields = _BLANK | {
         "url": stored.url,
-        "outcome": Outcome.FETCHED.value,
-        "depth": 0,
         "fetched_at": datetime.fromisoformat(stored.fields["warc-date"]).timestamp(),
         "status": status,
         "content_type": header.get("content-type", "").split(";")[0].strip().lower() or None,
-        "title": "",
-        "noindex": False,
-        **dict.fromkeys(("text_file", "text_offset", "text_length"), 0),
         "file": number,
         "offset": stored.offset,
         "length": stored.end - stored.offset,
@@ -200,8 +177,6 @@ def _row(number: int, stored: Stored) -> Fields:
         "last_modified": header.get("last-modified"),
         "address": stored.fields.get("warc-ip-address"),
         "attempts": 1,
-        "seconds": 0.0,
-        "content_at": 0.0,
         "detail": _RECOVERED,
         "payload": base64.b32encode(hashlib.sha1(body).digest()).decode(),
     }

@@ -33,7 +33,6 @@ from crivello.errors import CrivelloError, StorageError
 from crivello.graph.kept import Kept
 
 LOST = "lost"
-_RUNS = ("table/cells-", "table/pages-")
 
 
 @dataclass(frozen=True)
@@ -164,12 +163,12 @@ class _Repairs:
         self.done.append(f"{name}: kept what reads")
 
     def _drop_runs(self, collection: Collection) -> None:
-        """Commits a table without runs: its readers and its next writer replay the journal."""
-        runs = [name for name in collection.files if name.startswith(_RUNS)]
+        """Commits a table and maps without runs: readers and the next writer replay the journal and the log of hosts."""
+        runs = [name for name in collection.files if name.endswith(Layout.RUN)]
         for name in runs:
             self._keep(name, move=True)
         collection.commit(dict.fromkeys(runs), table={})
-        self.done.append("the table: is built again from the journal")
+        self.done.append("the table and its maps: are built again from the journal")
 
     def _drop_graph(self, collection: Collection) -> None:
         """Computes the graph and the ranks again from the logs of rows and links."""

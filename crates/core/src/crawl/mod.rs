@@ -28,6 +28,7 @@ mod seen;
 mod settings;
 mod shared;
 mod tag;
+mod verify;
 mod work;
 pub(crate) mod writing;
 
@@ -46,6 +47,7 @@ pub use revisit::{Revisit, RevisitWriter};
 pub use seen::tag_of;
 pub use shared::SlowHost;
 pub use tag::{Layout, Tag};
+pub use verify::verify;
 pub use work::{Found, Parsed, Work};
 pub use writing::Commit;
 pub use writing::policy::{Policy, Verdict};

@@ -27,7 +27,8 @@ use crate::robots::Robots;
 use crate::sorted::{Options, SortedMap, State};
 use crate::{Error, Pulse, Result, Signature};
 
-const FORMAT: Format = Format { kind: *b"HOST", version: 1 };
+/// The format of the log.
+pub const FORMAT: Format = Format { kind: *b"HOST", version: 1 };
 const RECORDS_PER_BEAT: u64 = 1 << 10;
 /// How long a robots.txt is cached (RFC 9309, 2.4).
 pub const RULES_LAST: f64 = 24.0 * 3600.0;
@@ -143,8 +144,7 @@ impl HostMemory {
         let path = folder.join(HOSTS);
         let mut log = LogWriter::open(&path, FORMAT, committed)?;
         let flushed = log.flush()?;
-        let options = Options { memory, name: host_records, filtered: |key| key, keep: None };
-        let mut newest = SortedMap::open(folder, options, state)?;
+        let mut newest = SortedMap::open(folder, HostMemory::options(memory), state)?;
         let mut stream = LogStream::open(&path, FORMAT, newest.applied(), flushed)?;
         let mut count = 0;
         while let Some(sealed) = stream.advance()? {
@@ -156,6 +156,11 @@ impl HostMemory {
             newest.put(&record.key.0.to_be_bytes(), Some(&record.offset.to_le_bytes()), record.end())?;
         }
         Ok(HostMemory { log, access: LogAccess::open(&path)?, flushed, newest, changed: HashMap::new() })
+    }
+
+    /// How the map is kept.
+    pub fn options(memory: usize) -> Options {
+        Options { memory, name: host_records, filtered: |key| key, keep: None }
     }
 
     /// The record of a host.

@@ -22,8 +22,12 @@ pub struct Firsts {
 impl Firsts {
     /// Opens the map as it was committed.
     pub fn open(folder: &Path, memory: usize, state: &State) -> Result<Firsts> {
-        let options = Options { memory, name: layout::firsts, filtered: |key| key, keep: None };
-        Ok(Firsts { map: SortedMap::open(folder, options, state)?, hosts: 0 })
+        Ok(Firsts { map: SortedMap::open(folder, Firsts::options(memory), state)?, hosts: 0 })
+    }
+
+    /// How the map is kept.
+    pub fn options(memory: usize) -> Options {
+        Options { memory, name: layout::firsts, filtered: |key| key, keep: None }
     }
 
     /// The position in the journal from which it is to be replayed.
@@ -42,8 +46,7 @@ impl Firsts {
             let host = Signature::of(origin(&row.url).as_bytes());
             self.hosts += u64::from(self.put(&host.0.to_be_bytes(), place)?);
         }
-        let digest = row.digest.as_deref().and_then(|digest| u128::from_str_radix(digest, 16).ok());
-        let is_first = digest.map(|digest| self.put(&digest.to_be_bytes(), place)).transpose()?;
+        let is_first = digest_of(row).map(|digest| self.put(&digest.to_be_bytes(), place)).transpose()?;
         self.map.pass(place.end);
         Ok(is_first == Some(true))
     }
@@ -70,4 +73,9 @@ impl Firsts {
         self.map.put(key, Some(&place.start.to_le_bytes()), place.end)?;
         Ok(true)
     }
+}
+
+/// The digest of the text of a row.
+pub fn digest_of(row: &Row) -> Option<u128> {
+    row.digest.as_deref().and_then(|digest| u128::from_str_radix(digest, 16).ok())
 }

@@ -39,15 +39,14 @@ pub struct NearMap {
 impl NearMap {
     /// Opens the map as it was committed.
     pub fn open(folder: &Path, memory: usize, state: &State) -> Result<NearMap> {
-        let options = Options {
-            memory: memory / 2,
-            name: layout::near,
-            filtered: |key| &key[..key.len().min(3)],
-            keep: None,
-        };
-        let older = SortedMap::open(folder, options, state)?;
+        let older = SortedMap::open(folder, NearMap::options(memory / 2), state)?;
         let most = (memory / 2 / BYTES).max(1);
         Ok(NearMap { recent: NearTable::default(), most, position: older.applied(), older })
+    }
+
+    /// How the map is kept.
+    pub fn options(memory: usize) -> Options {
+        Options { memory, name: layout::near, filtered: |key| &key[..key.len().min(3)], keep: None }
     }
 
     /// The position in the journal from which it is to be replayed.
@@ -79,8 +78,7 @@ impl NearMap {
             let group = group(simhash, block);
             let mut entries = self.older.range(&key(block, group), Some(&key(block, group + 1)))?;
             while let Some((_, value)) = entries.advance()? {
-                for entry in value.chunks_exact(ENTRY) {
-                    let (other, offset) = unpack(entry);
+                for (other, offset) in fingerprints(value) {
                     let found = ((other ^ simhash).count_ones(), offset);
                     if found.0 <= distance && nearest.is_none_or(|nearest| found < nearest) {
                         nearest = Some(found);
@@ -136,6 +134,11 @@ fn group(simhash: u64, block: usize) -> u16 {
 fn key(block: usize, group: u16) -> [u8; 3] {
     let [high, low] = group.to_be_bytes();
     [block as u8, high, low]
+}
+
+/// The fingerprints of an entry, each with the offset of its row.
+pub fn fingerprints(value: &[u8]) -> impl Iterator<Item = (u64, u64)> {
+    value.chunks_exact(ENTRY).map(unpack)
 }
 
 fn unpack(entry: &[u8]) -> (u64, u64) {
