@@ -245,6 +245,54 @@ def test_ctrl_c_is_clean(web: SmallWeb, folder: Path) -> None:
         collection.table.verify()
 
 
+def failures(collection: Collection, urls: list[str]) -> list[int]:
+    visits = [next_visit(collection, url) for url in urls]
+    return [visit.failures for visit in visits if visit]
+
+
+def test_hosts_that_refuse_are_left_for_later(tmp_path: Path) -> None:
+    names = [f"h{number}.test" for number in range(4)]
+    pages = {name: {"/": links("/a", "/b"), "/a": links(text="a"), "/b": links(text="b")} for name in names}
+    folder = tmp_path / "c"
+    with SmallWeb(pages) as web:
+        crawled = web.crawl(folder, *names)
+    urls = [web.url(name, path) for name in names for path in ("/", "/a", "/b")]
+    noted = len(crawled.decisions())
+    with writable(folder) as collection:
+        report = collection.revisit(all=True, retries=20)
+        assert report.of_run()["revisits"] == {"failed": 12}
+        # One request a host: the rest of its pages fail without.
+        assert failures(collection, urls) == [1] * 12
+        events = [each["event"] for each in crawled.decisions()[noted:]]
+        assert events.count("revisit failed") == 12 and "tried again" not in events
+        assert report.of_run()["requests"] == 4
+        visit = next_visit(collection, urls[0])
+        assert (
+            visit
+            and visit.reason == "the last visit failed"
+            and "refused" in crawled.decisions()[-1]["detail"]
+        )
+        assert find_due(collection).pages == 0, "not before an hour is over"
+
+
+def test_an_overloaded_host_is_left_for_later_and_a_broken_page_is_not(tmp_path: Path) -> None:
+    paths = [f"/{number}" for number in range(6)]
+    home: Page = links(*paths, text=words(60, "home"))
+    texts: dict[str, Page] = {path: links(text=words(60, f"page{path[1:]}x")) for path in paths}
+    hosts: dict[str, dict[str, Page]] = {"busy.test": {"/": home, **texts}, "fine.test": {"/": home, **texts}}
+    folder = tmp_path / "c"
+    with SmallWeb(hosts) as web:
+        web.crawl(folder, *hosts)
+        hosts["busy.test"].update(dict.fromkeys(["/", *paths], Answer(status=503)))
+        hosts["fine.test"]["/2"] = Answer(status=500)
+        asked = len(web.log)
+        with writable(folder) as collection:
+            report = collection.revisit(all=True, retries=20)
+            assert report.of_run()["revisits"] == {"failed": 8, "unchanged": 6}
+        assert len(web.paths("busy.test", asked)) == 3
+        assert len(web.paths("fine.test", asked)) == 7
+
+
 def test_up_forever_serves_and_keeps_fresh(web: SmallWeb, tmp_path: Path) -> None:
     folder = tmp_path / "up"
     hosts = web.write_hosts_file(tmp_path / "hosts")

@@ -83,6 +83,14 @@ impl Class {
             Class::Dns | Class::Private | Class::Tls | Class::TooLarge | Class::BadResponse => false,
         }
     }
+
+    /// Whether there was no connection: the failure is the host's, whatever the page.
+    pub fn is_of_host(self) -> bool {
+        matches!(
+            self,
+            Class::NameServer | Class::Refused | Class::Unreachable | Class::ConnectTimeout | Class::Proxy
+        )
+    }
 }
 
 impl fmt::Display for Class {

@@ -59,6 +59,8 @@ pub struct Host {
     /// Its cookie jar, if cookies are kept.
     pub cookies: Cookies,
     /// URLs to retry.
+    /// Why its pages are not visited again in this run, but in a later one.
+    pub away: Option<String>,
     pub again: VecDeque<Work>,
     /// Whether it is in the workbench.
     pub inside: bool,

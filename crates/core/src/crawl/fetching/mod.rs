@@ -266,6 +266,7 @@ impl Scheduler {
             connection: None,
             cookies: Default::default(),
             used: Instant::now(),
+            away: None,
             visited: false,
             again: Default::default(),
             inside: true,

@@ -76,6 +76,12 @@ impl Scheduler {
         let wish = answer.as_ref().ok().and_then(|record| record.retry_after).unwrap_or_default();
         stay.asked = stay.asked.max(self.plan.crawl.politeness.backoff(host.failures)).max(wish);
         let again = answer.as_ref().map_or_else(|failure| failure.class.again(), |_| true);
+        if again && self.plan.revisits > 0 && host.away.is_none() {
+            host.away = Some(match &answer {
+                Err(failure) => failure.reason.clone(),
+                Ok(record) => format!("robots.txt answers {}", record.status),
+            });
+        }
         if !again || host.failures > self.plan.crawl.retries {
             host.given_up = Some(match &answer {
                 Err(failure) => (outcome(failure), failure.reason.clone()),

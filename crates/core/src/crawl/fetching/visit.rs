@@ -21,6 +21,8 @@ use crate::url::trap;
 
 /// After this many consecutive failed requests a host is given up for the rest of the run.
 const GIVE_UP: u32 = 10;
+/// After this many a host's pages are not visited again until a later run; at once if there is no connection.
+const LEAVE: u32 = 3;
 /// The longest delay over which a connection is kept alive.
 pub(in crate::crawl) const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// How long a URL waits while requests to other hosts of its domain hold the last places of `max_per_domain`.
@@ -66,7 +68,13 @@ impl Scheduler {
     }
 
     async fn stay(&self, host: &SharedHost, token: &Token, stay: &mut Stay) -> Result<()> {
+        if host.borrow().away.is_some() && !self.leave_for_later(host, token).await? {
+            return Ok(());
+        }
         if !self.ask_for_rules(host, stay).await? {
+            if host.borrow().away.is_some() {
+                self.leave_for_later(host, token).await?;
+            }
             return Ok(());
         }
         let mut without_request = 0;
@@ -101,6 +109,27 @@ impl Scheduler {
         Ok(())
     }
 
+    /// Ends the revisits of a host that does not answer, without requests: the schedule says when they are tried again.
+    /// Returns whether another URL waits.
+    async fn leave_for_later(&self, host: &SharedHost, token: &Token) -> Result<bool> {
+        let Some(reason) = host.borrow().away.clone() else { return Ok(true) };
+        while !self.shared.is_stopping()
+            && let Some(work) = self.next_work(host, token)?
+        {
+            if work.revisit.is_none() {
+                host.borrow_mut().again.push_front(work);
+                return Ok(true);
+            }
+            self.give_up(work, Outcome::Unreachable, reason.clone(), 0.0, None).await;
+        }
+        Ok(false)
+    }
+
+    /// How often a failed request is tried again in this run: a revisit is not, because the page stays due.
+    fn retries(&self, work: &Work) -> u32 {
+        if work.revisit.is_some() { 0 } else { self.plan.crawl.retries }
+    }
+
     /// Dequeues the next URL of a host; from here on it counts as open.
     fn next_work(&self, host: &SharedHost, token: &Token) -> Result<Option<Work>> {
         if let Some(work) = host.borrow_mut().again.pop_front() {
@@ -118,6 +147,9 @@ impl Scheduler {
         let settings = &self.plan.crawl;
         if let Some((outcome, reason)) = &host.given_up {
             return Some((*outcome, reason.clone()));
+        }
+        if let (Some(reason), Some(_)) = (&host.away, &work.revisit) {
+            return Some((Outcome::Unreachable, reason.clone()));
         }
         if let Some(rules) = &host.rules {
             let verdict = rules.robots.allows(&work.url);
@@ -194,7 +226,7 @@ impl Scheduler {
         let answer = self.get(host, &request, stay).await;
         let address = host.borrow().address;
         let asks_again =
-            |response: &Response| is_busy(response.status) && work.attempts < self.plan.crawl.retries;
+            |response: &Response| is_busy(response.status) && work.attempts < self.retries(&work);
         domain.settle(is_new && answer.as_ref().is_ok_and(|response| !asks_again(response)));
         match answer {
             Ok(response) if asks_again(&response) => {
@@ -207,6 +239,10 @@ impl Scheduler {
                 self.keep_cookies(host, &work.url, &response);
                 if is_busy(response.status) {
                     stay.asked = stay.asked.max(self.busy(host, &response));
+                    let mut host = host.borrow_mut();
+                    if work.revisit.is_some() && host.failures >= LEAVE {
+                        host.away = Some(format!("the host answers {}", response.status));
+                    }
                 } else {
                     host.borrow_mut().failures = 0;
                 }
@@ -223,10 +259,15 @@ impl Scheduler {
                         host.given_up =
                             Some((outcome(&failure), format!("{GIVE_UP} requests in a row failed")));
                     }
+                    let is_gone =
+                        failure.class.is_of_host() || failure.class.again() && host.failures >= LEAVE;
+                    if work.revisit.is_some() && is_gone {
+                        host.away = Some(failure.reason.clone());
+                    }
                     host.failures
                 };
                 stay.asked = stay.asked.max(self.plan.crawl.politeness.backoff(failures));
-                if failure.class.again() && work.attempts < self.plan.crawl.retries {
+                if failure.class.again() && work.attempts < self.retries(&work) {
                     self.again(host, work, failure.reason, None, stay.asked);
                 } else {
                     work.attempts += 1;
