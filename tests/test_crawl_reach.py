@@ -12,7 +12,8 @@ from crivello import Collection, settings
 from crivello.crawl.reach import is_wider, reach_of
 from crivello.settings import Crawl
 from crivello.store import Outcome
-from tests.small_web import Page, SmallWeb, links, redirect, words
+from tests.documents import ANCHOR, docx
+from tests.small_web import Answer, Page, SmallWeb, links, redirect, words
 from tests.test_shell import crivello
 
 HOSTS = ["www.a.example", "docs.a.example", "b.example"]
@@ -77,6 +78,28 @@ def test_a_new_seed_brings_back_links_to_its_host(tmp_path: Path) -> None:
         crawled = web.crawl(tmp_path / "c", "b.test")
         assert web.url("b.test", "/linked") in crawled.fetched()
         assert crawled.row(web.url("b.test", "/linked")).depth == 1
+
+
+def test_links_of_converted_documents_come_back_and_are_listed(tmp_path: Path) -> None:
+    hosts: dict[str, dict[str, Page]] = {
+        "a.test": {"/": links("/paper.docx", "/secret.docx")},
+        "b.test": {"/linked": "<p>Only a document links to it.", "/never": "<p>Nobody may follow."},
+    }
+    with SmallWeb(hosts) as web:
+        kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+        target = web.url("b.test", "/linked")
+        hosts["a.test"]["/paper.docx"] = Answer(docx(link=target), kind=kind)
+        secret = docx("Something else altogether.", web.url("b.test", "/never"))
+        hosts["a.test"]["/secret.docx"] = Answer(secret, kind=kind, headers={"X-Robots-Tag": "nofollow"})
+        narrow = web.crawl(tmp_path / "c", "a.test")
+        assert target not in narrow.fetched()
+        paper = web.url("a.test", "/paper.docx")
+        assert target in dict(narrow.collection.links(paper))
+        shown = crivello("pages", tmp_path / "c", "--url", paper, "--links").stdout
+        assert f"{target}  {ANCHOR}" in shown.splitlines()
+        wide = web.crawl(tmp_path / "c", scope="any")
+        assert target in wide.fetched() and wide.row(target).depth == 2
+        assert web.paths("b.test") == ["/linked"]
 
 
 def test_a_redirect_that_was_refused_comes_back(tmp_path: Path) -> None:

@@ -180,10 +180,24 @@ class Collection:
 
         >>> print(collection.text("https://www.example.org/"))
         """
+        return self._native.text(self._row(page), self.settings.crawl.max_bytes)
+
+    def links(self, page: Row | str) -> list[tuple[str, str]]:
+        """The links of a page, given as its row or its URL, each with its anchor text: also those of a converted
+        document.
+
+        >>> collection.links("https://www.example.org/")
+        [('https://www.example.org/about', 'About us')]
+        """
+        row = self._row(page)
+        parsed = self._native.parse(row, self.settings.crawl.max_bytes) if row.length else None
+        return list(zip(parsed.links, parsed.anchors, strict=True)) if parsed else []
+
+    def _row(self, page: Row | str) -> Row:
         row = page if isinstance(page, Row) else self.page(page)
         if row is None:
             raise InvalidArgument(f"{page} is not in {self.folder}", hint="collection.why(url) tells why")
-        return self._native.text(row, self.settings.crawl.max_bytes)
+        return row
 
     def documents(
         self,

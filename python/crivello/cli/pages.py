@@ -124,8 +124,7 @@ def _list(rows: Iterable[Row], json: bool, otherwise: str, *, moments: bool = Fa
 
 
 def _show_links(collection: Collection, row: Row, json: bool) -> None:
-    page = collection.record(row).parse(collection.settings.crawl.max_bytes)
-    for link, anchor in zip(page.links, page.anchors, strict=True) if page else ():
+    for link, anchor in collection.links(row):
         if json:
             print_json({"url": link, "anchor": anchor})
         else:

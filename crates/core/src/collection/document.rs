@@ -98,10 +98,14 @@ impl Record {
 }
 
 impl Snapshot {
+    /// The page as parsed, or that of a converted document; `None` if it has neither markup nor text.
+    pub fn parse(&self, row: &Row, limit: usize) -> Result<Option<Page>> {
+        self.archive.read(row.readable_place())?.parse(limit)
+    }
+
     /// The zones of a page, empty if it has no text; `limit` is the maximum decoded size of its body.
     pub fn zones(&self, row: &Row, limit: usize) -> Result<Zones> {
-        let place = row.text_place().unwrap_or_else(|| row.place());
-        self.archive.read(place)?.zones(limit)
+        self.archive.read(row.readable_place())?.zones(limit)
     }
 
     /// Whether a page is indexed under its own URL. One that declares another canonical URL is not if that

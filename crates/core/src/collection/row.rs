@@ -227,6 +227,11 @@ impl Row {
             .map_err(|error| crate::Error::Invalid(format!("a row does not encode: {error}")))
     }
 
+    /// The location of the record to read the page from: of a converted document, that with its text.
+    pub fn readable_place(&self) -> Place {
+        self.text_place().unwrap_or_else(|| self.place())
+    }
+
     /// Encodes the row for the table.
     pub fn encode(&self) -> crate::Result<Vec<u8>> {
         rmp_serde::to_vec(self)

@@ -280,14 +280,15 @@ impl Parser {
     }
 
     /// The links of a stored page, as they were found in it, and the number of them to which `max_links`
-    /// applies; `None` if it has no markup.
+    /// applies; `None` if it has no markup. The record to read is the answer itself, or what it was converted to.
     pub fn links_again(
         &self,
+        answer: &Record,
         record: &Record,
         row: &Row,
         tag: Tag,
     ) -> Result<Option<(Page, Vec<Found>, usize)>> {
-        let all = record.headers.iter().filter(|(name, _)| name == "x-robots-tag");
+        let all = answer.headers.iter().filter(|(name, _)| name == "x-robots-tag");
         let tags: Vec<&str> = all.map(|(_, value)| value.as_str()).collect();
         let rules = self.rules(&tags);
         let page =

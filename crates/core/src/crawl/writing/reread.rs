@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use super::store::PageStore;
 use crate::collection::layout::{self, URLS};
-use crate::collection::{Archive, Outcome, Row};
+use crate::collection::{Archive, Outcome, Place, Row};
 use crate::crawl::parsing::Parser;
 use crate::crawl::parsing::reach::{Reach, ReachSettings, redirected};
 use crate::crawl::tag::Tag;
@@ -122,13 +122,19 @@ impl Reread {
         if row.outcome == Outcome::Redirected {
             return self.redirect(row, tag);
         }
-        let stored = self.files.get(&layout::archive(row.file)).copied().unwrap_or(0);
-        if row.digest.is_none() || row.length == 0 || row.offset + row.length > stored {
+        let is_stored = |place: Place| {
+            let committed = self.files.get(&layout::archive(place.file)).copied().unwrap_or(0);
+            place.length > 0 && place.offset + place.length <= committed
+        };
+        let (answer, readable) = (row.place(), row.readable_place());
+        if row.digest.is_none() || !is_stored(answer) || !is_stored(readable) {
             return None;
         }
         let url = row.url.clone();
-        let links =
-            self.archive.read(row.place()).and_then(|record| self.parser.links_again(&record, &row, tag));
+        let links = self.archive.read(answer).and_then(|answer| match row.text_place() {
+            Some(text) => self.parser.links_again(&answer, &self.archive.read(text)?, &row, tag),
+            None => self.parser.links_again(&answer, &answer, &row, tag),
+        });
         let (page, links, counted) = match links {
             Ok(Some(read)) => read,
             Ok(None) => return None,
