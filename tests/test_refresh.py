@@ -293,6 +293,18 @@ def test_an_overloaded_host_is_left_for_later_and_a_broken_page_is_not(tmp_path:
         assert len(web.paths("fine.test", asked)) == 7
 
 
+def test_the_settings_of_revisits_are_flags(web: SmallWeb, folder: Path) -> None:
+    change(web)
+    chosen = ["--policy", "by-age", "--min-interval", "1s", "--grace", "0", "--daily-budget", "1000"]
+    done = shell("refresh", folder, "--budget", "6", "--json", *chosen)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["due"] == 6 and report["revisits"]["gone"] == 1
+    plan = Collection(folder).state("refresh")["plan"]["options"]
+    assert (plan["policy"], plan["budget"], plan["grace"]) == ("by-age", 1000, 0)
+    assert "--policy" in complaint("refresh", folder, "--policy", "often", code=2)
+
+
 def test_up_forever_serves_and_keeps_fresh(web: SmallWeb, tmp_path: Path) -> None:
     folder = tmp_path / "up"
     hosts = web.write_hosts_file(tmp_path / "hosts")

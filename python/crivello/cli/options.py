@@ -31,7 +31,7 @@ def with_settings(*sections: str) -> Callable[[Callable[..., None]], Callable[..
         def wrapped(**arguments: Any) -> None:
             flags: dict[str, dict[str, Any]] = {section: {} for section in sections}
             for setting in added:
-                flags[setting.section][setting.name] = arguments.pop(setting.name)
+                flags[setting.section][setting.name] = arguments.pop(_argument(setting))
             command(flags=flags, **arguments)
 
         own = [
@@ -48,6 +48,10 @@ def with_settings(*sections: str) -> Callable[[Callable[..., None]], Callable[..
     return decorate
 
 
+def _argument(setting: Setting) -> str:
+    return setting.flag.removeprefix("--").replace("-", "_")
+
+
 def _parameter(setting: Setting) -> inspect.Parameter:
     shown = f"{setting.help} [default: {setting.shown_default}]"
     is_switch = setting.base is bool
@@ -58,7 +62,7 @@ def _parameter(setting: Setting) -> inspect.Parameter:
         names, metavar=metavar, help=shown, show_default=False, rich_help_panel=setting.group
     )
     return inspect.Parameter(
-        setting.name,
+        _argument(setting),
         inspect.Parameter.KEYWORD_ONLY,
         default=None,
         annotation=Annotated[(bool if is_switch else str) | None, option],

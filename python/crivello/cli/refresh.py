@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Adds the verb."""
-    app.command("refresh", cls=InGroups)(with_settings("crawl")(refresh))
+    app.command("refresh", cls=InGroups)(with_settings("crawl", "refresh")(refresh))
 
 
 def refresh(
@@ -36,13 +36,15 @@ def refresh(
     """Visit the pages again that are due, and bring the index up to date.
 
     Requests are conditional. A changed page is stored and indexed again, one that is gone or moved leaves the
-    index, and new links are followed as in a crawl. With --budget the most urgent pages are visited. When a page
-    is due is set in the section [refresh] of the settings; `crivello why` says it for one page.
+    index, and new links are followed as in a crawl. With --budget the most urgent pages are visited. A host that
+    does not answer is left for later. When a page is due is set in the section [refresh] of the settings;
+    `crivello why` says it for one page.
 
     \b
     Examples:
       crivello refresh example
       crivello refresh example --budget 1000
+      crivello refresh example --policy adaptive --min-interval 1d
       crivello refresh example --all --site docs.example.org --json
     """
     from pathlib import Path

@@ -723,6 +723,7 @@ class Refresh(msgspec.Struct, kw_only=True, frozen=True):
         _is(
             _REVISITS,
             "requests per day for revisits; 0: as many as a visit of every page per interval takes",
+            flag="--daily-budget",
             ge=0,
             le=1e12,
         ),
