@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use crivello_core::collection::Rows;
 use crivello_core::collection::refresh::Due;
 use crivello_core::collection::{self, Document, DocumentOptions, Extractor, Lock, Selection, layout};
-use crivello_core::crawl::{Revisit, RevisitWriter};
+use crivello_core::crawl::{Pushed, Revisit, RevisitWriter};
 use crivello_core::graph::Ranks;
 use crivello_core::schedule::{Options, Planner};
 use crivello_core::{Error, Result, Signature};
@@ -315,10 +315,20 @@ impl Collection {
         })
     }
 
+    /// Puts the states of feeds (`None`: removes one), and commits them with the states of parts as JSON.
+    fn put_feeds(&self, py: Python<'_>, feeds: Vec<(String, Option<Vec<u8>>)>, state: &str) -> PyResult<()> {
+        enter(py, |pulse| {
+            let state = serde_json::from_str(state).map_err(|error| Error::Invalid(error.to_string()))?;
+            let cells: Vec<_> =
+                feeds.into_iter().map(|(url, value)| (url, value.unwrap_or_default())).collect();
+            self.0.put_feeds(&cells, state, pulse)
+        })
+    }
+
     /// Writes the queue of the pages that are due: those that `options` (the section `[refresh]` as JSON) says,
-    /// or `all`, at most `limit` (0: no limit), of a `site`, or these `urls`; `ranks` is a file of ranks with its
-    /// length. Returns the length of the queue, the number of pages, and the plan as JSON.
-    #[pyo3(signature = (options, now, *, all = false, limit = 0, site = None, urls = None, ranks = None))]
+    /// or `all`, at most `limit` (0: no limit), of a `site`, or these `urls` and those whose content was `pushed`
+    /// (URL, media type, body); `ranks` is a file of ranks with its length. Returns the length of the queue, the number of pages, and the plan as JSON.
+    #[pyo3(signature = (options, now, *, all = false, limit = 0, site = None, urls = None, pushed = Vec::new(), ranks = None))]
     #[allow(clippy::too_many_arguments)]
     fn plan_revisits(
         &self,
@@ -329,6 +339,7 @@ impl Collection {
         limit: usize,
         site: Option<&str>,
         urls: Option<Vec<String>>,
+        pushed: Vec<(String, String, Vec<u8>)>,
         ranks: Option<(PathBuf, u64)>,
     ) -> PyResult<(u64, u64, String)> {
         enter(py, |pulse| {
@@ -336,23 +347,29 @@ impl Collection {
             let snapshot = self.0.snapshot();
             let mut queue = RevisitWriter::create(&snapshot.folder)?;
             let mut count = 0;
-            let mut push = |row: collection::Row| {
+            let mut push = |row: collection::Row, pushed: Option<Pushed>| {
                 count += 1;
-                queue.push(&Revisit::of(&row))
+                queue.push(&Revisit { pushed, ..Revisit::of(&row) })
             };
             let mut plan = serde_json::Value::Null;
             if let Some(urls) = urls {
                 let table = snapshot.table(pulse)?;
-                for url in urls {
-                    if let Some(row) = table.get(&url)? {
-                        push(row)?;
-                    }
+                let pushed = pushed
+                    .into_iter()
+                    .map(|(url, content_type, body)| (url, Some(Pushed { content_type, body })));
+                for (url, pushed) in urls.into_iter().map(|url| (url, None)).chain(pushed) {
+                    let row = table.get(&url)?;
+                    push(
+                        row.unwrap_or_else(|| collection::Row { url, ..collection::Row::default() }),
+                        pushed,
+                    )?;
                 }
             } else {
                 let rows = site.map_or_else(Rows::all, Rows::of_site);
                 let due = Due { now, all, limit, rows };
                 let ranks = ranks.map(|(path, length)| Ranks::open(&path, length)).transpose()?;
-                plan = serde_json::json!(snapshot.due(&due, &options, ranks.as_ref(), pulse, push)?);
+                let found = snapshot.due(&due, &options, ranks.as_ref(), pulse, |row| push(row, None))?;
+                plan = serde_json::json!(found);
             }
             Ok((queue.finish()?, count, plan.to_string()))
         })

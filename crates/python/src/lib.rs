@@ -20,6 +20,7 @@ mod index;
 mod language;
 mod media;
 mod parse;
+mod pings;
 mod robots;
 mod schedule;
 mod search;
@@ -49,6 +50,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     language::register(module)?;
     media::register(module)?;
     parse::register(module)?;
+    pings::register(module)?;
     robots::register(module)?;
     schedule::register(module)?;
     search::register(module)?;

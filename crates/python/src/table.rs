@@ -8,6 +8,7 @@ use crivello_core::collection::cells::{Group, micros};
 use crivello_core::collection::{Rows, Snapshot};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyBytes;
 
 use crate::collection::Row;
 use crate::enter::enter;
@@ -37,6 +38,30 @@ impl Table {
 
     fn by_signature(&self, py: Python<'_>, signature: u64) -> PyResult<Option<Row>> {
         Ok(enter(py, |pulse| self.0.table(pulse)?.by_signature(Signature(signature)))?.map(Row))
+    }
+
+    /// The state of a feed.
+    fn feed<'py>(&self, py: Python<'py>, url: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let cell = enter(py, |pulse| self.0.table(pulse)?.cell(url, Group::Feed))?;
+        Ok(cell.map(|(_, value)| PyBytes::new(py, &value)))
+    }
+
+    /// The next feeds after a URL, in key order, with their states; at the end there are none.
+    #[pyo3(signature = (after = None))]
+    fn feeds<'py>(
+        &self,
+        py: Python<'py>,
+        after: Option<&str>,
+    ) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
+        let cells = enter(py, |pulse| {
+            self.0.table(pulse)?.feeds(after)?.take(BATCH).collect::<crivello_core::Result<Vec<_>>>()
+        })?;
+        Ok(cells.into_iter().map(|cell| (cell.url, PyBytes::new(py, &cell.value))).collect())
+    }
+
+    /// Whether there is a row from an offset of the journal on.
+    fn has_rows_since(&self, py: Python<'_>, start: u64) -> PyResult<bool> {
+        enter(py, |pulse| Ok(self.0.table(pulse)?.since(start)?.next().transpose()?.is_some()))
     }
 
     fn contains(&self, py: Python<'_>, urls: Vec<PyBackedStr>) -> PyResult<Vec<bool>> {

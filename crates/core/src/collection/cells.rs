@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Columns that are written together are stored together, as in Bigtable's locality groups: what a visit found
-//! out is one cell. The journal, which is the truth, has a record for each cell, with the signature of the URL as
+//! out is one cell. The cells of feeds are in runs of their own, so that listing the feeds does not read the table;
+//! a feed has one cell, at time 0, whose value is replaced: what removes it must not bring an older one back. The journal, which is the truth, has a record for each cell, with the signature of the URL as
 //! its key. The payload of a visit is its [`Row`]; of another cell, the byte of its group, its time in
 //! microseconds (8 bytes, little-endian), the length of the URL (4 bytes), the URL and the value; an empty value
 //! removes the cell.
@@ -96,6 +97,14 @@ pub enum Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
+    /// The column group.
+    pub fn group(&self) -> Group {
+        match self {
+            Entry::Visit(_) => Group::Visit,
+            Entry::Cell(_, group, ..) => *group,
+        }
+    }
+
     /// Decodes the payload of a record; `None` if it is not valid.
     pub fn decode(payload: &'a [u8]) -> Option<Entry<'a>> {
         let group = Group::of(*payload.first()?).filter(|group| *group != Group::Visit);
@@ -128,6 +137,9 @@ pub struct Versions {
 }
 
 impl Versions {
+    /// All versions.
+    pub const ALL: Versions = Versions { number: 0, before: 0 };
+
     /// The judge of merges.
     pub fn judge(self) -> Arc<dyn Keep> {
         Arc::new(self)

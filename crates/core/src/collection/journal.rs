@@ -19,6 +19,8 @@ use crate::{Pulse, Result, Signature};
 
 /// The share of the map of pages in the memory.
 const PAGES_SHARE: usize = 5;
+/// The share of the map of the cells of feeds.
+const FEEDS_SHARE: usize = 32;
 const RECORDS_PER_BEAT: u64 = 1 << 10;
 
 /// What a checkpoint of the table commits.
@@ -39,6 +41,7 @@ pub struct TableWriter {
     access: LogAccess,
     flushed: u64,
     cells: SortedMap,
+    feeds: SortedMap,
     pages: SortedMap,
     urls: u64,
     visits: u64,
@@ -59,10 +62,13 @@ impl TableWriter {
         let path = folder.join(layout::ROWS);
         let mut journal = LogWriter::open(&path, ROW_FORMAT, committed)?;
         let flushed = journal.flush()?;
-        let share = memory / PAGES_SHARE;
-        let options = Options { keep: Some(versions.judge()), ..TableState::cells(memory - share) };
+        let (share, feeds_share) = (memory / PAGES_SHARE, memory / FEEDS_SHARE);
+        let of_cells = TableState::cells(memory - share - feeds_share);
+        let options = Options { keep: Some(versions.judge()), ..of_cells };
         let cells = SortedMap::open(folder, options, &state.cells)?;
         let pages = SortedMap::open(folder, TableState::pages(share), &state.pages)?;
+        let feeds_state = state.feeds_state(committed);
+        let feeds = SortedMap::open(folder, TableState::feeds(feeds_share), &feeds_state)?;
         let access = LogAccess::open(&path)?;
         let mut table = TableWriter {
             path,
@@ -70,6 +76,7 @@ impl TableWriter {
             access,
             flushed,
             cells,
+            feeds,
             pages,
             urls: state.urls,
             visits: state.visits,
@@ -81,9 +88,11 @@ impl TableWriter {
 
     /// Applies what the journal has beyond the maps.
     fn replay(&mut self, counts: bool, pulse: &Pulse) -> Result<()> {
-        let (applied_cells, applied_pages) = (self.cells.applied(), self.pages.applied());
+        let (applied_cells, applied_feeds) = (self.cells.applied(), self.feeds.applied());
+        let applied_pages = self.pages.applied();
+        let start = applied_cells.min(applied_feeds).min(applied_pages);
         let path = self.path.clone();
-        let mut stream = LogStream::open(&path, ROW_FORMAT, applied_cells.min(applied_pages), self.flushed)?;
+        let mut stream = LogStream::open(&path, ROW_FORMAT, start, self.flushed)?;
         let mut count = 0;
         while let Some(sealed) = stream.advance()? {
             count += 1;
@@ -96,9 +105,11 @@ impl TableWriter {
                 self.urls += u64::from(!self.contains(&row.url)?);
                 self.visits += 1;
             }
-            if end > applied_cells {
+            let is_feed = entry.group() == Group::Feed;
+            if end > if is_feed { applied_feeds } else { applied_cells } {
                 let (key, value) = cell(&entry)?;
-                self.cells.put(&key, value.as_deref(), end)?;
+                let map = if is_feed { &mut self.feeds } else { &mut self.cells };
+                map.put(&key, value.as_deref(), end)?;
             }
             if end > applied_pages && matches!(entry, Entry::Visit(_)) {
                 self.pages.put(&record.key.0.to_be_bytes(), Some(&record.offset.to_le_bytes()), end)?;
@@ -125,7 +136,8 @@ impl TableWriter {
     pub fn put(&mut self, url: &str, group: Group, time: Micros, value: &[u8]) -> Result<()> {
         self.journal.append(Signature::of(url.as_bytes()), &Entry::encode(url, group, time, value))?;
         let (key, value) = cell(&Entry::Cell(url, group, time, value))?;
-        self.cells.put(&key, value.as_deref(), self.journal.len())
+        let map = if group == Group::Feed { &mut self.feeds } else { &mut self.cells };
+        map.put(&key, value.as_deref(), self.journal.len())
     }
 
     /// The newest version of a URL.
@@ -144,7 +156,8 @@ impl TableWriter {
 
     /// The newest cell of a URL in a group, with its time.
     pub fn cell(&self, url: &str, group: Group) -> Result<Option<(Micros, Vec<u8>)>> {
-        let found = self.cells.first(&first_key(url, group), Some(&end_key(url, group)))?;
+        let map = if group == Group::Feed { &self.feeds } else { &self.cells };
+        let found = map.first(&first_key(url, group), Some(&end_key(url, group)))?;
         Ok(found.and_then(|(key, value)| parts(&key).map(|(_, _, time)| (time, value))))
     }
 
@@ -201,18 +214,24 @@ impl TableWriter {
     /// Makes everything ready to be committed. `is_last` writes out what the maps have in memory, so that
     /// readers find everything in runs.
     pub fn checkpoint(&mut self, is_last: bool) -> Result<TableCommit> {
-        if is_last {
-            self.cells.flush()?;
-            self.pages.flush()?;
-        }
         self.flushed = self.journal.flush()?;
-        let (cells, pages) = (self.cells.checkpoint()?, self.pages.checkpoint()?);
         let mut files = vec![(layout::ROWS.to_owned(), Some(self.flushed))];
-        files.extend(cells.files);
-        files.extend(pages.files);
+        let mut states = Vec::new();
+        for map in [&mut self.cells, &mut self.feeds, &mut self.pages] {
+            if is_last {
+                map.flush()?;
+            }
+            // Most records are of one map alone.
+            map.pass(self.flushed);
+            let checkpoint = map.checkpoint()?;
+            files.extend(checkpoint.files);
+            states.push(checkpoint.state);
+        }
+        let [cells, feeds, pages] = <[_; 3]>::try_from(states).unwrap_or_default();
         let state = TableState {
-            cells: cells.state,
-            pages: pages.state,
+            cells,
+            feeds: Some(feeds),
+            pages,
             urls: self.urls,
             visits: self.visits,
             ..self.opened.clone()

@@ -21,6 +21,11 @@ pub const TABLE: &str = "table";
 /// The folders of a collection.
 pub const PARTS: [&str; 6] = [FRONTIER, "archive", TABLE, INDEX, "graph", "log"];
 
+/// The queue of pings, which is not committed: the server that receives them is no writer.
+pub const PINGS: &str = "pings.log";
+/// The lock of that queue.
+pub const PINGS_LOCK: &str = "pings.lock";
+
 /// Every new URL, in first-seen order.
 pub const URLS: &str = "frontier/urls.log";
 /// The queue of the revisits of a run, which is not committed.
@@ -59,6 +64,11 @@ pub fn archive(number: u32) -> String {
 /// A run of the table's cells.
 pub fn cells(number: u64) -> String {
     format!("table/cells-{number:06}{RUN}")
+}
+
+/// A run of the cells of feeds.
+pub fn feeds(number: u64) -> String {
+    format!("table/feeds-{number:06}.run")
 }
 
 /// A run of the map from the signatures of pages to their rows.

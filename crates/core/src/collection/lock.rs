@@ -38,6 +38,14 @@ impl Lock {
         Ok(Lock(file))
     }
 
+    /// Waits for the lock of another file, which is made if it is missing.
+    pub fn wait(path: &Path) -> Result<Lock> {
+        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let file = opened.map_err(Error::io(path))?;
+        flock(&file, FlockOperation::LockExclusive).map_err(|error| Error::io(path)(error.into()))?;
+        Ok(Lock(file))
+    }
+
     /// Who holds the lock of a collection; `None` if it is free.
     pub fn holder(folder: &Path) -> Option<Holder> {
         let mut file = File::open(folder.join(layout::LOCK)).ok()?;

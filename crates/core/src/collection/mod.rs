@@ -3,7 +3,7 @@
 //! [`layout`] names its files and the [`manifest`] says how much of each is committed. The [`archive`] has
 //! the pages as they were received, in records of the [WARC format](crate::warc), and the [`table`] says what is
 //! known of each URL at every time: its [`cells`] are found by sorted maps over a [`journal`]; [`documents`] are
-//! made from both ([`document`]) and go to the index.
+//! made from both ([`document`]) and go to the index. [`feeds`] are cells too, and [`pings`] say what changed.
 //!
 //! Readers see a snapshot of the last commit; there is one writer, which holds the [`lock`].
 
@@ -13,11 +13,13 @@ pub mod cells;
 mod day;
 mod document;
 mod documents;
+mod feeds;
 mod journal;
 pub mod layout;
 mod links;
 mod lock;
 mod manifest;
+pub mod pings;
 pub mod refresh;
 mod row;
 mod table;

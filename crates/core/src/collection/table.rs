@@ -29,6 +29,8 @@ const RECORDS_PER_BEAT: u64 = 1 << 10;
 pub struct TableState {
     /// The cells.
     pub cells: State,
+    /// The cells of feeds; `None` in a table that was made before it had any.
+    pub feeds: Option<State>,
     /// The journal's offset of the newest row of each page, by signature.
     pub pages: State,
     /// The first row with each text and of each host, for the crawl.
@@ -51,6 +53,18 @@ impl TableState {
         Options { memory, name: layout::cells, filtered, keep: None }
     }
 
+    /// The options of the map of the cells of feeds.
+    pub(super) fn feeds(memory: usize) -> Options {
+        Options { memory, name: layout::feeds, filtered, keep: None }
+    }
+
+    /// The state of the map of the cells of feeds, in a table whose journal has `committed` bytes.
+    pub(super) fn feeds_state(&self, committed: u64) -> State {
+        // A table without any count is built again from its journal.
+        let applied = if self.urls > 0 { committed } else { 0 };
+        self.feeds.clone().unwrap_or(State { applied, ..State::default() })
+    }
+
     /// The options of the map of pages.
     pub(super) fn pages(memory: usize) -> Options {
         Options { memory, name: layout::pages, filtered: |key| key, keep: None }
@@ -64,6 +78,7 @@ pub struct Table {
     urls: u64,
     visits: u64,
     cells: SortedReader,
+    feeds: SortedReader,
     pages: SortedReader,
     journal: Option<Mutex<LogAccess>>,
 }
@@ -115,7 +130,9 @@ impl Table {
         let path = folder.join(layout::ROWS);
         let mut cells = SortedReader::open(folder, TableState::cells(MEMORY), &state.cells)?;
         let mut pages = SortedReader::open(folder, TableState::pages(MEMORY / 4), &state.pages)?;
-        let start = state.cells.applied.min(state.pages.applied);
+        let feeds_state = state.feeds_state(committed);
+        let mut feeds = SortedReader::open(folder, TableState::feeds(MEMORY / 4), &feeds_state)?;
+        let start = state.cells.applied.min(state.pages.applied).min(feeds_state.applied);
         let (mut urls, mut visits) = (state.urls, state.visits);
         if committed > start {
             // A table without a state was made before there was one: its URLs are counted here.
@@ -134,14 +151,15 @@ impl Table {
                     visits += 1;
                 }
                 let (key, value) = cell(&entry)?;
-                cells.put(&key, value.as_deref())?;
+                let map = if entry.group() == Group::Feed { &mut feeds } else { &mut cells };
+                map.put(&key, value.as_deref())?;
                 if matches!(entry, Entry::Visit(_)) {
                     pages.put(&signature, Some(&record.offset.to_le_bytes()))?;
                 }
             }
         }
         let journal = (committed > 0).then(|| LogAccess::open(&path).map(Mutex::new)).transpose()?;
-        Ok(Table { path, committed, urls, visits, cells, pages, journal })
+        Ok(Table { path, committed, urls, visits, cells, feeds, pages, journal })
     }
 
     /// The newest version of a URL.
@@ -168,7 +186,8 @@ impl Table {
 
     /// The newest cell of a URL in a group, with its time.
     pub fn cell(&self, url: &str, group: Group) -> Result<Option<(Micros, Vec<u8>)>> {
-        let found = self.cells.first(&first_key(url, group), Some(&end_key(url, group)))?;
+        let map = if group == Group::Feed { &self.feeds } else { &self.cells };
+        let found = map.first(&first_key(url, group), Some(&end_key(url, group)))?;
         Ok(found.and_then(|(key, value)| parts(&key).map(|(_, _, time)| (time, value))))
     }
 
@@ -220,9 +239,15 @@ impl Table {
         Ok(self.get(&row.url)?.is_some_and(|newest| newest.place() == row.place()))
     }
 
-    /// The cells of a range of rows, in key order: row after row, group after group, newest first.
+    /// The cells of a range of rows, except those of feeds, in key order: row after row, group after group, newest first.
     pub fn scan(&self, rows: &Rows) -> Result<Cells<'_>> {
         Ok(Cells { table: self, scan: self.cells.scan(&rows.from, rows.to.as_deref())? })
+    }
+
+    /// The cells of feeds after that of a URL (`None`: all), in key order.
+    pub fn feeds(&self, after: Option<&str>) -> Result<Cells<'_>> {
+        let from = after.map_or_else(Vec::new, |url| end_key(url, Group::Feed));
+        Ok(Cells { table: self, scan: self.feeds.scan(&from, None)? })
     }
 
     /// The row of a cell of a visit.
@@ -254,6 +279,7 @@ impl Table {
     /// Reads everything and checks every checksum, the order of the keys, and what the maps say of the journal.
     pub fn verify(&self, pulse: &Pulse) -> Result<()> {
         self.cells.verify(pulse)?;
+        self.feeds.verify(pulse)?;
         self.pages.verify(pulse)
     }
 

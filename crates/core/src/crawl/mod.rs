@@ -43,7 +43,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 pub use counts::{Counts, Failure, Failures, Revisited};
 pub use fetching::politeness::Manner;
 pub use plan::Plan;
-pub use revisit::{Revisit, RevisitWriter};
+pub use revisit::{Pushed, Revisit, RevisitWriter};
 pub use seen::tag_of;
 pub use shared::SlowHost;
 pub use tag::{Layout, Tag};

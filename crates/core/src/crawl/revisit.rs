@@ -5,6 +5,7 @@
 //! those of the sieve.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +14,10 @@ use super::work::Work;
 use crate::collection::{Row, layout};
 use crate::disk::format::Format;
 use crate::disk::log::{LogAccess, LogStream, LogWriter, Record};
+use crate::fetch::Response;
 use crate::{Error, Result, Signature};
 
-const FORMAT: Format = Format { kind: *b"AGAN", version: 1 };
+const FORMAT: Format = Format { kind: *b"AGAN", version: 2 };
 /// Marks the offset of a revisit: the frontier holds 48 bits.
 const REVISIT: u64 = 1 << 47;
 
@@ -34,6 +36,37 @@ pub struct Revisit {
     pub payload: Option<String>,
     /// When that copy was fetched, in seconds since 1970.
     pub content_at: f64,
+    /// What the page is now, if that was pushed: then nothing is requested.
+    pub pushed: Option<Pushed>,
+}
+
+/// The content of a page that a hub sent (WebSub).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pushed {
+    /// Its media type.
+    pub content_type: String,
+    /// The body.
+    #[serde(with = "serde_bytes")]
+    pub body: Vec<u8>,
+}
+
+impl Pushed {
+    /// The response that it takes the place of.
+    pub fn into_response(self) -> Response {
+        Response {
+            status: 200,
+            reason: "OK".to_owned(),
+            version: "HTTP/1.1",
+            headers: vec![
+                ("Content-Type".to_owned(), self.content_type.into_bytes()),
+                ("X-Crivello-Source".to_owned(), b"WebSub".to_vec()),
+            ],
+            body: self.body,
+            truncated: false,
+            first_byte: Duration::ZERO,
+            took: Duration::ZERO,
+        }
+    }
 }
 
 impl Revisit {
@@ -46,6 +79,7 @@ impl Revisit {
             last_modified: row.last_modified.clone(),
             payload: row.payload.clone(),
             content_at: row.content_at(),
+            pushed: None,
         }
     }
 

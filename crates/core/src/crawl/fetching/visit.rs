@@ -213,6 +213,7 @@ impl Scheduler {
         work.counted = true;
         let when = now();
         let cookie = self.cookie(host, &work.url);
+        let pushed = work.revisit.as_deref_mut().and_then(|known| known.pushed.take());
         let known = work.revisit.as_deref();
         let is_sitemap = self.plan.crawl.sitemaps && is_named(&work.url);
         let request = Request {
@@ -223,7 +224,10 @@ impl Scheduler {
             first_bytes: is_sitemap.then_some(self.plan.crawl.sitemap_bytes),
             noted: self.plan.store.requests,
         };
-        let answer = self.get(host, &request, stay).await;
+        let answer = match pushed {
+            Some(pushed) => Ok(pushed.into_response()),
+            None => self.get(host, &request, stay).await,
+        };
         let address = host.borrow().address;
         let asks_again =
             |response: &Response| is_busy(response.status) && work.attempts < self.retries(&work);
