@@ -10,17 +10,16 @@ from pathlib import Path
 
 import httpx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import crivello
 from crivello.collection import Collection
 from crivello.feeds.feed import Feed
-from crivello.feeds.spool import MOST_BYTES, Full, Ping, Pings
+from crivello.feeds.pings import START, Ping, Pings
 from crivello.feeds.store import FeedStore
 from crivello.web import Push, Server
 from crivello.web import push as push_module
 from crivello.web.server import free_port
+from tests.test_feeds import serving
 from tests.websub_hub import Hub, hub_running
 
 TOPIC = "http://127.0.0.1:9/feed.xml"
@@ -38,7 +37,7 @@ def folder(tmp_path: Path, hub: Hub) -> Path:
     hub.verified.clear()
     hub.denies, hub.method = False, "sha256"
     with crivello.create(tmp_path / "c") as collection:
-        FeedStore(collection).save({TOPIC: Feed(url=TOPIC, hub=hub.url, topic=TOPIC, next=time.time() + 9e6)})
+        FeedStore(collection).put([Feed(url=TOPIC, hub=hub.url, topic=TOPIC, next=time.time() + 9e6)])
         collection.commit({}, crawl={"private": True})
     return tmp_path / "c"
 
@@ -79,7 +78,7 @@ def until(holds: Callable[[], object]) -> None:
 
 
 def pings(folder: Path) -> list[tuple[str, str]]:
-    return [(ping.url, ping.by) for ping in Pings(folder).read(0)[0]]
+    return [(ping.url, ping.by) for ping in Pings(folder).read(START)[0]]
 
 
 @pytest.mark.parametrize("method", ["sha1", "sha256", "sha384", "sha512"])
@@ -213,38 +212,61 @@ def test_indexnow_takes_pages_of_the_collection(tmp_path: Path) -> None:
 
 
 def test_pings_wait_until_they_are_read(tmp_path: Path) -> None:
-    queue = Pings(tmp_path)
-    assert queue.read(0) == ([], 0)
-    first, second = Ping("http://a.example/", "websub", 1.0), Ping("http://b.example/", "indexnow", 2.0)
-    queue.add([first])
-    found, offset = queue.read(0)
+    server, writer = Pings(tmp_path), Pings(tmp_path)
+    assert writer.read(START) == ([], START)
+    first = Ping("http://a.example/", "websub", 1.0, "text/xml", b"<feed/>")
+    second = Ping("http://b.example/", "indexnow", 2.0)
+    assert server.add([first])
+    found, end = writer.read(START)
     assert found == [first]
-    queue.add([second])
-    assert queue.done(offset) == offset
-    found, offset = queue.read(offset)
-    assert found == [second]
-    assert queue.done(offset) == 0
-    queue.add([first])
-    assert queue.read(offset)[0] == [first], "a queue that began anew is read from its start"
-    with (tmp_path / "feeds/pings.jsonl").open("ab") as file:
-        file.write(b'{"url": "cut of')
-    assert queue.read(0)[0] == [first]
-    with pytest.raises(Full):
-        queue.add([Ping("http://a.example/" + "x" * 1000, "indexnow", 0.0)] * (MOST_BYTES // 1000))
+    assert server.add([second])
+    writer.clear(end)
+    found, end = writer.read(end)
+    assert found == [second], "what came meanwhile was not cleared"
+    writer.clear(end)
+    assert writer.read(end)[0] == []
+    assert server.add([first]) and server.add([Ping("http://a.example/" + "x" * 9999, "indexnow", 0.0)])
+    assert writer.read(end)[0] == [first], "a queue that began anew is read from its start"
 
 
-@given(st.lists(st.lists(st.sampled_from("abc"), max_size=3), max_size=8), st.data())
-def test_no_ping_is_lost(
-    tmp_path_factory: pytest.TempPathFactory, batches: list[list[str]], data: st.DataObject
-) -> None:
-    queue = Pings(tmp_path_factory.mktemp("pings"))
-    offset, read, added = 0, [], []
-    for batch in batches:
-        queue.add([Ping(name, "websub", 0.0) for name in batch])
-        added += batch
-        if data.draw(st.booleans()):
-            found, offset = queue.read(offset)
-            read += [ping.url for ping in found]
-            offset = queue.done(offset)
-    read += [ping.url for ping in queue.read(offset)[0]]
-    assert read == added
+def test_what_a_hub_pushes_is_the_feed_and_nothing_is_asked(tmp_path: Path, hub: Hub) -> None:
+    with serving() as site:
+        topic = f"{site.home}/feed"
+        link = f'<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub" href="{hub.url}"/>'
+        site.feed("a", more=link)
+        hub.subscribers.clear()
+        hub.verified.clear()
+        hub.denies, hub.method = False, "sha256"
+        with crivello.create(tmp_path / "c") as collection:
+            collection.feeds.add(topic)
+            collection.feeds.poll(delay=0, address_delay=0)
+        with Serving(tmp_path / "c") as server:
+            server.push.subscriber.renew()
+            until(lambda: hub.verified)
+            site.feed("b", "a", more=link)
+            assert hub.publish(topic, site.bodies["/feed"].encode()) == [202]
+            site.feed("c")
+            assert hub.publish(topic, site.bodies["/feed"].encode()) == [202]
+            forged = httpx.post(
+                f"{server.server.url}/websub/{server.push.subscriber.token(topic)}",
+                content=site.bodies["/feed"].replace("/c", "/forged"),
+                headers={"X-Hub-Signature": f"sha256={'0' * 64}"},
+            )
+            assert forged.status_code == 202
+        with crivello.open(tmp_path / "c", write=True) as collection:
+            [polled] = collection.feeds.poll(delay=0, address_delay=0)
+            assert polled.new == [f"{site.home}/b", f"{site.home}/c"]
+            assert site.requests("/feed") == [200], "the feed itself was asked once, before"
+            assert [site.requests(f"/{name}") for name in ("a", "b", "c", "forged")] == [
+                [200],
+                [200],
+                [200],
+                [],
+            ]
+            assert len(collection.versions(topic)) == 3
+            [feed] = collection.feeds
+            assert (feed.hub, feed.entries, feed.failures) == (hub.url, 3, 0)
+            assert collection.feeds.poll() == [], "a ping is read once"
+            site.feed("d", "c", "b", "a", more=link)
+            [polled] = collection.feeds.poll(every=True, delay=0, address_delay=0)
+            assert polled.new == [f"{site.home}/d"] and site.requests("/feed") == [200, 200]

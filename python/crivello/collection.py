@@ -127,6 +127,12 @@ class Collection:
         with self._changing:
             self._native.commit(dict(files), msgspec.json.encode(state).decode())
 
+    def put_feeds(self, cells: Mapping[str, bytes | None], **state: dict[str, Any]) -> None:
+        """Commits the states of feeds (``None``: it is not followed any more) and of parts."""
+        self._require_writer()
+        with self._changing:
+            self._native.put_feeds(list(cells.items()), msgspec.json.encode(state).decode())
+
     def refresh(self) -> bool:
         """Reloads the manifest if the writer committed since; returns whether it did."""
         with self._changing:
@@ -140,13 +146,13 @@ class Collection:
     @property
     def has_pages(self) -> bool:
         """Whether anything was crawled."""
-        return self.length(Layout.ROWS) > 0
+        return len(self.table) > 0
 
     @property
     def is_behind(self) -> bool:
         """Whether there are rows that ``crivello index`` has not processed yet."""
         rows: int = self.state("index").get("rows", 0)
-        return rows < self.length(Layout.ROWS)
+        return rows < self.length(Layout.ROWS) and self.table.has_rows_since(rows)
 
     def record(self, row: Row) -> Record:
         """The WARC record of a page, as sent by the server."""

@@ -134,6 +134,8 @@ def _view(found: Status, width: int) -> RenderableType:
     parts: list[RenderableType] = [Text(_sentence(found), "bold"), "", tables]
     if found.timeline.seconds > 0:
         parts += ["", *_plots(found, width)]
+    if found.feeds.feeds:
+        parts += ["", *_feeds(found)]
     if found.busiest:
         parts += ["", _hosts(found)]
     return Group(*parts)
@@ -196,6 +198,18 @@ def _plots(found: Status, width: int) -> Iterator[RenderableType]:
         yield Text(f"{'':<13}{upper} most {shown(max(values))}", no_wrap=True)
         yield Text(f"{name:<13}{lower} last {shown(values[-1])}", no_wrap=True)
     yield Text(f"{'':<13}{axis(columns, timeline.seconds, timeline.runs, duration(timeline.seconds))}")
+
+
+def _feeds(found: Status) -> Iterator[RenderableType]:
+    """The number of feeds, and those that are dead with their reasons."""
+    from rich.text import Text
+
+    feeds = found.feeds
+    yield Text(
+        f"{counted(feeds.feeds, 'feed')}: {feeds.due:,} due, {feeds.failing:,} failing, {feeds.dead:,} of them dead"
+    )
+    for url, why in feeds.why.items():
+        yield Text(f"  dead: {url}: {why}")
 
 
 def _hosts(found: Status) -> Table:

@@ -125,7 +125,8 @@ class Crawler:
     """One run of a crawl.
 
     ``revisits`` are pages of the collection to visit again before any new URL: the length of a queue that
-    ``plan_revisits`` has just written, or their URLs. A run with revisits needs no seeds.
+    ``plan_revisits`` has just written, or their URLs; ``pushed`` are the contents that pages have now (URL, media
+    type, body), which need no request. A run with either needs no seeds.
     """
 
     def __init__(
@@ -135,17 +136,20 @@ class Crawler:
         *,
         settings: Crawl | None = None,
         revisits: int | Sequence[str] = 0,
+        pushed: Sequence[tuple[str, str, bytes]] = (),
         on_progress: Callable[[Report], object] | None = None,
     ) -> None:
         self._revisits = revisits
+        self._pushed = pushed
         self._collection = collection
         self._settings = settings or collection.settings.crawl
         self._on_progress = on_progress
         self._state = collection.state("crawl")
         known: list[str] = self._state.get("seeds", [])
-        new = [seed for seed in dict.fromkeys(canonical_seeds(urls)) if seed not in known]
+        older = set(known)
+        new = [seed for seed in dict.fromkeys(canonical_seeds(urls)) if seed not in older]
         self._seeds = [*known, *new]
-        if not self._seeds and not revisits:
+        if not self._seeds and not revisits and not pushed:
             raise CrawlError(
                 f"{collection.folder} has no seeds yet", hint="name at least one URL to start from"
             )
@@ -240,7 +244,9 @@ class Crawler:
             return self._revisits
         options = msgspec.json.encode(for_core(self._collection.settings.refresh))
         urls = canonical_seeds(self._revisits)
-        length, pages, _ = self._collection._native.plan_revisits(options, time.time(), urls=urls)
+        length, pages, _ = self._collection._native.plan_revisits(
+            options, time.time(), urls=urls, pushed=list(self._pushed)
+        )
         return length if pages else 0
 
     @property

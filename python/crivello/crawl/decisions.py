@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import mmap
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,6 +73,22 @@ def decisions_naming(collection: Collection, *urls: str) -> Iterator[Decision]:
                     yield decode(line)
                 except msgspec.DecodeError as error:
                     raise CorruptFile(f"{file} is damaged at byte {start}: {error}", file, start) from None
+
+
+def decisions_since(collection: Collection, before: Mapping[str, int]) -> Iterator[Decision]:
+    """The decisions that were committed since the log files had these lengths."""
+    decode = msgspec.json.Decoder(Decision).decode
+    for file, committed in decision_files(collection):
+        start = before.get(str(file.relative_to(collection.folder)), 0)
+        if start >= committed:
+            continue
+        with mapped(file, committed) as content:
+            content.seek(start)
+            while line := content.readline():
+                try:
+                    yield decode(line)
+                except msgspec.DecodeError as error:
+                    raise CorruptFile(f"{file} is damaged: {error}", file, content.tell()) from None
 
 
 def _lines_with(content: mmap.mmap, needles: list[bytes]) -> Iterator[int]:

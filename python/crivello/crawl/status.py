@@ -20,6 +20,7 @@ from crivello.store import Outcome
 
 if TYPE_CHECKING:
     from crivello.collection import Collection
+    from crivello.feeds import FeedSummary
 
 State = Literal["crawling", "in use", "ended", "stopped"]
 
@@ -71,6 +72,7 @@ class Status(Figures):
     busiest: list[BusyHost]
     reread: float | None
     refreshed: datetime | None
+    feeds: FeedSummary
 
     @property
     def is_going_on(self) -> bool:
@@ -91,6 +93,8 @@ class Status(Figures):
         yield from self.report._figures()
         if self.reread is not None:
             yield "stored pages read again", f"{self.reread:.0%}"
+        if self.feeds.feeds:
+            yield "feeds", f"{self.feeds.feeds:,}, {self.feeds.due:,} due, {self.feeds.dead:,} dead"
         for part, size in sorted(self.sizes.items()):
             yield f"bytes in {part}", f"{size:,}"
 
@@ -108,6 +112,7 @@ class Status(Figures):
             "pages_per_second": round(self.timeline.rate_of_late("pages", LATELY), 3),
             "bytes_per_second": round(self.timeline.rate_of_late("bytes", LATELY), 3),
             "refreshed": self.refreshed and self.refreshed.isoformat(timespec="milliseconds"),
+            "feeds": asdict(self.feeds),
             "sizes": self.sizes,
             "busiest": [asdict(host) for host in self.busiest],
             "reread": self.reread,
@@ -140,6 +145,7 @@ def read_status(collection: Collection, *, busiest: int = 10) -> Status | None:
         busiest_hosts(collection, busiest) if busiest else [],
         _reread(state.get("reread")),
         datetime.fromtimestamp(at, UTC) if (at := collection.state("refresh").get("at")) else None,
+        collection.feeds.summary(),
     )
 
 

@@ -8,6 +8,7 @@ that it says to skip. A feed that fails waits twice as long after each failure, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -21,8 +22,11 @@ _PRIOR = 86_400.0
 _FRESHEST = 86_400.0
 DEAD = 5
 """The number of failures in a row from which a feed counts as dead."""
-MOST_SEEN = 2000
-"""The number of entries of a feed that are remembered, newest first."""
+FEWEST_SEEN = 100
+"""The number of entries that are remembered at least; of a feed with more, twice as many as it has."""
+_LONGEST_TITLE = 300
+_LONGEST_URL = 2048
+_MARK = 8
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
@@ -45,6 +49,8 @@ class Feed(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The last poll that found new entries."""
     entries: int = 0
     """The number of entries found so far."""
+    size: int = 0
+    """The number of entries of its newest version."""
     failures: int = 0
     """The number of failed polls in a row."""
     failure: str = ""
@@ -56,8 +62,8 @@ class Feed(msgspec.Struct, kw_only=True, omit_defaults=True):
     hub: str = ""
     topic: str = ""
     """The URL under which the hub knows it."""
-    seen: list[str] = []
-    """The fingerprints of its entries, newest first."""
+    seen: bytes = b""
+    """The fingerprints of its entries, 8 bytes each, newest first."""
 
     @property
     def is_dead(self) -> bool:
@@ -93,27 +99,45 @@ class Feed(msgspec.Struct, kw_only=True, omit_defaults=True):
             at = at.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
         return moment
 
-    def succeed(self, now: float, found: dict[str, Any] | None, fingerprints: list[str], fresh: float) -> int:
-        """Records an answer with the entries of these fingerprints (``found`` is ``None`` if nothing changed);
-        returns how many are new."""
-        known = set(self.seen)
+    def knows(self) -> set[int]:
+        """The fingerprints of the entries that it had."""
+        marks = range(0, len(self.seen), _MARK)
+        return {int.from_bytes(self.seen[at : at + _MARK], "big") for at in marks}
+
+    def succeed(
+        self,
+        now: float,
+        found: dict[str, Any] | None = None,
+        fingerprints: Sequence[int] = (),
+        *,
+        fresh: float | None = None,
+    ) -> None:
+        """Records an answer with the entries of these fingerprints (``found`` is ``None`` if nothing changed).
+
+        ``fresh`` is ``None`` if a hub pushed it: then it may have the new entries alone.
+        """
+        known = self.knows()
         new = [mark for mark in dict.fromkeys(fingerprints) if mark not in known]
         # What the first poll finds was there before.
         self.changes += bool(new and self.first)
         self.first = self.first or now
         self.changed = now if new else self.changed
         self.entries += len(new)
-        self.seen = [*new, *self.seen][:MOST_SEEN]
-        self.fresh = fresh
+        is_whole = found is not None and fresh is not None
+        self.size = len(fingerprints) if is_whole else max(self.size, len(fingerprints))
+        most = max(2 * self.size, FEWEST_SEEN)
+        self.seen = (b"".join(mark.to_bytes(_MARK, "big") for mark in new) + self.seen)[: most * _MARK]
+        self.fresh = self.fresh if fresh is None else fresh
         self.failures, self.failure = 0, ""
         if found is not None:
-            self.title, self.kind = found["title"] or self.title, found["kind"]
+            self.title, self.kind = (found["title"] or self.title)[:_LONGEST_TITLE], found["kind"]
             self.ttl = found["ttl"]
             self.skip_hours, self.skip_days = found["skip_hours"], found["skip_days"]
-            self.hub = next(iter(found["hubs"]), "")
-            self.topic = found["self"]
+            hub = next((hub for hub in found["hubs"] if len(hub) <= _LONGEST_URL), "")
+            topic = found["self"] if len(found["self"]) <= _LONGEST_URL else ""
+            if is_whole or hub:
+                self.hub, self.topic = hub, topic
         self._polled(now)
-        return len(new)
 
     def fail(self, now: float, reason: str, *, gone: bool = False) -> None:
         """Records a failed poll; a feed that is gone counts as dead at once."""

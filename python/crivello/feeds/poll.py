@@ -2,14 +2,17 @@
 
 In a collection of feeds alone, a poll fetches the pages of new entries wherever they are, and follows none of their
 links. In one that was crawled, the poll is a run of that crawl under its own settings, in which new entries are
-links like others.
+links like others. What a hub pushed with its signature is the feed as of now: it is stored as a version of the feed,
+and nothing is asked.
+
+Memory: the URLs of the feeds that are due, and the pings that wait.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -19,16 +22,22 @@ import msgspec
 
 from crivello import _core
 from crivello.convert import read
+from crivello.crawl.decisions import Decision, decisions_since
 from crivello.feeds.feed import Feed
-from crivello.feeds.spool import Pings
+from crivello.feeds.pings import Ping, Pings
 from crivello.feeds.store import FeedStore
 from crivello.store import Outcome, Row
 
 if TYPE_CHECKING:
     from crivello.collection import Collection
     from crivello.crawl import Report
+    from crivello.settings import Crawl
 
 _MOST_HOPS = 8
+_BATCH = 1000
+_FOR_GOOD = (301, 308)
+_GONE = 410
+_PUSHED = "x-crivello-source"
 _LINK = re.compile(r'<([^>]*)>\s*((?:;[^,"]*(?:"[^"]*"[^,"]*)*)*)')
 
 
@@ -45,12 +54,14 @@ class Polled:
     failure: str = ""
     next: float = 0.0
     """When it is polled next, in seconds since 1970."""
+    moved: str = ""
+    """The URL at which it is followed from now on, if it moved for good."""
 
 
 def poll(
     collection: Collection,
     store: FeedStore,
-    named: Iterable[str],
+    named: Sequence[str],
     *,
     every: bool,
     progress: Callable[[Report], object] | None,
@@ -60,69 +71,163 @@ def poll(
     from crivello.crawl import Crawler
 
     pings = Pings(collection.folder)
-    waiting, offset = pings.read(store.pings)
-    feeds = store.load()
+    waiting, position = pings.read(store.pings)
     now = time.time()
     told = {ping.url for ping in waiting}
-    due = set(named) or {feed.url for feed in feeds.values() if every or feed.is_due(now) or feed.url in told}
+    of_feeds = {url for url in told if store.get(url) is not None}
+    due = {*named} or {feed.url for feed in store if every or feed.is_due(now)}
+    due |= of_feeds
     # Pings of IndexNow are about pages.
-    again = [*due, *(url for url in told - feeds.keys() if collection.page(url) is not None)]
-    if not again:
+    pages = _stored(collection, told - of_feeds)
+    if not due and not pages:
         return []
-    chosen = collection._with(settings, "crawl").crawl
-    if not set(collection.state("crawl").get("seeds", [])) - feeds.keys():
-        chosen = msgspec.structs.replace(chosen, scope="any", max_depth=1)
-    revisits = [url for url in again if collection.page(url) is not None]
-    seeds = [url for url in due if url not in revisits]
-    Crawler(collection, seeds, settings=chosen, on_progress=progress, revisits=revisits).run()
-    found = [_compare(collection, feeds[url], now) for url in sorted(due)]
-    store.save(feeds, pings.done(offset))
+    pushed = _pushed(collection, waiting, of_feeds)
+    asked = (due - {ping.url for ping in pushed}) | {*named}
+    chosen, seeds = _run_of(collection, store, asked, settings)
+    revisits = [*dict.fromkeys([*pages, *_with_targets(collection, asked - {*seeds})])]
+    if chosen.max_pages:
+        most = chosen.max_pages + len(revisits) + len(pushed)
+        chosen = msgspec.structs.replace(chosen, max_pages=most)
+    log = dict(collection.files)
+    contents = [(ping.url, ping.content_type, ping.content) for ping in pushed]
+    Crawler(
+        collection, seeds, settings=chosen, on_progress=progress, revisits=revisits, pushed=contents
+    ).run()
+    failed = {
+        decision.url: decision
+        for decision in decisions_since(collection, log)
+        if decision.event == "revisit failed"
+    }
+    ordered, found = sorted(due), []
+    for at in range(0, len(ordered), _BATCH):
+        found += _compared(collection, store, ordered[at : at + _BATCH], now, failed)
+    store.put(pings=position)
+    pings.clear(position)
     return found
 
 
-def _compare(collection: Collection, feed: Feed, before: float) -> Polled:
+def _stored(collection: Collection, urls: Iterable[str]) -> list[str]:
+    """Those of the URLs that the collection has."""
+    known = list(urls)
+    return [url for url, is_stored in zip(known, collection.table.contains(known), strict=True) if is_stored]
+
+
+def _pushed(collection: Collection, waiting: Iterable[Ping], of_feeds: set[str]) -> list[Ping]:
+    """The pings with the content of a feed that was fetched before, in their order."""
+    stored = set(_stored(collection, of_feeds))
+    return [ping for ping in waiting if ping.content and ping.url in stored]
+
+
+def _run_of(
+    collection: Collection, store: FeedStore, asked: set[str], settings: Mapping[str, Any]
+) -> tuple[Crawl, list[str]]:
+    """The settings of the run, and the feeds that are new seeds of a crawl."""
+    chosen = collection._with(settings, "crawl").crawl
+    if store.is_private:
+        chosen = msgspec.structs.replace(chosen, allow_private=True)
+    seeds = collection.state("crawl").get("seeds", [])
+    if all(store.get(seed) is not None for seed in seeds):
+        return msgspec.structs.replace(chosen, scope="any", max_depth=1, sitemaps=False), []
+    return chosen, sorted(asked - {*_stored(collection, asked)})
+
+
+def _with_targets(collection: Collection, urls: Iterable[str]) -> Iterator[str]:
+    """The URLs, and where they redirected to: the sieve lets a target through only once."""
+    for url in sorted(urls):
+        yield from _chain(collection, url)
+
+
+def _chain(collection: Collection, url: str) -> list[str]:
+    chain = [url]
+    while len(chain) <= _MOST_HOPS:
+        row = collection.table.get(chain[-1])
+        if row is None or row.outcome is not Outcome.REDIRECTED or not row.redirect or row.redirect in chain:
+            break
+        chain.append(row.redirect)
+    return chain
+
+
+def _compared(
+    collection: Collection,
+    store: FeedStore,
+    urls: Iterable[str],
+    before: float,
+    failed: Mapping[str, Decision],
+) -> list[Polled]:
+    """Compares feeds with what they were, and commits what is known of them now."""
+    feeds: dict[str, Feed] = {}
+    removed: set[str] = set()
+    found: list[Polled] = []
+    for url in urls:
+        feed = store.get(url)
+        if feed is None:
+            continue
+        polled = _compare(collection, feed, before, failed)
+        if polled.moved:
+            removed.add(url)
+            if store.get(polled.moved) is None:
+                feeds[polled.moved] = msgspec.structs.replace(feed, url=polled.moved)
+        else:
+            feeds[url] = feed
+        found.append(polled)
+    store.put(feeds.values(), removed=removed - feeds.keys())
+    return found
+
+
+def _compare(collection: Collection, feed: Feed, before: float, failed: Mapping[str, Decision]) -> Polled:
     now = time.time()
-    row = _answer(collection, feed.url)
-    if row is None or row.fetched_at < before:
+    chain = _chain(collection, feed.url)
+    failure = next((failed[url] for url in chain if url in failed), None)
+    # Newest first: of what was pushed there may be several versions.
+    rows = [row for row in collection.table.versions(chain[-1]) if row.fetched_at >= before]
+    moved, new = "", list[str]()
+    if failure is not None:
+        feed.fail(now, failure.detail or f"the server answers {failure.status}", gone=failure.status == _GONE)
+    elif not rows:
         feed.fail(now, "it was not fetched: the run ended before, or a limit forbids it")
-    elif row.outcome is Outcome.NOT_MODIFIED:
-        feed.succeed(now, None, [], feed.fresh)
-    elif row.outcome is not Outcome.FETCHED or row.status != 200:
-        reason = f"the server answers {row.status}" if row.outcome is Outcome.FETCHED else row.outcome.value
-        feed.fail(now, f"{reason}: {row.detail}" if row.detail else reason, gone=row.status == 410)
+    elif rows[0].outcome is Outcome.REDIRECTED:
+        feed.fail(now, f"it redirects to {rows[0].redirect}, which leads nowhere")
+    elif rows[0].outcome is Outcome.NOT_MODIFIED and feed.first:
+        feed.succeed(now)
+    elif rows[0].outcome not in (Outcome.FETCHED, Outcome.NOT_MODIFIED) or not rows[0].length:
+        status = f" {rows[0].status}" if rows[0].status else ""
+        reason = f"{rows[0].outcome.value}{status}"
+        feed.fail(
+            now, f"{reason}: {rows[0].detail}" if rows[0].detail else reason, gone=rows[0].status == _GONE
+        )
     else:
-        return _changed(collection, feed, row, now)
-    outcome = "failed" if feed.failures else "unchanged"
-    return Polled(feed.url, feed.title, outcome, [], feed.failure, feed.next)
+        for row in reversed([row for row in rows if row.length]):
+            new += _read(collection, feed, row, now)
+        moved = _moved(collection, chain) if not feed.failures else ""
+    outcome = "failed" if feed.failures else "changed" if new else "unchanged"
+    return Polled(feed.url, feed.title, outcome, new, feed.failure, feed.next, moved)
 
 
-def _changed(collection: Collection, feed: Feed, row: Row, now: float) -> Polled:
+def _moved(collection: Collection, chain: Sequence[str]) -> str:
+    """Where a feed is for good; empty if every redirect may end, or if it is a seed of the crawl."""
+    rows = [collection.table.get(url) for url in chain[:-1]]
+    seeds = collection.state("crawl").get("seeds", [])
+    is_for_good = rows and all(row is not None and row.status in _FOR_GOOD for row in rows)
+    return chain[-1] if is_for_good and chain[0] not in seeds else ""
+
+
+def _read(collection: Collection, feed: Feed, row: Row, now: float) -> list[str]:
+    """Reads a version of a feed; returns the URLs of its new entries."""
     record = collection.record(row)
-    body = record.decoded(collection.settings.crawl.max_bytes)
-    converted = read(body, row.url, "application/rss+xml")
+    converted = read(record.decoded(collection.settings.crawl.max_bytes), row.url, "application/rss+xml")
     if converted.feed is None:
         feed.fail(now, converted.failure)
-        return Polled(feed.url, feed.title, "failed", [], feed.failure, feed.next)
+        return []
     headers = {name.lower(): value for name, value in record.headers.items()}
     found = _with_links(converted.feed, headers.get("link", ""), row.url)
     entries = found["entries"]
-    marks = [f"{_core.signatures([entry['id']])[0]:016x}" for entry in entries]
-    known = set(feed.seen)
-    urls = [
+    marks = _core.signatures([entry["id"] for entry in entries])
+    known = feed.knows()
+    new = [
         entry["url"] for entry, mark in zip(entries, marks, strict=True) if mark not in known and entry["url"]
     ]
-    feed.succeed(now, found, marks, _freshness(headers))
-    return Polled(feed.url, feed.title, "changed" if urls else "unchanged", urls, "", feed.next)
-
-
-def _answer(collection: Collection, url: str) -> Row | None:
-    """The row of a feed, or of where it redirects to."""
-    row = collection.page(url)
-    for _ in range(_MOST_HOPS):
-        if row is None or row.outcome is not Outcome.REDIRECTED or row.redirect is None:
-            return row
-        row = collection.page(row.redirect)
-    return row
+    feed.succeed(now, found, marks, fresh=None if _PUSHED in headers else _freshness(headers))
+    return new
 
 
 def _with_links(found: dict[str, Any], header: str, url: str) -> dict[str, Any]:

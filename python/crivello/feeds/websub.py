@@ -1,15 +1,17 @@
 """WebSub (W3C, 2018): a subscriber, which is told by hubs that a feed changed instead of asking.
 
-Nothing about a subscription is stored. The callback URL of a feed and the secret of its subscription are made from
-the key of the collection by HMAC-SHA256, so nobody can guess them, and after a restart they are the same; the lease
-is renewed then, which hubs take as any renewal. A hub's request is answered only if its topic is the feed of its
+Nothing about a subscription is stored. The callback URL of a feed names it, and ends in a code that is made from the
+key of the collection by HMAC-SHA256, as the secret of the subscription is: nobody can guess them, and after a restart
+they are the same; the lease is renewed then, which hubs take as any renewal. A hub's request is answered only if its topic is the feed of its
 callback URL: a subscription that we asked for, or the end of one that we did not. A notification without a valid
-signature is acknowledged and ignored, as the specification wants it. One with it makes the feed due: the feed itself
-is asked then, so a hub can cause one conditional request and no more.
+signature is acknowledged and ignored, as the specification wants it. The content of one with it is the feed as of
+now, or its new entries (7, "Content distribution"): the next poll stores it as a version of the feed, and does not
+ask for it. One without content makes the feed due.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import threading
@@ -65,14 +67,15 @@ class Subscriber:
         self._lock = threading.Lock()
         self.subscriptions: dict[str, Subscription] = {}
 
-    def feeds(self) -> dict[str, Feed]:
-        """The feeds as they were committed last, by their URLs."""
+    def feed(self, url: str) -> Feed | None:
+        """The feed with a URL as it was committed last; ``None`` if it is not followed."""
         self._collection.refresh()
-        return self._store.load()
+        return self._store.get(url)
 
     def token(self, feed: str) -> str:
-        """The unguessable last part of a feed's callback URL."""
-        return self._derived(b"callback", feed)[:40]
+        """The last part of a feed's callback URL: its URL, and a code that nobody can guess."""
+        named = base64.urlsafe_b64encode(feed.encode()).decode().rstrip("=")
+        return f"{named}/{self._derived(b'callback', feed)[:40]}"
 
     def secret(self, feed: str) -> str:
         """The secret with which the hub signs the notifications of a feed."""
@@ -84,10 +87,16 @@ class Subscriber:
 
     def of_token(self, token: str) -> str | None:
         """The URL of the feed with this token, whether it is still followed or its subscription still runs."""
+        self._collection.refresh()
         if not self._store.key:
             return None
-        known = [*self.feeds(), *self.subscriptions]
-        return next((url for url in known if hmac.compare_digest(self.token(url), token)), None)
+        named = token.partition("/")[0]
+        try:
+            url = base64.urlsafe_b64decode(named + "=" * (-len(named) % 4)).decode()
+        except ValueError:
+            return None
+        is_ours = hmac.compare_digest(self.token(url).encode(), token.encode())
+        return url if is_ours and (url in self.subscriptions or self.feed(url)) else None
 
     def confirms(self, feed: str, mode: str, topic: str, lease: float) -> bool:
         """Whether we did ask for this; a confirmed subscription begins its lease."""
@@ -95,7 +104,7 @@ class Subscriber:
             subscription = self.subscriptions.get(feed)
             if subscription is None or topic != subscription.topic:
                 return False
-            followed = feed in self.feeds()
+            followed = self.feed(feed) is not None
             if mode == "subscribe" and followed:
                 subscription.until = time.time() + max(lease, _SHORTEST_LEASE)
                 subscription.failure = ""
@@ -122,17 +131,22 @@ class Subscriber:
 
     def renew(self) -> None:
         """Asks the hubs of all feeds whose subscription is missing or ends soon, and ends those of removed feeds."""
-        feeds, now = self.feeds(), time.time()
+        self._collection.refresh()
+        now = time.time()
         with self._lock:
-            for url, feed in feeds.items():
-                topic = feed.topic or url
-                known = self.subscriptions.get(url)
+            followed = set()
+            for feed in self._store:
+                if not feed.hub and feed.url not in self.subscriptions:
+                    continue
+                followed.add(feed.url)
+                topic = feed.topic or feed.url
+                known = self.subscriptions.get(feed.url)
                 if feed.hub and (known is None or (known.hub, known.topic) != (feed.hub, topic)):
-                    self.subscriptions[url] = Subscription(url, topic, feed.hub)
+                    self.subscriptions[feed.url] = Subscription(feed.url, topic, feed.hub)
             asked = [
-                (subscription, "subscribe" if url in feeds else "unsubscribe")
+                (subscription, "subscribe" if url in followed else "unsubscribe")
                 for url, subscription in self.subscriptions.items()
-                if url not in feeds or subscription.is_due(now)
+                if url not in followed or subscription.is_due(now)
             ]
         for subscription, mode in asked:
             self._ask(subscription, mode)
@@ -150,8 +164,10 @@ class Subscriber:
 
     def _post(self, subscription: Subscription, mode: str) -> None:
         hub = subscription.hub
-        may_be_private = self._collection.settings.crawl.allow_private or self._collection.state("crawl").get(
-            "private"
+        may_be_private = (
+            self._collection.settings.crawl.allow_private
+            or self._store.is_private
+            or self._collection.state("crawl").get("private")
         )
         if not hub.startswith(("http://", "https://")) or (
             not may_be_private and _core.any_is_private([hub], None)

@@ -1,6 +1,6 @@
 """Pings from outside on the server: WebSub notifications and IndexNow. See docs/feeds.md.
 
-The server is a reader of the collection: pings are queued (``crivello.feeds.spool``), and a poll takes them. Bodies
+The server is a reader of the collection: pings are queued (``crivello.feeds.pings``), and a poll takes them. Bodies
 are bounded, and pings by IndexNow are limited per host.
 """
 
@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from crivello import _core
-from crivello.feeds.spool import Full, Ping, Pings
+from crivello.feeds.pings import Ping, Pings
 from crivello.feeds.websub import Subscriber
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Push:
     def routes(self) -> list[Route]:
         """The routes of the server."""
         return [
-            Route("/websub/{token}", self._websub, methods=["GET", "POST"]),
+            Route("/websub/{token:path}", self._websub, methods=["GET", "POST"]),
             Route("/indexnow", self._indexnow, methods=["GET", "POST"]),
         ]
 
@@ -85,7 +85,10 @@ class Push:
         if body is None:
             return PlainTextResponse("the body is too long\n", HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         if self.subscriber.is_signed(feed, request.headers.get("x-hub-signature", ""), body):
-            return await run_in_threadpool(self._queued, [feed], "websub")
+            media_type = request.headers.get("content-type", "")
+            return await run_in_threadpool(
+                self._queued, [Ping(feed, "websub", time.time(), media_type, body)]
+            )
         return Response(status_code=HTTPStatus.ACCEPTED)
 
     def _verified(self, feed: str, said: Mapping[str, str]) -> Response:
@@ -136,7 +139,8 @@ class Push:
             return _refused(HTTPStatus.FORBIDDEN, "these pages are not in the collection")
         if not self._may(hosts.pop(), len(ours)):
             return _refused(HTTPStatus.TOO_MANY_REQUESTS, f"at most {HOURLY:,} URLs of a host an hour")
-        return self._queued(ours, "indexnow")
+        now = time.time()
+        return self._queued([Ping(url, "indexnow", now) for url in ours])
 
     def _may(self, host: str, count: int) -> bool:
         """Counts the URLs of a host in this hour; returns whether they are not too many."""
@@ -149,11 +153,8 @@ class Push:
         self._counts[host] = (since, named + count)
         return named + count <= HOURLY
 
-    def _queued(self, urls: Sequence[str], by: str) -> Response:
-        now = time.time()
-        try:
-            self._pings.add([Ping(url, by, now) for url in urls])
-        except Full:
+    def _queued(self, pings: Sequence[Ping]) -> Response:
+        if not self._pings.add(pings):
             return _refused(HTTPStatus.SERVICE_UNAVAILABLE, "too many pings wait to be read")
         return Response(status_code=HTTPStatus.ACCEPTED)
 
