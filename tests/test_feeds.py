@@ -285,6 +285,20 @@ def test_entries_are_remembered_as_long_as_a_feed_may_show_them() -> None:
     assert len(feed.knows()) == FEWEST_SEEN
 
 
+def test_a_feed_of_a_crawl_is_asked_first_and_belongs_to_its_scope(tmp_path: Path, site: Site) -> None:
+    links = "".join(f'<a href="/{number}">{number}</a>' for number in range(30))
+    site.bodies |= {"/": links, **{f"/{number}": f"<p>Page {number}" for number in range(30)}}
+    with serving() as other, crivello.create(tmp_path / "c") as collection:
+        collection.crawl(site.home, progress=False, delay=0, address_delay=0, max_pages=2)
+        other.feed("a")
+        collection.feeds.add(f"{other.home}/feed")
+        [polled] = collection.feeds.poll(delay=0, address_delay=0, max_pages=4)
+        assert polled.new == [f"{other.home}/a"]
+        collection.crawl(progress=False, delay=0, address_delay=0)
+        assert other.requests("/feed") == [200] and other.requests("/a") == [200]
+        assert collection.state("crawl")["seeds"] == [f"{site.home}/"]
+
+
 def test_a_feed_that_is_named_need_not_be_due(collection: Collection, site: Site) -> None:
     site.feed("a")
     poll(collection)

@@ -9,6 +9,7 @@ import typer
 from crivello.cli import NOTHING
 from crivello.cli.options import InGroups, Json, with_settings
 from crivello.cli.output import print_columns, print_json, say, stderr_console
+from crivello.cli.units import counted
 
 if TYPE_CHECKING:
     from crivello.feeds import Feed
@@ -98,7 +99,7 @@ def _line(feed: Feed) -> tuple[str, ...]:
     if feed.is_dead:
         state = f"dead: {feed.failure}"
     elif feed.failures:
-        state = f"failed {feed.failures} times: {feed.failure}"
+        state = f"failed {counted(feed.failures, 'time')}: {feed.failure}"
     else:
         state = "followed" if feed.polls else "new"
     return _moment(feed.next), f"{feed.entries:,}", state, feed.url
@@ -146,18 +147,21 @@ def poll(
             raise typer.Exit(NOTHING)
         with progress.shown():
             found = collection.feeds.poll(urls or (), every=every, progress=progress)
+        is_behind = collection.is_behind
     for polled in found:
         if json:
             print_json(asdict(polled))
         else:
             what = polled.failure or f"{len(polled.new):,} new"
+            if polled.moved:
+                what += f"; it moved to {polled.moved}"
             print_columns(
                 [(polled.outcome, polled.url, what), *(("", url) for url in polled.new)], left=(0, 1, 2)
             )
     if not found:
         say("no feed is due; --all asks all of them")
         raise typer.Exit(NOTHING)
-    if not json:
+    if not json and is_behind:
         say(f"next: crivello index {folder}")
 
 

@@ -126,7 +126,8 @@ class Crawler:
 
     ``revisits`` are pages of the collection to visit again before any new URL: the length of a queue that
     ``plan_revisits`` has just written, or their URLs; ``pushed`` are the contents that pages have now (URL, media
-    type, body), which need no request. A run with either needs no seeds.
+    type, body), which need no request. A run with either needs no seeds. ``reaches`` are URLs that widen the scope as
+    seeds do, and are not visited for that.
     """
 
     def __init__(
@@ -137,6 +138,7 @@ class Crawler:
         settings: Crawl | None = None,
         revisits: int | Sequence[str] = 0,
         pushed: Sequence[tuple[str, str, bytes]] = (),
+        reaches: Sequence[str] = (),
         on_progress: Callable[[Report], object] | None = None,
     ) -> None:
         self._revisits = revisits
@@ -145,6 +147,8 @@ class Crawler:
         self._settings = settings or collection.settings.crawl
         self._on_progress = on_progress
         self._state = collection.state("crawl")
+        if reaches:
+            self._state["led_to"] = [*dict.fromkeys([*self._state.get("led_to", []), *reaches])]
         known: list[str] = self._state.get("seeds", [])
         older = set(known)
         new = [seed for seed in dict.fromkeys(canonical_seeds(urls)) if seed not in older]

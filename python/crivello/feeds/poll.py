@@ -2,7 +2,7 @@
 
 In a collection of feeds alone, a poll fetches the pages of new entries wherever they are, and follows none of their
 links. In one that was crawled, the poll is a run of that crawl under its own settings, in which new entries are
-links like others. What a hub pushed with its signature is the feed as of now: it is stored as a version of the feed,
+links like others, and the feeds belong to the scope as seeds do; they are asked before anything else. What a hub pushed with its signature is the feed as of now: it is stored as a version of the feed,
 and nothing is asked.
 
 Memory: the URLs of the feeds that are due, and the pings that wait.
@@ -83,15 +83,20 @@ def poll(
         return []
     pushed = _pushed(collection, waiting, of_feeds)
     asked = (due - {ping.url for ping in pushed}) | {*named}
-    chosen, seeds = _run_of(collection, store, asked, settings)
-    revisits = [*dict.fromkeys([*pages, *_with_targets(collection, asked - {*seeds})])]
+    chosen, reaches = _run_of(collection, store, asked, settings)
+    revisits = [*dict.fromkeys([*pages, *_with_targets(collection, asked)])]
     if chosen.max_pages:
         most = chosen.max_pages + len(revisits) + len(pushed)
         chosen = msgspec.structs.replace(chosen, max_pages=most)
     log = dict(collection.files)
     contents = [(ping.url, ping.content_type, ping.content) for ping in pushed]
     Crawler(
-        collection, seeds, settings=chosen, on_progress=progress, revisits=revisits, pushed=contents
+        collection,
+        settings=chosen,
+        revisits=revisits,
+        pushed=contents,
+        reaches=reaches,
+        on_progress=progress,
     ).run()
     failed = {
         decision.url: decision
@@ -121,7 +126,7 @@ def _pushed(collection: Collection, waiting: Iterable[Ping], of_feeds: set[str])
 def _run_of(
     collection: Collection, store: FeedStore, asked: set[str], settings: Mapping[str, Any]
 ) -> tuple[Crawl, list[str]]:
-    """The settings of the run, and the feeds that are new seeds of a crawl."""
+    """The settings of the run, and the feeds that belong to its scope from now on."""
     chosen = collection._with(settings, "crawl").crawl
     if store.is_private:
         chosen = msgspec.structs.replace(chosen, allow_private=True)
