@@ -9,6 +9,7 @@ import re
 import socket
 import threading
 import time
+import urllib.request
 import zipfile
 from collections import deque
 from collections.abc import Iterator
@@ -453,3 +454,19 @@ def test_mistakes_are_explained(tmp_path: Path) -> None:
     web = SampleWeb(hosts=3, pages_per_host=4, log=tmp_path / "missing" / "log")
     with pytest.raises(StorageError):
         web.start()
+
+
+def test_a_note_is_published_while_the_web_is_served() -> None:
+    with SampleWeb(hosts=3, pages_per_host=4) as web:
+        feed = web.features[Feature.FEED]
+        before = _body(feed)
+        note = web.publish_note("One")
+        assert "<p>One" in _body(note) and note not in before and _body(feed).count(f"<id>{note}</id>") == 1
+        assert web.publish_note("Two") == note
+        assert "<p>Two" in _body(note) and _body(feed).count(f"<id>{note}</id>") == 1
+
+
+def _body(url: str) -> str:
+    with urllib.request.urlopen(url) as answer:
+        body: str = answer.read().decode()
+    return body

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -14,12 +15,14 @@ from crivello.cli.live import CrawlProgress
 from crivello.cli.options import InGroups, with_settings
 from crivello.cli.output import print_report, say, stderr_console
 from crivello.cli.results import print_hit
+from crivello.cli.units import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from crivello.collection import Collection
     from crivello.graph.graph import Graph
+    from crivello.lab.web import SampleWeb
 
 DELAY = 0.02
 _OPINIONS = ("pagerank", "harmonic", "indegree", "betweenness")
@@ -44,7 +47,7 @@ def demo(
 ) -> None:
     """Crawl, index, rank and search a miniature web that runs inside this process.
 
-    It takes about fifteen seconds, then serves the search page until Ctrl-C.
+    It takes about twenty seconds, then serves the search page until Ctrl-C.
 
     \b
     Examples:
@@ -97,6 +100,8 @@ def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
             say(f"   {line}")
         for query in (*sample.queries[:2], *_MORE_QUERIES):
             _show_search(console, collection, query, into)
+        say()
+        _follow(sample, collection)
     say()
     if once:
         return
@@ -105,8 +110,27 @@ def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
         Collection(folder, settings=loaded),
         host,
         port if flags["serve"]["port"] else web.free_port(host, port),
-        on_ready=lambda url: say(f"5. the search page is at {url} (Ctrl-C ends it)"),
+        on_ready=lambda url: say(f"7. the search page is at {url} (Ctrl-C ends it)"),
     )
+
+
+def _follow(sample: SampleWeb, collection: Collection) -> None:
+    """Follows the feeds that the crawl found, and visits the pages of one of them again."""
+    feeds = collection.feeds.add(found=True)
+    entries = sum(len(polled.new) for polled in collection.feeds.poll())
+    note = sample.publish_note("The keeper lit the lamp an hour before dusk.")
+    new = [url for polled in collection.feeds.poll(every=True) for url in polled.new]
+    say(
+        f"5. followed {counted(len(feeds), 'feed')}: {entries:,} entries, and then {len(new)} new: {', '.join(new)}"
+    )
+    sample.publish_note("The keeper lit the lamp at dusk.")
+    ends = collection.revisit(all=True, site=urlsplit(note).hostname, progress=False).of_run()["revisits"]
+    visited = ", ".join(f"{count:,} {how}" for how, count in sorted(ends.items()))
+    say(f"6. visited the pages of {urlsplit(note).hostname} again: {visited}")
+    changed = collection.diff(note)
+    for line in str(changed or "").splitlines():
+        say(f"   {line}")
+    collection.index()
 
 
 def _opinions(graph: Graph, first: str) -> Iterator[str]:

@@ -21,8 +21,9 @@ from crivello.errors import CrawlError, InvalidArgument, StorageError
 from crivello.lab.web.copies import Pair
 from crivello.lab.web.features import Feature
 from crivello.lab.web.message import Answer
-from crivello.lab.web.resource import Resource
+from crivello.lab.web.resource import HTML, Resource
 from crivello.lab.web.server import Host, Request, Server, listen
+from crivello.lab.web.syndication import FEED_TARGET
 from crivello.lab.web.world import World, make_world
 
 __all__ = ["Feature", "Request", "SampleWeb"]
@@ -69,6 +70,7 @@ class SampleWeb:
         self._log: list[Request] = []
         self._log_lock = Lock()
         self._made: World | None = None
+        self._answers: dict[str, dict[str, Answer]] = {}
         self._server: Server | None = None
 
     def __enter__(self) -> Self:
@@ -164,6 +166,24 @@ class SampleWeb:
         with self._log_lock:
             return list(self._log)
 
+    def publish(self, url: str, body: str, content_type: str = HTML) -> None:
+        """Serve a document under a URL of the web, in place of what was there."""
+        host = str(urlsplit(url).hostname)
+        resource = Resource(body.encode(), content_type)
+        self._world.resources[url] = resource
+        self._answers[host][url.removeprefix(self._origin(host))] = Answer(resource, compresses=False)
+
+    def publish_note(self, text: str) -> str:
+        """Publish a note that the feed tells of and nothing else, or change it; returns its URL."""
+        feed = self.features[Feature.FEED]
+        url = f"{feed.removesuffix(FEED_TARGET)}/news/a-note-of-today.html"
+        self.publish(url, f"<!DOCTYPE html>\n<title>A note of today</title>\n<p>{text}\n")
+        announced = self.resources[feed].body.decode()
+        if url not in announced:
+            entry = f'<entry><id>{url}</id><title>A note of today</title><link href="{url}"/></entry>\n'
+            self.publish(feed, announced.replace("<entry>", f"{entry}<entry>", 1), "application/atom+xml")
+        return url
+
     def is_trap(self, url: str) -> bool:
         """Whether the URL belongs to the endless calendar."""
         return self._world.calendar.holds(url)
@@ -180,7 +200,7 @@ class SampleWeb:
         return f"http://{host}:{self.port}"
 
     def _served_hosts(self, world: World) -> dict[str, Host]:
-        answers: dict[str, dict[str, Answer]] = {host: {} for host in self.hosts}
+        answers = self._answers = {host: {} for host in self.hosts}
         compressing = self.hosts[world.compressing_host]
         for url, resource in world.resources.items():
             parts = urlsplit(url)
