@@ -22,6 +22,7 @@ from crivello.errors import InvalidArgument
 from crivello.feeds.feed import DEAD, FEWEST_SEEN, Feed
 from crivello.feeds.poll import Polled
 from crivello.feeds.store import FeedStore
+from crivello.live import poll_live
 
 DAY = 86_400.0
 
@@ -259,6 +260,13 @@ def test_a_feed_is_not_asked_before_it_wants(tmp_path: Path, site: Site) -> None
         waits = {feed.url[-1]: feed.next - feed.polled for feed in collection.feeds}
         assert waits == {str(number): pytest.approx(wait, abs=300) for number, (*_, wait) in enumerate(asked)}
         assert collection.feeds.poll() == []
+
+
+def test_what_a_poll_brings_is_indexed_where_pages_are_kept_fresh(collection: Collection, site: Site) -> None:
+    site.feed("a")
+    [polled] = poll_live(collection)
+    assert len(polled.new) == 1 and collection.count("about") == 1
+    assert poll_live(collection) == []
 
 
 def test_hours_and_days_are_skipped() -> None:

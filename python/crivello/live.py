@@ -10,6 +10,7 @@ from typing import Self
 from crivello.collection import Collection
 from crivello.crawl import Report, crawl
 from crivello.crawl.revisits import find_due, visit_due
+from crivello.feeds.poll import Polled
 from crivello.graph.update import update_ranks
 from crivello.index.update import Indexer
 
@@ -73,6 +74,14 @@ def crawl_live(
     """Crawls and indexes concurrently; on return all crawled pages are indexed and ranked."""
     with LiveIndex(collection):
         return crawl(collection, urls, on_progress=on_progress)
+
+
+def poll_live(collection: Collection) -> Sequence[Polled]:
+    """Polls the feeds that are due or pinged, and indexes what they brought."""
+    polled = collection.feeds.poll()
+    if collection.is_behind:
+        collection.index(progress=False)
+    return polled
 
 
 def refresh_live(collection: Collection) -> Report | None:

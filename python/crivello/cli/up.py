@@ -11,6 +11,7 @@ from crivello.cli.crawl import with_contact
 from crivello.cli.live import CrawlProgress
 from crivello.cli.options import InGroups, with_settings
 from crivello.cli.output import print_report, say, stderr_console
+from crivello.cli.units import counted
 
 if TYPE_CHECKING:
     from typing import Never
@@ -30,7 +31,10 @@ def up(
         typer.Option("--into", metavar="DIR", help="the collection's folder (default: the first URL's host)"),
     ] = "",
     forever: Annotated[
-        bool, typer.Option("--forever", help="then visit the pages again that are due, until Ctrl-C")
+        bool,
+        typer.Option(
+            "--forever", help="then poll feeds and visit pages again when they are due, until Ctrl-C"
+        ),
     ] = False,
     every: Annotated[
         str, typer.Option("--every", metavar="TIME", help="with --forever: how often to look what is due")
@@ -95,10 +99,13 @@ def up(
 
 
 def _keep_fresh(collection: Collection, seconds: float) -> Never:
-    """Visits what is due at an interval, and indexes it."""
-    from crivello.live import refresh_live
+    """Polls the feeds and visits the pages that are due at an interval, and indexes them."""
+    from crivello.live import poll_live, refresh_live
 
     while True:
+        if polled := poll_live(collection):
+            new, failed = sum(len(feed.new) for feed in polled), sum(bool(feed.failure) for feed in polled)
+            say(f"polled {counted(len(polled), 'feed')}: {counted(new, 'new page')}, {failed:,} failed")
         report = refresh_live(collection)
         if report is not None:
             ends = ", ".join(f"{count:,} {how}" for how, count in sorted(report.of_run()["revisits"].items()))

@@ -3,7 +3,7 @@ features."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate, islice
 from random import Random
@@ -30,7 +30,7 @@ _CLOSED_ARTICLES = 4
 class World:
     """Everything on the sample web, by URL."""
 
-    resources: Mapping[str, Resource]
+    resources: dict[str, Resource]
     pages: frozenset[str]
     forbidden: frozenset[str]
     redirects: dict[str, str]
