@@ -68,7 +68,7 @@ pub fn cells(number: u64) -> String {
 
 /// A run of the cells of feeds.
 pub fn feeds(number: u64) -> String {
-    format!("table/feeds-{number:06}.run")
+    format!("table/feeds-{number:06}{RUN}")
 }
 
 /// A run of the map from the signatures of pages to their rows.

@@ -63,6 +63,7 @@ impl Pushed {
             ],
             body: self.body,
             truncated: false,
+            request: Vec::new(),
             first_byte: Duration::ZERO,
             took: Duration::ZERO,
         }
