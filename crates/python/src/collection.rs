@@ -419,13 +419,13 @@ impl Collection {
         enter(py, |_| self.0.snapshot().archive.read(row.0.place())).map(Record)
     }
 
-    /// The text of a page whose body may decode to at most `limit` bytes.
-    fn text(&self, py: Python<'_>, row: &Row, limit: usize) -> PyResult<String> {
     /// A page as parsed, or what it was converted to; its body may decode to at most `limit` bytes.
     fn parse(&self, py: Python<'_>, row: &Row, limit: usize) -> PyResult<Option<ParsedPage>> {
         Ok(enter(py, |_| self.0.snapshot().parse(&row.0, limit))?.map(ParsedPage))
     }
 
+    /// The text of a page whose body may decode to at most `limit` bytes.
+    fn text(&self, py: Python<'_>, row: &Row, limit: usize) -> PyResult<String> {
         enter(py, |_| Ok(self.0.snapshot().zones(&row.0, limit)?.text))
     }
 
