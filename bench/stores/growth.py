@@ -47,7 +47,7 @@ def measure() -> Iterator[Measurement]:
 def grow(distance: int) -> list[Point]:
     """Time and memory at each hundredth of the pages."""
     with new_folder() as folder:
-        command = [store(), "grow", folder / "c", str(ROWS), str(distance)]
+        command = [str(store()), "grow", str(folder / "c"), str(ROWS), str(distance)]
         printed = subprocess.check_output(command, text=True)
     return [json.loads(line) for line in printed.splitlines()]
 
