@@ -236,6 +236,7 @@ fn page(number: u64, with_record: bool) -> Result<Parsed> {
         },
         row,
         record,
+        request: None,
         conversion: None,
         words: Some((u128::from(digest), simhash)),
         links: PageLinks { followed: links, nofollow: Vec::new() },

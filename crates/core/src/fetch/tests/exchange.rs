@@ -46,10 +46,13 @@ fn asks_only_for_what_changed() {
             last_modified: Some("Sun, 06 Nov 1994 08:49:37 GMT"),
             cookie: Some("a=b"),
             first_bytes: None,
+            noted: true,
         };
-        for _ in 0..2 {
+        for number in 0..2 {
             let response = connection.get(&request).await.unwrap();
             assert_eq!((response.status, response.body.len()), (304, 0));
+            let sent = String::from_utf8(response.request).unwrap();
+            assert_eq!(sent.trim_end(), server.heads.borrow()[number].trim_end());
         }
         let head = server.heads.borrow()[1].clone();
         for line in
@@ -58,7 +61,7 @@ fn asks_only_for_what_changed() {
             assert!(head.contains(&format!("\r\n{line}\r\n")), "{head}");
         }
         let unsendable = Request { url: &server.url("/"), etag: Some("a\r\nb"), ..Request::default() };
-        connection.get(&unsendable).await.unwrap();
+        assert!(connection.get(&unsendable).await.unwrap().request.is_empty());
         assert!(!server.heads.borrow()[2].contains("None-Match"));
         assert_eq!(server.connections.get(), 1);
     });
