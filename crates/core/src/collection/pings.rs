@@ -264,12 +264,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let queue = Pings::new(folder.path().into());
         let large = Ping { content: vec![0; 20 << 20], ..ping(0) };
-        assert!(queue.add(&[large.clone()]).unwrap());
-        assert!(queue.add(&[large.clone()]).unwrap());
+        assert!(queue.add(std::slice::from_ref(&large)).unwrap());
+        assert!(queue.add(std::slice::from_ref(&large)).unwrap());
         let (found, position) = queue.read(Position::default()).unwrap();
         assert_eq!(found, [large.clone(), Ping { content: Vec::new(), ..large }]);
         let long = Ping { url: "x".repeat(30 << 20), ..ping(1) };
-        assert!(queue.add(&[long.clone()]).unwrap());
+        assert!(queue.add(std::slice::from_ref(&long)).unwrap());
         assert!(!queue.add(&[long]).unwrap());
         assert_eq!(queue.read(position).unwrap().0.len(), 1);
     }

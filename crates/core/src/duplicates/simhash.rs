@@ -194,12 +194,12 @@ mod tests {
             signals.chunks(5).for_each(|document| frequencies.add(&mut document.to_vec()));
             let mut counts: HashMap<u64, f64> = HashMap::new();
             signals.iter().for_each(|signal| *counts.entry(*signal).or_default() += 1.0);
-            let weights: [(Weights<'_>, &dyn Fn(u64, f64) -> f64); 3] = [
-                (Weights::Set, &|_, _| 1.0),
-                (Weights::Frequency, &|_, count| count),
-                (Weights::TfIdf(&frequencies), &|signal, count| count * f64::from(frequencies.idf(signal))),
-            ];
-            for (weights, weigh) in weights {
+            for weights in [Weights::Set, Weights::Frequency, Weights::TfIdf(&frequencies)] {
+                let weigh = |signal: u64, count: f64| match weights {
+                    Weights::Set => 1.0,
+                    Weights::Frequency => count,
+                    Weights::TfIdf(frequencies) => count * f64::from(frequencies.idf(signal)),
+                };
                 let found = simhash_128(&signals, weights);
                 prop_assert_eq!(found as u64, simhash(&signals, weights));
                 for bit in 0..128 {

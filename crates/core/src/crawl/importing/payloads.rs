@@ -46,7 +46,7 @@ impl Payloads {
     pub fn find(&mut self, digest: &str, written: u64, pulse: &Pulse) -> Result<Option<u64>> {
         let mut rows = Since::open(&self.folder.join(layout::ROWS), written, self.read)?;
         while let Some((row, place)) = rows.advance()? {
-            if self.entries % ROWS_PER_BEAT == 0 {
+            if self.entries.is_multiple_of(ROWS_PER_BEAT) {
                 pulse.beat()?;
             }
             if let Some(payload) = row.payload.as_deref().filter(|_| row.length > 0) {

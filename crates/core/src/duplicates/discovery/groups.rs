@@ -18,7 +18,7 @@ pub fn representatives(stored: &Stored, memory: usize, pulse: &Pulse) -> Result<
             pulse.beat()?;
             let digests = stored.digests(documents.clone())?;
             let numbered = digests.into_iter().zip(documents.map(|document| document as u32));
-            entries.extend(numbered.filter(|(digest, _)| (digest >> 64) * passes >> 64 == pass));
+            entries.extend(numbered.filter(|(digest, _)| ((digest >> 64) * passes) >> 64 == pass));
         }
         entries.par_sort_unstable();
         for equal in entries.chunk_by(|one, other| one.0 == other.0) {
