@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from crivello import _core
+from crivello import Collection, _core
 from crivello.errors import InvalidArgument
-from crivello.lab.refresh import History, Study, Trace, generate, of_histories, study
+from crivello.lab.refresh import History, Study, Trace, generate, histories, of_histories, study
 from crivello.lab.refresh.plot import draw
 from crivello.lab.refresh.trace import DAY
 
@@ -80,17 +80,17 @@ def test_the_histogram_loses_nothing_to_speak_of() -> None:
 def found() -> Study:
     traces = {
         f"correlation {correlation}": [
-            generate(400, 200, seed=seed, correlation=correlation) for seed in range(2)
+            generate(300, 120, seed=seed, correlation=correlation) for seed in range(2)
         ]
         for correlation in (0, 0.5)
     }
-    return study(traces, [40.0])
+    return study(traces, [30.0])
 
 
 def test_every_policy_spends_the_budget(found: Study) -> None:
     for point in found.points:
         if point.policy != "optimum":
-            assert point.visits == pytest.approx(40 * 120, rel=0.02)
+            assert point.visits == pytest.approx(30 * 72, rel=0.02)
             assert 0 < point.changed < point.visits and 0 < point.staleness < 1
 
 
@@ -98,7 +98,7 @@ def test_optimal_is_the_least_stale(found: Study) -> None:
     """The project's figures, on small traces: 30 % less than adaptive, 50 % less than uniform, on average over seeds."""
     for one in found.comparisons:
         if one.policy in ("uniform", "by-age"):
-            assert one.mean > 0.45
+            assert one.mean > 0.45 and one.possible > one.mean
         if one.policy == "adaptive":
             assert one.mean > 0.3
         if one.policy == "oracle":
@@ -107,18 +107,18 @@ def test_optimal_is_the_least_stale(found: Study) -> None:
 
 def test_the_oracle_is_near_the_optimum(found: Study) -> None:
     for trace in found.names("trace"):
-        simulated = np.mean(found.staleness(trace, "oracle", 40.0))
-        computed = np.mean(found.staleness(trace, "optimum", 40.0))
-        # A trace of 400 pages is one draw of what the optimum is the mean of.
-        assert simulated == pytest.approx(computed, rel=0.2)
+        simulated = np.mean(found.staleness(trace, "oracle", 30.0))
+        computed = np.mean(found.staleness(trace, "optimum", 30.0))
+        # A trace of 300 pages is one draw of what the optimum is the mean of.
+        assert simulated == pytest.approx(computed, rel=0.1)
 
 
 def test_signals_help() -> None:
-    silent, announced = (generate(300, 150, seed=3, signals=share) for share in (0, 1))
-    stale = study({"silent": [silent], "announced": [announced]}, [30.0], policies=["optimal"])
+    silent, announced = (generate(200, 100, seed=3, signals=share) for share in (0, 1))
+    stale = study({"silent": [silent], "announced": [announced]}, [20.0], policies=["optimal"])
     assert (
-        stale.staleness("announced", "optimal", 30.0)[0]
-        < 0.75 * stale.staleness("silent", "optimal", 30.0)[0]
+        stale.staleness("announced", "optimal", 20.0)[0]
+        < 0.75 * stale.staleness("silent", "optimal", 20.0)[0]
     )
 
 
@@ -151,6 +151,43 @@ def test_histories_are_a_trace() -> None:
     assert study({"history": [trace]}, [1.0]).points
 
 
+def visited(folder: Path, days: int) -> Path:
+    """A collection of three pages, imported as they were on each day: one changes daily, one never, one was seen once."""
+    with Collection.write(folder, create=True) as collection:
+        for day in range(days):
+            date = f"2024-01-{day + 1:02}T00:00:00Z"
+            lines = [
+                {"url": "https://a.example/daily", "html": f"<p>News of day {day}.", "date": date},
+                {"url": "https://a.example/still", "html": "<p>Always the same.", "date": date},
+            ]
+            lines += [{"url": "https://a.example/once", "html": "<p>Seen once.", "date": date}] * (day == 0)
+            file = folder.parent / f"{day}.jsonl"
+            file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+            collection.import_(file, progress=False)
+    return folder
+
+
+def test_the_history_of_a_collection_is_a_trace(tmp_path: Path) -> None:
+    folder = visited(tmp_path / "c", 12)
+    found = sorted(histories(Collection(folder)), key=lambda one: sum(one.changed))
+    assert [len(one.times) for one in found] == [12, 12]
+    assert [sum(one.changed) for one in found] == [1, 12], "the first visit is a change"
+    assert np.diff(found[0].times).tolist() == [DAY] * 11
+    told = json.loads(crivello("lab", "refresh", folder, "--budget", "1", "--seeds", "2", "--json").stdout)
+    assert (told["pages"], round(told["days"])) == (2, 11)
+    assert {point["trace"] for point in told["points"]} == {"c"} and len(told["points"]) == 2 * 6
+    stale = {one["policy"]: one["staleness"] for one in told["points"]}
+    assert 0 < stale["oracle"] < 1
+    printed = crivello("lab", "refresh", folder)
+    assert printed.returncode == 0 and "2 pages, 11 days" in printed.stdout
+
+
+def test_a_collection_without_history_says_so(tmp_path: Path) -> None:
+    done = crivello("lab", "refresh", visited(tmp_path / "c", 1))
+    assert done.returncode == 2 and "no page was visited twice" in done.stderr
+    assert crivello("lab", "refresh", tmp_path / "none").returncode == 3
+
+
 @pytest.mark.parametrize(
     ("make", "said"),
     [
@@ -172,7 +209,7 @@ def test_what_makes_no_sense_is_refused(make: Any, said: str) -> None:
 
 
 def test_the_command_prints_tables_json_and_a_plot(tmp_path: Path) -> None:
-    small = ["lab", "refresh", "--pages", "50", "--days", "30", "--seeds", "1", "--budget", "5,20"]
+    small = ["lab", "refresh", "--pages", "30", "--days", "10", "--seeds", "1", "--budget", "5,20"]
     printed = crivello(*small)
     assert printed.returncode == 0, printed.stderr
     assert "weighted staleness, correlation 0.5" in printed.stdout and "optimum" in printed.stdout

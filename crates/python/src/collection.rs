@@ -9,7 +9,7 @@ use crivello_core::collection::refresh::Due;
 use crivello_core::collection::{self, Document, DocumentOptions, Extractor, Lock, Selection, layout};
 use crivello_core::crawl::{Pushed, Revisit, RevisitWriter};
 use crivello_core::graph::Ranks;
-use crivello_core::schedule::{Options, Planner};
+use crivello_core::schedule::{Options, Plan, Planner};
 use crivello_core::{Error, Result, Signature};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -327,8 +327,9 @@ impl Collection {
 
     /// Writes the queue of the pages that are due: those that `options` (the section `[refresh]` as JSON) says,
     /// or `all`, at most `limit` (0: no limit), of a `site`, or these `urls` and those whose content was `pushed`
-    /// (URL, media type, body); `ranks` is a file of ranks with its length. Returns the length of the queue, the number of pages, and the plan as JSON.
-    #[pyo3(signature = (options, now, *, all = false, limit = 0, site = None, urls = None, pushed = Vec::new(), ranks = None))]
+    /// (URL, media type, body); `ranks` is a file of ranks with its length, `before` the last plan. Returns the length
+    /// of the queue, the number of pages, and the plan as JSON.
+    #[pyo3(signature = (options, now, *, all = false, limit = 0, site = None, urls = None, pushed = Vec::new(), ranks = None, before = None))]
     #[allow(clippy::too_many_arguments)]
     fn plan_revisits(
         &self,
@@ -341,6 +342,7 @@ impl Collection {
         urls: Option<Vec<String>>,
         pushed: Vec<(String, String, Vec<u8>)>,
         ranks: Option<(PathBuf, u64)>,
+        before: Option<&[u8]>,
     ) -> PyResult<(u64, u64, String)> {
         enter(py, |pulse| {
             let options = Options::from_json(options)?;
@@ -366,7 +368,8 @@ impl Collection {
                 }
             } else {
                 let rows = site.map_or_else(Rows::all, Rows::of_site);
-                let due = Due { now, all, limit, rows };
+                let before = before.and_then(|plan| serde_json::from_slice(plan).ok());
+                let due = Due { now, all, limit, rows, before };
                 let ranks = ranks.map(|(path, length)| Ranks::open(&path, length)).transpose()?;
                 let found = snapshot.due(&due, &options, ranks.as_ref(), pulse, |row| push(row, None))?;
                 plan = serde_json::json!(found);
@@ -388,9 +391,9 @@ impl Collection {
             let options = Options::from_json(options)?;
             let snapshot = self.0.snapshot();
             let Some(schedule) = snapshot.schedule(url, &options, pulse)? else { return Ok(None) };
-            let given = plan.and_then(|plan| serde_json::from_slice(plan).ok());
+            let given: Option<Plan> = plan.and_then(|plan| serde_json::from_slice(plan).ok());
             let plan = given.unwrap_or_else(|| {
-                let mut planner = Planner::new(&options);
+                let mut planner = Planner::new(&options, None);
                 planner.add(&schedule);
                 planner.plan()
             });
@@ -399,7 +402,7 @@ impl Collection {
                 "visits": schedule.visits,
                 "changes": schedule.changes,
                 "failures": schedule.failures,
-                "rate": schedule.rate(options.prior()),
+                "rate": schedule.rate(&plan.prior),
                 "signal": schedule.signal.map(|signal| signal.source.name()),
             });
             Ok(Some((when, reason.words(), about.to_string())))

@@ -1,8 +1,8 @@
 //! Revisits: the simulation of policies, and the optimal allocation.
 
-use crivello_core::schedule::simulate::{self, Run};
+use crivello_core::schedule::simulate::{self, Outcome, Run};
 use crivello_core::schedule::value::Dynamics;
-use crivello_core::schedule::{Options, Policy, allocate};
+use crivello_core::schedule::{ANY, Options, Policy, allocate};
 use crivello_core::{Error, Result};
 use pyo3::prelude::*;
 
@@ -81,7 +81,7 @@ impl RefreshTrace {
     }
 
     /// Simulates runs, each a policy (or `oracle`), requests per second, the length of a round and of the warm-up in
-    /// seconds; returns staleness, visits and visits that found a change of each.
+    /// seconds; returns the staleness after the warm-up and during it, visits, and visits that found a change of each.
     #[pyo3(signature = (options, runs, progress = None))]
     fn simulate(
         &self,
@@ -89,7 +89,7 @@ impl RefreshTrace {
         options: &RefreshOptions,
         runs: Vec<(String, f64, f64, f64)>,
         progress: Option<&Bound<'_, Progress>>,
-    ) -> PyResult<Vec<(f64, u64, u64)>> {
+    ) -> PyResult<Vec<(f64, f64, u64, u64)>> {
         let outcomes = enter_showing(py, progress, |pulse| {
             let run = |(policy, budget, round, warm_up): (String, f64, f64, f64)| {
                 let policy = if policy == "oracle" { None } else { Some(policy.parse::<Policy>()?) };
@@ -98,7 +98,8 @@ impl RefreshTrace {
             let runs = runs.into_iter().map(run).collect::<Result<Vec<Run>>>()?;
             simulate::simulate(&self.0, &options.0, &runs, pulse)
         })?;
-        Ok(outcomes.iter().map(|outcome| (outcome.staleness, outcome.visits, outcome.changed)).collect())
+        let told = |outcome: &Outcome| (outcome.staleness, outcome.learning, outcome.visits, outcome.changed);
+        Ok(outcomes.iter().map(told).collect())
     }
 }
 
@@ -110,12 +111,18 @@ fn of_page<'a>(starts: &[u64], moments: &'a [f64], place: usize) -> Result<&'a [
 }
 
 /// The optimal allocation of requests per second: the price of a visit, the visits per second of each page, and the
-/// share of time in which each copy is stale.
+/// share of time in which each copy is stale. Intervals are between two numbers of seconds.
 #[pyfunction]
-fn refresh_allocation(columns: Columns<'_>, budget: f64, exact: bool) -> PyResult<(f64, Array, Array)> {
+#[pyo3(signature = (columns, budget, exact, intervals = ANY))]
+fn refresh_allocation(
+    columns: Columns<'_>,
+    budget: f64,
+    exact: bool,
+    intervals: (f64, f64),
+) -> PyResult<(f64, Array, Array)> {
     let py = columns.0.py();
     let pages = pages(&columns)?;
-    let found = enter(py, |_| Ok(allocate(&pages, budget, exact)))?;
+    let found = enter(py, |_| Ok(allocate(&pages, budget, intervals, exact)))?;
     Ok((found.price, Array::of(found.visits), Array::of(found.stale)))
 }
 

@@ -20,6 +20,10 @@ _SHARES = (0.01, 0.03, 0.1, 0.3)
 
 
 def refresh(
+    folder: Annotated[
+        str,
+        typer.Argument(metavar="DIR", help="a collection whose history is the trace", show_default=False),
+    ] = "",
     policy: Annotated[
         str,
         typer.Option(
@@ -62,47 +66,62 @@ def refresh(
     ] = "",
     json: Json = False,
 ) -> None:
-    """Simulate the policies of revisits on generated traces: weighted staleness at equal budgets.
+    """Simulate the policies of revisits on generated traces, or on the history of a collection: weighted staleness at
+    equal budgets.
 
-    Rates of change and importance have power laws. No policy knows the rates, except the oracle, which is the policy
-    optimal with known rates; optimum is the least staleness of any allocation that knows them, computed. The first two
-    fifths of the time do not count. The settings of [refresh] are taken from the environment.
+    Generated rates of change and importance have power laws. No policy knows the rates, except the oracle, which is
+    the policy optimal with known rates; optimum is the least staleness of any allocation that knows them, computed. In
+    the first two fifths of the time the policies learn: they are shown apart. The settings of [refresh] are taken from
+    the environment, or from the collection.
 
     \b
     Examples:
       crivello lab refresh --plot staleness.svg
       crivello lab refresh --pages 10000 --budget 100,1000 --seeds 5
+      crivello lab refresh example --budget 10,100,1000
       CRIVELLO_REFRESH_INCREASE=0.2 crivello lab refresh --policy optimal,adaptive --json
     """
     from crivello import settings
-    from crivello.lab.refresh import generate, study
+    from crivello.lab.refresh import Trace, generate, of_histories, study
     from crivello.plots import check_format
 
     if plot:
         check_format(Path(plot))
+    refresh_settings = settings.load().refresh
+    traces: dict[str, list[Trace]]
+    if folder:
+        from crivello.collection import Collection
+        from crivello.lab.refresh import histories
+
+        collection = Collection(folder)
+        refresh_settings = collection.settings.refresh
+        visited = histories(collection)
+        traces = {collection.name: [of_histories(visited, seed=seed) for seed in range(seeds)]}
+        pages = len(visited)
+    else:
+        traces = {
+            f"correlation {value:g}": [
+                generate(
+                    pages,
+                    days,
+                    seed=seed,
+                    exponent=exponent,
+                    correlation=value,
+                    signals=signals,
+                    precision=precision,
+                    recall=recall,
+                )
+                for seed in range(seeds)
+            ]
+            for value in _numbers(correlation, "--correlation")
+        }
     wanted = _numbers(budget, "--budget") if budget else [share * pages for share in _SHARES]
-    traces = {
-        f"correlation {value:g}": [
-            generate(
-                pages,
-                days,
-                seed=seed,
-                exponent=exponent,
-                correlation=value,
-                signals=signals,
-                precision=precision,
-                recall=recall,
-            )
-            for seed in range(seeds)
-        ]
-        for value in _numbers(correlation, "--correlation")
-    }
     with progress_of("simulations") as progress:
         found = study(
             traces,
             wanted,
             policies=policy.split(",") if policy else (),
-            settings=settings.load().refresh,
+            settings=refresh_settings,
             progress=progress,
         )
     if plot:
@@ -124,31 +143,39 @@ def _numbers(text: str, flag: str) -> list[float]:
 
 
 def _print(found: Study) -> None:
+    from crivello.lab.refresh.study import WARM_UP
+
+    for trace in found.names("trace"):
+        emit(f"weighted staleness, {trace}, {found.pages:,} pages, {found.days:.3g} days; requests per day:")
+        phases = {"policy": False, f"the first {WARM_UP * found.days:.3g} days": True}
+        for title, learning in phases.items():
+            means = {
+                policy: [
+                    statistics.fmean(found.staleness(trace, policy, budget, learning=learning))
+                    for budget in found.names("budget")
+                ]
+                for policy in found.names("policy")
+            }
+            _table(found, title, {name: [f"{mean:.4f}" for mean in row] for name, row in means.items()})
+        titles = {"optimal is less stale than": "mean", "at worst": "worst", "the optimum": "possible"}
+        for title, field in titles.items():
+            shares: dict[str, list[str]] = {}
+            for one in found.comparisons:
+                if one.trace == trace:
+                    shares.setdefault(one.policy, []).append(f"{getattr(one, field):.1%}")
+            _table(found, title, shares)
+
+
+def _table(found: Study, title: str, rows: dict[str, list[str]]) -> None:
     from rich.table import Table
 
-    budgets = found.names("budget")
-    for trace in found.names("trace"):
-        emit(f"weighted staleness, {trace}, {found.pages:,} pages, {found.days:g} days; requests per day:")
-        table = Table(box=None, padding=(0, 2, 0, 0))
-        table.add_column("policy", no_wrap=True)
-        for budget in budgets:
-            table.add_column(f"{budget:,.4g}", justify="right")
-        for policy in found.names("policy"):
-            means = [statistics.fmean(found.staleness(trace, policy, budget)) for budget in budgets]
-            table.add_row(policy, *(f"{mean:.4f}" for mean in means))
-        stdout_console().print(table)
-        emit("")
-        table = Table(box=None, padding=(0, 2, 0, 0))
-        table.add_column("optimal is less stale than", no_wrap=True)
-        for budget in budgets:
-            table.add_column(f"{budget:,.4g}", justify="right")
-        for policy in found.names("policy"):
-            cells = {
-                one.budget: f"{one.mean:.1%} ({one.worst:.1%})"
-                for one in found.comparisons
-                if (one.trace, one.policy) == (trace, policy)
-            }
-            if cells:
-                table.add_row(policy, *(cells.get(budget, "-") for budget in budgets))
-        stdout_console().print(table)
-        emit("")
+    if not rows:
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column(title, no_wrap=True)
+    for budget in found.names("budget"):
+        table.add_column(f"{budget:,.4g}", justify="right")
+    for name, cells in rows.items():
+        table.add_row(name, *cells)
+    stdout_console().print(table)
+    emit("")

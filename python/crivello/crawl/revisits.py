@@ -43,6 +43,7 @@ def find_due(
         limit=budget,
         site=site,
         ranks=ranks and ranks[:2],
+        before=_kept_plan(collection),
     )
     state = {**collection.state("refresh"), "at": now, "due": pages}
     # The price of a visit is that of a budget for all pages: the plan for one site says nothing about the others.
@@ -94,16 +95,18 @@ class NextVisit:
 
 def next_visit(collection: Collection, url: str) -> NextVisit | None:
     """The next visit of a page by the plan of the last refresh; ``None`` if it is not visited again."""
-    plan = collection.state("refresh").get("plan")
-    found = collection._native.next_visit(
-        url, _options(collection), None if plan is None else msgspec.json.encode(plan)
-    )
+    found = collection._native.next_visit(url, _options(collection), _kept_plan(collection))
     if found is None:
         return None
     when, reason, about = found
     known = msgspec.json.decode(about)
     known["rate"] *= 86_400
     return NextVisit(datetime.fromtimestamp(when, UTC), reason, **known)
+
+
+def _kept_plan(collection: Collection) -> bytes | None:
+    plan = collection.state("refresh").get("plan")
+    return None if plan is None else msgspec.json.encode(plan)
 
 
 def _options(collection: Collection) -> bytes:

@@ -27,6 +27,8 @@ pub struct Due {
     pub limit: usize,
     /// The rows among which to look.
     pub rows: Rows,
+    /// The plan before, which knows how rates of change are distributed.
+    pub before: Option<Plan>,
 }
 
 /// What was known of a page before its next visit, without a schedule of its own: one visit, at which it was new.
@@ -55,7 +57,7 @@ impl Snapshot {
         pulse: &Pulse,
         mut visit: impl FnMut(Row) -> Result<()>,
     ) -> Result<Plan> {
-        let mut planner = Planner::new(options);
+        let mut planner = Planner::new(options, due.before.as_ref());
         self.schedules(&due.rows, options, ranks, pulse, |_, schedule| {
             planner.add(&schedule);
             Ok(())

@@ -6,10 +6,11 @@
 //! of change and over importance/rate, the greatest value of a visit, both in steps of a quarter of an octave; pages with
 //! signals also by precision and recall, in coarser steps. Each bin keeps the count and the sums, and stands for that
 //! many pages at its mean. Within a bin the parameters differ by at most 9 % from its middle, and the error of the
-//! demand is of second order: under 1 % in the tests, and what the allocation loses by it is of second order
-//! again: under 0.1 %.
+//! demand is of second order: under 1 % in the tests (3 % with signals), and what the allocation loses by it is of second
+//! order again.
 //!
-//! At most 50,000 bins of 64 bytes, whatever the number of pages; some hundred nanoseconds a page.
+//! The number of bins is bounded, whatever the number of pages: under 120,000 for pages of all rates, importances and
+//! signals (in the tests); 1,500 for a thousandfold range of both. 0.3 µs a page, and 16 µs a bin for the price.
 
 use std::collections::HashMap;
 
@@ -130,6 +131,9 @@ fn price(pages: &[Many], budget: f64, intervals: (f64, f64)) -> f64 {
     high.exp()
 }
 
+/// Intervals of any length.
+pub const ANY: (f64, f64) = (f64::MIN_POSITIVE, f64::INFINITY);
+
 /// An allocation of a budget to pages.
 #[derive(Clone, Debug)]
 pub struct Allocation {
@@ -142,21 +146,21 @@ pub struct Allocation {
 }
 
 /// The optimal allocation of `budget` visits a second to pages of which it is known how they change, with their
-/// importance: at the price of the histogram, or at the exact one, for which every step goes through all pages.
-pub fn allocate(pages: &[(Dynamics, f64)], budget: f64, exact: bool) -> Allocation {
-    const ANY: (f64, f64) = (f64::MIN_POSITIVE, f64::MAX);
+/// importance, at intervals between two: at the price of the histogram, or at the exact one, for which every step goes
+/// through all pages.
+pub fn allocate(pages: &[(Dynamics, f64)], budget: f64, intervals: (f64, f64), exact: bool) -> Allocation {
     let price = if exact {
         let pages: Vec<Many> = pages.iter().map(|page| (1.0, *page)).collect();
-        price(&pages, budget, ANY)
+        price(&pages, budget, intervals)
     } else {
         let mut histogram = Histogram::default();
         pages.iter().for_each(|(dynamics, importance)| histogram.add(*dynamics, *importance));
-        histogram.price(budget, ANY)
+        histogram.price(budget, intervals)
     };
     let (visits, stale) = pages
         .iter()
         .map(|(dynamics, importance)| {
-            let (visits, fresh) = dynamics.visited_at(price / importance);
+            let (visits, fresh) = dynamics.visited_within(price / importance, intervals);
             (visits, 1.0 - fresh)
         })
         .unzip();

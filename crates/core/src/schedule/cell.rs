@@ -5,8 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::evidence::{Evidence, Prior};
+use super::evidence::Evidence;
 use super::options::Options;
+use super::prior::Prior;
 use super::value::Dynamics;
 
 /// How a visit ended.
@@ -247,13 +248,12 @@ impl Schedule {
     }
 
     /// The estimated number of changes per second.
-    pub fn rate(&self, prior: Prior) -> f64 {
-        self.evidence.rate(prior)
+    pub fn rate(&self, prior: &Prior) -> f64 {
+        prior.rate(&self.evidence)
     }
 
-    /// How the page changes and how its changes are announced, as estimated.
-    pub fn dynamics(&self, prior: Prior) -> Dynamics {
-        let rate = self.rate(prior);
+    /// How the page changes, at this rate, and how its changes are announced, as estimated.
+    pub fn dynamics(&self, rate: f64) -> Dynamics {
         let (right, wrong) = (f64::from(self.right), f64::from(self.wrong));
         if right + wrong == 0.0 && self.signal.is_none() {
             return Dynamics::silent(rate);

@@ -14,6 +14,7 @@ mod evidence;
 mod options;
 mod plan;
 mod policy;
+mod prior;
 mod root;
 pub mod simulate;
 mod urgent;
@@ -22,10 +23,11 @@ pub mod value;
 #[cfg(test)]
 mod tests;
 
-pub use allocation::{Allocation, Histogram, allocate};
+pub use allocation::{ANY, Allocation, Histogram, allocate};
 pub use cell::{Kind, Schedule, Signal, Source, Visit};
-pub use evidence::{Evidence, Prior};
+pub use evidence::Evidence;
 pub use options::Options;
 pub use plan::{Outlook, Plan, Planner, Reason, Urgency};
 pub use policy::Policy;
+pub use prior::Prior;
 pub use urgent::MostUrgent;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::evidence::Prior;
 use super::policy::Policy;
+use super::prior::Prior;
 use crate::Result;
 use crate::settings::section;
 
@@ -44,7 +44,7 @@ impl Options {
 
     /// What is assumed of the rate of change of a page.
     pub fn prior(&self) -> Prior {
-        Prior { shape: self.prior_changes, seconds: self.prior_changes * self.prior_interval }
+        Prior::gamma(self.prior_changes, self.prior_changes * self.prior_interval)
     }
 
     /// The longest interval between visits; never shorter than the shortest one.

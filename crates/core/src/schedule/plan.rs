@@ -20,6 +20,7 @@ use super::allocation::Histogram;
 use super::cell::Schedule;
 use super::options::Options;
 use super::policy::Policy;
+use super::prior::{Fit, Prior};
 use super::value::Dynamics;
 
 /// The first retry of a failing page, in seconds, unless the shortest interval is longer.
@@ -69,18 +70,23 @@ pub struct Urgency {
 pub struct Planner<'a> {
     options: &'a Options,
     histogram: Histogram,
+    prior: Prior,
+    fit: Fit,
 }
 
 impl<'a> Planner<'a> {
-    /// A planner of no pages.
-    pub fn new(options: &'a Options) -> Self {
-        Planner { options, histogram: Histogram::default() }
+    /// A planner of no pages, which goes on from what the plan before knew of the rates.
+    pub fn new(options: &'a Options, before: Option<&Plan>) -> Self {
+        let prior = before.map_or_else(|| options.prior(), |plan| plan.fitted.clone());
+        Planner { options, histogram: Histogram::default(), prior, fit: Fit::default() }
     }
 
     /// Adds a page. Gone ones do not count.
     pub fn add(&mut self, schedule: &Schedule) {
         if !schedule.is_gone(self.options.grace) {
-            self.add_known(schedule.dynamics(self.options.prior()), f64::from(schedule.importance));
+            let posterior = self.prior.posterior(&schedule.evidence);
+            self.fit.add(&posterior);
+            self.add_known(schedule.dynamics(posterior.rate()), f64::from(schedule.importance));
         }
     }
 
@@ -98,7 +104,8 @@ impl<'a> Planner<'a> {
             Policy::Optimal => self.histogram.price(budget, (options.min_interval, options.longest())),
             Policy::Uniform | Policy::ByAge | Policy::Adaptive => 0.0,
         };
-        Plan { options: options.clone(), pages, budget, price }
+        let fitted = self.fit.prior(&options.prior());
+        Plan { options: options.clone(), pages, budget, price, prior: self.prior.clone(), fitted }
     }
 }
 
@@ -112,6 +119,10 @@ pub struct Plan {
     pub budget: f64,
     /// The price of a visit: what the last one within the budget is worth.
     pub price: f64,
+    /// How rates of change are presumed to be distributed: what the price rests on.
+    pub prior: Prior,
+    /// The same, fitted to these pages, for the next plan.
+    fitted: Prior,
 }
 
 impl Plan {
@@ -130,7 +141,7 @@ impl Plan {
 
     /// What the plan says of a page until its next visit or signal.
     pub fn outlook(&self, schedule: &Schedule) -> Outlook {
-        self.outlook_by(schedule, || schedule.dynamics(self.options.prior()))
+        self.outlook_by(schedule, || schedule.dynamics(schedule.rate(&self.prior)))
     }
 
     /// The same for a page of which it is known how it changes.

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from crivello.lab.refresh.history import histories
 from crivello.lab.refresh.study import Comparison, Point, Study, study
 from crivello.lab.refresh.trace import History, Trace, generate, of_histories
 
-__all__ = ["Comparison", "History", "Point", "Study", "Trace", "generate", "of_histories", "study"]
+__all__ = [
+    "Comparison",
+    "History",
+    "Point",
+    "Study",
+    "Trace",
+    "generate",
+    "histories",
+    "of_histories",
+    "study",
+]

@@ -16,17 +16,19 @@ from crivello.settings import Refresh, for_core
 
 ORACLE, OPTIMUM = "oracle", "optimum"
 
-# The share of a trace that does not count, and the number of rounds of visits.
-_WARM_UP = 0.4
-_ROUNDS = 1500
-_SHORTEST_ROUND = 3600.0
+# The share of a trace in which policies learn, the length of a round of visits, and the least number of rounds.
+WARM_UP = 0.4
+_ROUND = 3600.0
+_ROUNDS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
     """The weighted staleness of a policy on a trace at a budget, in requests per day.
 
-    ``optimum`` is not simulated: it is the least staleness of any allocation that knows the rates, in expectation.
+    ``staleness`` is that of the time after the learning phase, ``learning`` that of the learning phase. ``optimum`` is
+    not simulated: it is the least staleness of any allocation that knows the rates and keeps ``min_interval`` and
+    ``max_interval``, in expectation.
     """
 
     trace: str
@@ -34,6 +36,7 @@ class Point:
     policy: str
     budget: float
     staleness: float
+    learning: float
     visits: int = 0
     changed: int = 0
 
@@ -41,13 +44,14 @@ class Point:
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """How much less stale ``optimal`` is than each other policy, as a share of that one's staleness: at worst over
-    all seeds, and on average."""
+    all seeds, and on average; ``possible`` is the same of the optimum, on average: no policy can do better."""
 
     trace: str
     budget: float
     policy: str
     mean: float
     worst: float
+    possible: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +62,13 @@ class Study:
     days: float
     points: list[Point]
 
-    def staleness(self, trace: str, policy: str, budget: float) -> list[float]:
-        """One number for each seed."""
+    def staleness(self, trace: str, policy: str, budget: float, *, learning: bool = False) -> list[float]:
+        """One number for each seed: after the learning phase, or during it."""
         wanted = (trace, policy, budget)
         return [
-            point.staleness for point in self.points if (point.trace, point.policy, point.budget) == wanted
+            point.learning if learning else point.staleness
+            for point in self.points
+            if (point.trace, point.policy, point.budget) == wanted
         ]
 
     def names(self, field: str) -> list[Any]:
@@ -78,18 +84,25 @@ class Study:
         for trace in self.names("trace"):
             for budget in self.names("budget"):
                 ours = self.staleness(trace, "optimal", budget)
+                least = self.staleness(trace, OPTIMUM, budget)
                 for policy in self.names("policy"):
                     if policy == "optimal":
                         continue
                     others = self.staleness(trace, policy, budget)
-                    less = [1 - own / other for own, other in zip(ours, others, strict=True) if other > 0]
-                    if less:
-                        found.append(Comparison(trace, budget, policy, statistics.fmean(less), min(less)))
+                    less = [_less(*pair) for pair in zip(ours, others, strict=True)]
+                    possible = statistics.fmean(map(_less, least, others))
+                    found.append(
+                        Comparison(trace, budget, policy, statistics.fmean(less), min(less), possible)
+                    )
         return found
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
         return asdict(self) | {"comparisons": [asdict(one) for one in self.comparisons]}
+
+
+def _less(own: float, other: float) -> float:
+    return 1 - own / other if other > 0 else 0.0
 
 
 def study(
@@ -104,7 +117,9 @@ def study(
     requests per day."""
     if not budgets or any(not budget > 0 for budget in budgets):
         raise InvalidArgument("a budget must be more than 0 requests a day")
-    options = _core.RefreshOptions(msgspec.json.encode(for_core(settings or Refresh())))
+    settings = settings or Refresh()
+    options = _core.RefreshOptions(msgspec.json.encode(for_core(settings)))
+    intervals = settings.min_interval, max(settings.min_interval, settings.max_interval)
     chosen = list(policies) or [*dict(_core.choices()["refresh"]), ORACLE]
     all_traces = [(name, seed, trace) for name, seeds in traces.items() for seed, trace in enumerate(seeds)]
     points: list[Point] = []
@@ -112,13 +127,14 @@ def study(
     for done, (name, seed, trace, budget) in enumerate(steps):
         if progress:
             progress(done, len(steps))
-        length = max(trace.seconds / _ROUNDS, _SHORTEST_ROUND)
-        runs = [(policy, budget / DAY, length, _WARM_UP * trace.seconds) for policy in chosen]
+        length = min(trace.seconds / _ROUNDS, _ROUND)
+        runs = [(policy, budget / DAY, length, WARM_UP * trace.seconds) for policy in chosen]
         outcomes = trace.native.simulate(options, runs)
         points += [
             Point(name, seed, policy, budget, *outcome)
             for policy, outcome in zip(chosen, outcomes, strict=True)
         ]
-        points.append(Point(name, seed, OPTIMUM, budget, trace.optimum(budget / DAY)))
+        least = trace.optimum(budget / DAY, intervals=intervals)
+        points.append(Point(name, seed, OPTIMUM, budget, least, least))
     longest = max(trace.seconds for _, _, trace in all_traces)
     return Study(max(len(trace) for _, _, trace in all_traces), longest / DAY, points)

@@ -57,13 +57,16 @@ class Trace:
             (self.signal_starts, self.signals),
         )
 
-    def optimum(self, budget: float, *, exact: bool = True) -> float:
-        """The least weighted staleness that ``budget`` requests per second can have, in expectation.
+    def optimum(
+        self, budget: float, *, exact: bool = True, intervals: tuple[float, float] = (1e-300, math.inf)
+    ) -> float:
+        """The least weighted staleness that ``budget`` requests per second can have, in expectation, if the interval
+        between visits of a page is between the two ``intervals``, in seconds.
 
         It is the optimum of the convex program, with known rates; with ``exact=False``, that of the histogram of
         the planner.
         """
-        _, _, stale = _core.refresh_allocation(self._columns, budget, exact)
+        _, _, stale = _core.refresh_allocation(self._columns, budget, exact, intervals)
         return float(np.average(np.asarray(stale), weights=self.importance))
 
     @property
@@ -158,7 +161,7 @@ def of_histories(histories: Iterable[History], *, seed: int = 0) -> Trace:
         seconds = max(seconds, float(times[-1]))
     if not importance:
         raise InvalidArgument(
-            "no page was visited twice, so there is no history", hint="crawl again after some time"
+            "no page was visited twice, so there is no history", hint="`crivello refresh` visits pages again"
         )
     silent = (np.ones(len(importance)), np.zeros(len(importance)))
     nothing = (np.empty(0, dtype=int), np.empty(0))

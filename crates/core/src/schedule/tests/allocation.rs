@@ -1,6 +1,6 @@
 use super::{DAY, Random};
-use crate::schedule::Histogram;
 use crate::schedule::value::Dynamics;
+use crate::schedule::{ANY, Histogram, allocate};
 
 /// Page by page, without a histogram: the price, and the weighted freshness of the allocation.
 fn model(pages: &[(Dynamics, f64)], budget: f64, intervals: (f64, f64)) -> f64 {
@@ -47,6 +47,26 @@ fn the_demand_at_the_price_is_the_budget() {
                 let exact = model(&pages, budget, intervals);
                 assert!((price / exact - 1.0).abs() < 2.0 * error, "{price} instead of {exact}");
             }
+        }
+    }
+}
+
+/// What the limits of intervals cost: no page is outside them, and the staleness is that of the visits.
+#[test]
+fn an_allocation_keeps_its_intervals() {
+    let pages = pages(&mut Random(5), true);
+    let (budget, limits) = (1000.0 / DAY, (DAY, 60.0 * DAY));
+    let weigh = |stale: &[f64]| -> f64 { stale.iter().zip(&pages).map(|(stale, page)| stale * page.1).sum() };
+    let (free, limited) = (allocate(&pages, budget, ANY, true), allocate(&pages, budget, limits, true));
+    let visits: f64 = limited.visits.iter().sum();
+    assert!((visits / budget - 1.0).abs() < 1e-3, "{visits}");
+    let (least, most) = (1.0 / limits.1 - 1e-12, 1.0 / limits.0 + 1e-12);
+    assert!(limited.visits.iter().all(|visits| (least..=most).contains(visits)));
+    assert!(free.visits.iter().any(|visits| *visits < least) && weigh(&free.stale) < weigh(&limited.stale));
+    for ((page, _), (visits, stale)) in pages.iter().zip(limited.visits.iter().zip(&limited.stale)) {
+        if page.recall == 0.0 {
+            let expected = page.rate / visits;
+            assert!((stale - (1.0 + (-expected).exp_m1() / expected)).abs() < 1e-6);
         }
     }
 }

@@ -1,7 +1,5 @@
 use super::{DAY, HOUR, options};
-use crate::schedule::{Kind, Policy, Prior, Schedule, Source, Visit};
-
-const PRIOR: Prior = Prior { shape: 0.5, seconds: 15.0 * DAY };
+use crate::schedule::{Kind, Policy, Schedule, Source, Visit};
 
 #[test]
 fn comes_back_as_it_was_in_few_bytes() {
@@ -77,7 +75,7 @@ fn signals_are_counted_and_judged_by_the_next_visit() {
     let options = options(Policy::Optimal);
     let mut schedule = Schedule::default();
     schedule.observe(Visit::Changed, 10.0 * DAY, &options);
-    assert_eq!(schedule.dynamics(PRIOR).recall, 0.0);
+    assert_eq!(schedule.dynamics(1.0 / DAY).recall, 0.0);
     schedule.signal(9.0 * DAY, Source::Sitemap);
     assert_eq!(schedule.signal, None, "the copy is newer");
     schedule.signal(11.0 * DAY, Source::Feed);
@@ -88,14 +86,14 @@ fn signals_are_counted_and_judged_by_the_next_visit() {
     assert_eq!(schedule.signals(), 2, "a failed visit judges nothing");
     schedule.observe(Visit::Changed, 13.0 * DAY, &options);
     assert_eq!((schedule.right, schedule.wrong, schedule.missed, schedule.signals()), (1, 0, 0, 0));
-    let trusted = schedule.dynamics(PRIOR);
+    let trusted = schedule.dynamics(1.0 / DAY);
     schedule.observe(Visit::Changed, 14.0 * DAY, &options);
     assert_eq!(schedule.missed, 1);
-    assert!(schedule.dynamics(PRIOR).recall < trusted.recall);
+    assert!(schedule.dynamics(1.0 / DAY).recall < trusted.recall);
     for day in 15..30 {
         schedule.signal(f64::from(day) * DAY, Source::Feed);
         schedule.observe(Visit::Unchanged, (f64::from(day) + 0.5) * DAY, &options);
     }
     assert_eq!(schedule.wrong, 15);
-    assert_eq!(schedule.dynamics(PRIOR).recall, 0.0, "signals that are wrong are ignored");
+    assert_eq!(schedule.dynamics(1.0 / DAY).recall, 0.0, "signals that are wrong are ignored");
 }

@@ -36,7 +36,7 @@ fn pages(options: &Options) -> Vec<Schedule> {
 }
 
 fn plan(options: &Options, pages: &[Schedule]) -> Plan {
-    let mut planner = Planner::new(options);
+    let mut planner = Planner::new(options, None);
     pages.iter().for_each(|page| planner.add(page));
     planner.plan()
 }
@@ -116,6 +116,38 @@ fn a_plan_can_be_kept() {
     let plan = plan(&options, &pages(&options));
     let kept = serde_json::to_vec(&plan).unwrap();
     assert_eq!(serde_json::from_slice::<Plan>(&kept).unwrap(), plan);
+}
+
+/// Half of the pages change daily, the others never: soon a new page is presumed to be one or the other.
+#[test]
+fn the_prior_is_fitted_to_the_pages() {
+    let options = options(Policy::Optimal);
+    let pages: Vec<Schedule> = (0..400)
+        .map(|number| {
+            let mut page = Schedule::default();
+            for day in 0..20 {
+                let visit = if number % 2 == 0 { Visit::Changed } else { Visit::Unchanged };
+                page.observe(visit, NOW + f64::from(day) * DAY, &options);
+            }
+            page
+        })
+        .collect();
+    let mut seen = Schedule::default();
+    for (visit, day) in [(Visit::Changed, 0.0), (Visit::Changed, 1.0)] {
+        seen.observe(visit, NOW + day * DAY, &options);
+    }
+    let first = plan(&options, &pages);
+    let before = seen.rate(&options.prior());
+    let mut last = first;
+    for _ in 0..20 {
+        let mut planner = Planner::new(&options, Some(&last));
+        pages.iter().for_each(|page| planner.add(page));
+        last = planner.plan();
+    }
+    // A day with a change tells that it is one of those that change daily, which the settings' prior could not.
+    assert!(before < 0.5 / DAY && seen.rate(&last.prior) > 1.5 / DAY, "{before}");
+    let quiet = pages[1].rate(&last.prior);
+    assert!(quiet < pages[1].rate(&options.prior()), "{quiet}");
 }
 
 proptest! {
