@@ -176,6 +176,15 @@ def test_filters_take_the_memory_and_parameters_they_are_given() -> None:
     found = report(*SMALL, "--filter", "bloom", "--capacity", "1000", "--error", "0.001")["filter"]
     assert found["bits"] / 1000 == pytest.approx(14.4, abs=0.1) and found["k"] == 10
     assert report(*SMALL, "--filter", "bloom", "--error", "0.001")["filter"]["bits"] == 8 * 65536
+    found = report(*SMALL, "--filter", "bloom", "--capacity", "100000")["filter"]
+    assert (found["bits"], found["k"]) == (8 * 65536, 4), "ln 2 * 524,288 / 100,000 = 3.6"
+    lines = b"".join(b"%d\n" % (number % 900) for number in range(2000))
+    flags = ("--mark", *SMALL, "--k", "4")
+    as_bloom = stream(*flags, "--filter", "bloom", "--hashing", "double", lines=lines)[0]
+    assert (
+        stream(*flags, "--p", "0", "--hashing", "double", "--decay", "independent", lines=lines)[0]
+        == as_bloom
+    )
     assert JudgeOptions(Kind.BLOCKED_BLOOM, memory=1 << 10, k=5).make().bits == 8 << 10  # type: ignore[union-attr]
 
 
@@ -183,7 +192,11 @@ def test_filters_take_the_memory_and_parameters_they_are_given() -> None:
     ("arguments", "said"),
     [
         (["missing.txt"], "missing.txt"),
-        ([*SMALL, "--filter", "bloom", "--capacity", "1000000"], "take"),
+        ([*SMALL, "--filter", "bloom", "--capacity", "1000000", "--error", "0.01"], "take"),
+        (["--decay", "slowly"], "there is no decay"),
+        (["--filter", "bloom", "--decay", "independent"], "--decay has no meaning"),
+        (["--filter", "blocked-bloom", "--hashing", "double"], "independently"),
+        (["--hashing", "triple"], "there is no hashing"),
         (["--filter", "bloom", "--p", "3"], "--p has no meaning"),
         (["--filter", "exact", "--error", "0.1"], "--error has no meaning"),
         (["--capacity", "10"], "--capacity has no meaning"),

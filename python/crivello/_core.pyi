@@ -338,11 +338,19 @@ class Filter:
         error: float | None,
         bits: int | None,
         hashes: int | None,
+        hashing: str,
         path: str | PathLike[str] | None,
     ) -> Filter: ...
     @staticmethod
     def stable(
-        bits: int, max: int, k: int, p: int, seed: int, path: str | PathLike[str] | None
+        bits: int,
+        max: int,
+        k: int,
+        p: int,
+        seed: int,
+        decay: str,
+        hashing: str,
+        path: str | PathLike[str] | None,
     ) -> Filter: ...
     @staticmethod
     def open(kind: str, path: str | PathLike[str], mapped: bool) -> Filter: ...

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
 
-use crivello_core::filters::{self, BlockedBloom, Bloom, Size, StableBloom};
+use crivello_core::filters::{self, BlockedBloom, Bloom, Draws, Hashing, Size, StableBloom};
 use crivello_core::prefetch::prefetch_lines;
 use crivello_core::{Error, Pulse, Result, Signature};
 use pyo3::buffer::PyBuffer;
@@ -52,6 +52,7 @@ impl Filter {
 impl Filter {
     /// A Bloom filter, of one of the kinds that never forget, in memory or in a new file.
     #[staticmethod]
+    #[allow(clippy::too_many_arguments)]
     fn bloom(
         py: Python<'_>,
         kind: &str,
@@ -59,6 +60,7 @@ impl Filter {
         error: Option<f64>,
         bits: Option<u64>,
         hashes: Option<u32>,
+        hashing: &str,
         path: Option<PathBuf>,
     ) -> PyResult<Self> {
         let blocked = match kind {
@@ -68,9 +70,10 @@ impl Filter {
         };
         Filter::make(py, || {
             let size = Size::from_either(capacity, error, bits, hashes)?;
+            let hashing: Hashing = hashing.parse()?;
             match (blocked, path) {
-                (false, None) => Bloom::new(size).map(Filter::of),
-                (false, Some(path)) => Bloom::create(&path, size).map(Filter::of),
+                (false, None) => Bloom::new(size, hashing).map(Filter::of),
+                (false, Some(path)) => Bloom::create(&path, size, hashing).map(Filter::of),
                 (true, None) => BlockedBloom::new(size).map(Filter::of),
                 (true, Some(path)) => BlockedBloom::create(&path, size).map(Filter::of),
             }
@@ -79,6 +82,7 @@ impl Filter {
 
     /// A stable Bloom filter, in memory or in a new file.
     #[staticmethod]
+    #[allow(clippy::too_many_arguments)]
     fn stable(
         py: Python<'_>,
         bits: u64,
@@ -86,13 +90,16 @@ impl Filter {
         k: u32,
         p: u64,
         seed: u64,
+        decay: &str,
+        hashing: &str,
         path: Option<PathBuf>,
     ) -> PyResult<Self> {
         Filter::make(py, || {
             let stability = filters::Stability::new(bits, max, k, p)?;
+            let draws = Draws { seed, decay: decay.parse()?, hashing: hashing.parse()? };
             match path {
-                None => StableBloom::new(stability, seed).map(Filter::of),
-                Some(path) => StableBloom::create(&path, stability, seed).map(Filter::of),
+                None => StableBloom::new(stability, draws).map(Filter::of),
+                Some(path) => StableBloom::create(&path, stability, draws).map(Filter::of),
             }
         })
     }

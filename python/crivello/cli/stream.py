@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from crivello.cli.options import Json, choice, size
 
 if TYPE_CHECKING:
+    from crivello.filters import Decay, Hashing
     from crivello.stream import Report
 
 
@@ -48,14 +49,18 @@ def stream(
         float | None, typer.Option("--error", help="allowed false-positive rate [default: 0.01]")
     ] = None,
     capacity: Annotated[
-        int | None, typer.Option("--capacity", help="Bloom: number of keys for which it is sized")
+        int | None,
+        typer.Option(
+            "--capacity",
+            help="Bloom: number of keys for which it is best; with --error: as small as they allow",
+        ),
     ] = None,
     k: Annotated[
         int | None, typer.Option("--k", min=1, help="number of hash functions [default: the best]")
     ] = None,
     p: Annotated[
         int | None,
-        typer.Option("--p", min=1, help="stable: cells decremented per line [default: derived from --error]"),
+        typer.Option("--p", min=0, help="stable: cells decremented per line [default: derived from --error]"),
     ] = None,
     maximum: Annotated[
         int | None,
@@ -64,6 +69,24 @@ def stream(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="stable: random seed of the decremented cells")
     ] = None,
+    decay: Annotated[
+        str,
+        typer.Option(
+            "--decay",
+            metavar="consecutive|independent",
+            help="stable: how these cells are drawn [default: consecutive]",
+            show_default=False,
+        ),
+    ] = "",
+    hashing: Annotated[
+        str,
+        typer.Option(
+            "--hashing",
+            metavar="enhanced|double",
+            help="how the cells of a line follow from two hashes [default: enhanced]",
+            show_default=False,
+        ),
+    ] = "",
     json: Json = False,
 ) -> None:
     """Drop or mark the duplicates in a stream of lines, or of a Common Crawl index, in fixed memory.
@@ -84,7 +107,17 @@ def stream(
     if mark + duplicates + (quiet or json) > 1:
         raise InvalidArgument("--mark, --duplicates and --quiet (or --json) exclude each other")
     options = JudgeOptions(
-        choice(Kind, filter, "--filter"), size(memory, "--memory"), error, capacity, k, p, maximum, seed
+        choice(Kind, filter, "--filter"),
+        size(memory, "--memory"),
+        error,
+        capacity,
+        k,
+        p,
+        maximum,
+        seed,
+        # The filters check the names.
+        cast("Decay | None", decay or None),
+        cast("Hashing | None", hashing or None),
     )
     emit = Emit.NEW
     if quiet or json:

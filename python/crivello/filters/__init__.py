@@ -18,8 +18,8 @@ the oldest keys. Formulas, costs and file formats are in docs/filters.md.
 
 from __future__ import annotations
 
-from crivello.filters.base import Filter, Keys, signatures
+from crivello.filters.base import Decay, Filter, Hashing, Keys, signatures
 from crivello.filters.bloom import BlockedBloom, Bloom
 from crivello.filters.stable import StableBloom
 
-__all__ = ["BlockedBloom", "Bloom", "Filter", "Keys", "StableBloom", "signatures"]
+__all__ = ["BlockedBloom", "Bloom", "Decay", "Filter", "Hashing", "Keys", "StableBloom", "signatures"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
-from typing import ClassVar, Self, TypeAlias
+from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from crivello import _core
 from crivello.errors import InvalidArgument
 
+Hashing: TypeAlias = Literal["enhanced", "double"]
+Decay: TypeAlias = Literal["consecutive", "independent"]
 Keys: TypeAlias = list[str] | list[bytes] | list[str | bytes] | NDArray[np.uint64]
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 from crivello import _core
 from crivello.errors import InvalidArgument
-from crivello.filters.base import Filter, whole_numbers
+from crivello.filters.base import Decay, Filter, Hashing, whole_numbers
 
 
 class StableBloom(Filter):
@@ -16,18 +16,38 @@ class StableBloom(Filter):
 
     ``add`` returns the duplicate flags. For every key, ``p`` cells are decremented and its ``k`` cells are
     set to ``max``; the false-positive rate stays below ``bound`` however long the stream is, and the oldest
-    keys are forgotten: see ``recall``. The same ``seed`` and stream yield the same answers everywhere.
+    keys are forgotten: see ``recall``. The same ``seed`` and stream yield the same answers everywhere. The
+    cells to decrement are ``consecutive`` from a random one on, or ``independent``; with ``p=0`` and ``max=1``
+    it is a Bloom filter.
     """
 
     kind: ClassVar[str] = "stable"
 
-    def __init__(self, *, bits: int, max: int = 1, k: int = 2, p: int = 4, seed: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        bits: int,
+        max: int = 1,
+        k: int = 2,
+        p: int = 4,
+        seed: int = 0,
+        decay: Decay = "consecutive",
+        hashing: Hashing = "enhanced",
+    ) -> None:
         with whole_numbers():
-            self._native = _core.Filter.stable(bits, max, k, p, seed, None)
+            self._native = _core.Filter.stable(bits, max, k, p, seed, decay, hashing, None)
 
     @classmethod
     def for_bound(
-        cls, *, bits: int, false_positives: float, max: int = 1, k: int | None = None, seed: int = 0
+        cls,
+        *,
+        bits: int,
+        false_positives: float,
+        max: int = 1,
+        k: int | None = None,
+        seed: int = 0,
+        decay: Decay = "consecutive",
+        hashing: Hashing = "enhanced",
     ) -> Self:
         """The filter of ``bits`` bits that keeps the false-positive rate below a bound.
 
@@ -35,7 +55,7 @@ class StableBloom(Filter):
         """
         with whole_numbers():
             solved = _core.Stability.for_bound(bits, false_positives, max, k)
-            return cls(bits=bits, max=max, k=solved.k, p=solved.p, seed=seed)
+            return cls(bits=bits, max=max, k=solved.k, p=solved.p, seed=seed, decay=decay, hashing=hashing)
 
     @classmethod
     def map(
@@ -47,6 +67,8 @@ class StableBloom(Filter):
         k: int = 2,
         p: int = 4,
         seed: int = 0,
+        decay: Decay = "consecutive",
+        hashing: Hashing = "enhanced",
     ) -> Self:
         """A filter in the memory-mapped file ``path``.
 
@@ -60,7 +82,7 @@ class StableBloom(Filter):
         if bits is None:
             raise InvalidArgument(f"{path} does not exist: give bits to make it")
         with whole_numbers():
-            return cls._of(_core.Filter.stable(bits, max, k, p, seed, path))
+            return cls._of(_core.Filter.stable(bits, max, k, p, seed, decay, hashing, path))
 
     @property
     def _stability(self) -> _core.Stability:

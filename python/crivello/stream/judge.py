@@ -11,7 +11,7 @@ import numpy as np
 
 from crivello import _core
 from crivello.errors import InvalidArgument
-from crivello.filters import BlockedBloom, Bloom, Filter, StableBloom
+from crivello.filters import BlockedBloom, Bloom, Decay, Filter, Hashing, StableBloom
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,9 +70,9 @@ class Description:
 class JudgeOptions:
     """The options of a judge; a parameter that is None is derived from the others.
 
-    A Bloom filter takes all of ``memory``, with the number of hash functions that is optimal for ``error``; with
-    ``capacity`` it is sized for that many keys. A stable filter takes all of ``memory`` and decrements
-    enough cells to keep the false-positive rate below ``error``.
+    A Bloom filter takes all of ``memory``, with the number of hash functions that is optimal for ``error``, or
+    for ``capacity`` keys; with both it takes as much as so many keys need. A stable filter takes all of
+    ``memory`` and decrements enough cells to keep the false-positive rate below ``error``.
     """
 
     kind: Kind = Kind.STABLE
@@ -83,6 +83,8 @@ class JudgeOptions:
     p: int | None = None
     max: int | None = None
     seed: int | None = None
+    decay: Decay | None = None
+    hashing: Hashing | None = None
 
     def make(self) -> Filter | Exact:
         """Creates the judge; a parameter that has no meaning for its kind is refused."""
@@ -90,24 +92,31 @@ class JudgeOptions:
         error = DEFAULT_ERROR if self.error is None else self.error
         match self.kind:
             case Kind.EXACT:
-                self._refuse("error", "capacity", "k", "p", "max", "seed")
+                self._refuse("error", "capacity", "k", "p", "max", "seed", "decay", "hashing")
                 return Exact(self.memory)
             case Kind.STABLE:
                 self._refuse("capacity")
-                maximum, seed = self.max or 1, self.seed or 0
-                solved = StableBloom.for_bound(
-                    bits=bits, false_positives=error, max=maximum, k=self.k, seed=seed
+                maximum = self.max or 1
+                solved = _core.Stability.for_bound(bits, error, maximum, self.k)
+                return StableBloom(
+                    bits=bits,
+                    max=maximum,
+                    k=solved.k,
+                    p=solved.p if self.p is None else self.p,
+                    seed=self.seed or 0,
+                    decay=self.decay or "consecutive",
+                    hashing=self.hashing or "enhanced",
                 )
-                if self.p is None:
-                    return solved
-                return StableBloom(bits=bits, max=maximum, k=solved.k, p=self.p, seed=seed)
             case Kind.BLOOM | Kind.BLOCKED_BLOOM:
-                self._refuse("p", "max", "seed")
+                self._refuse("p", "max", "seed", "decay")
                 family = Bloom if self.kind is Kind.BLOOM else BlockedBloom
+                hashing = self.hashing or "enhanced"
                 if self.capacity is None:
-                    return family(bits=bits, hashes=self.k or _best_hashes(error))
+                    return family(bits=bits, hashes=self.k or _best_hashes(error), hashing=hashing)
                 self._refuse("k", reason="with --capacity")
-                made = family(capacity=self.capacity, error=error)
+                if self.error is None:
+                    return family(bits=bits, capacity=self.capacity, hashing=hashing)
+                made = family(capacity=self.capacity, error=error, hashing=hashing)
                 if made.bits > bits:
                     raise InvalidArgument(
                         f"{self.capacity:,} keys at an error of {error:g} take {made.bits // 8:,} bytes, "

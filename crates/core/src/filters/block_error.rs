@@ -108,6 +108,19 @@ pub fn blocks_for(keys: u64, error: f64, hashes: u32, least: u64) -> u64 {
     enough
 }
 
+/// The number of hash functions, at most `most`, with the lowest false-positive rate for `keys` keys in
+/// `blocks` blocks.
+pub fn hashes_for(keys: u64, blocks: u64, most: u32) -> u32 {
+    let load = keys as f64 / blocks as f64;
+    // Overfull filters are 1 beyond a thousand keys per block, whatever the number of hashes.
+    let fullest = (load + 12.0 * load.sqrt() + 40.0).min(keys as f64).min(2000.0) as usize;
+    // Uneven blocks call for fewer hashes than a Bloom filter, never more.
+    let optimum = BLOCK_BITS as f64 / load * std::f64::consts::LN_2;
+    let candidates = 1..=optimum.ceil().clamp(1.0, f64::from(most)) as u32;
+    let rated = candidates.map(|hashes| (BlockErrors::new(hashes, fullest).over(keys, blocks), hashes));
+    rated.min_by(|one, other| one.0.total_cmp(&other.0)).map_or(1, |(_, hashes)| hashes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,6 +144,17 @@ mod tests {
             let expected = -(keys as f64 * (-1.0 / all).ln_1p()).exp_m1();
             let found = errors.over(keys, blocks);
             assert!((found / expected - 1.0).abs() < 1e-9, "{keys} {blocks} {found} {expected}");
+        }
+    }
+
+    #[test]
+    fn no_other_number_of_hashes_errs_less() {
+        for (keys, blocks) in [(1, 1), (50, 1), (1000, 20), (100_000, 2500)] {
+            let best = hashes_for(keys, blocks, 64);
+            let error = |hashes| BlockErrors::new(hashes, 180).over(keys, blocks);
+            for other in (1..=12).chain([30, 64]) {
+                assert!(error(best) <= error(other) * (1.0 + 1e-9), "{keys} {blocks} {best} {other}");
+            }
         }
     }
 

@@ -22,9 +22,10 @@
 
 use std::path::Path;
 
-use super::block_error::{BLOCK_BITS, blocks_for};
+use super::block_error::{BLOCK_BITS, blocks_for, hashes_for};
 use super::bloom::bits_for;
-use super::probe::in_order;
+use super::probe::{Hashing, in_order};
+use super::stability::Decay;
 use super::storage::{Kind, LINE, Parameters, Storage, ones};
 use super::{Filter, MOST_BITS, MOST_HASHES, Size, check_bits};
 use crate::disk::format::Format;
@@ -49,6 +50,10 @@ fn length(parameters: &Parameters) -> Option<usize> {
 fn parameters(size: Size) -> Result<Parameters> {
     let (blocks, hashes) = match size.checked()? {
         Size::Bits { bits, hashes } => (bits.div_ceil(BLOCK_BITS as u64), hashes),
+        Size::Load { bits, capacity } => {
+            let blocks = bits.div_ceil(BLOCK_BITS as u64);
+            (blocks, hashes_for(capacity, blocks, MOST_HASHES))
+        }
         Size::Keys { capacity, error } => {
             // Uneven blocks call for fewer hashes than a Bloom filter, never more.
             let most = (-error.log2()).ceil().clamp(1.0, f64::from(MOST_HASHES)) as u32;
@@ -64,7 +69,9 @@ fn parameters(size: Size) -> Result<Parameters> {
     };
     let places = blocks * BLOCK_BITS as u64;
     check_bits(places)?;
-    Ok(Parameters { places, hashes, decrements: 0, seed: 0, max: 1 })
+    // Neither is used: see above.
+    let (hashing, decay) = (Hashing::Enhanced, Decay::Consecutive);
+    Ok(Parameters { places, hashes, decrements: 0, seed: 0, max: 1, hashing, decay })
 }
 
 /// A blocked Bloom filter.

@@ -4,7 +4,7 @@
 //! | --- | --- | --- | --- |
 //! | [`Bloom`] | never | 9.6 | one per hash function |
 //! | [`BlockedBloom`] | never | 9.9 | one |
-//! | [`StableBloom`] | the oldest keys, gradually | not applicable: its size is fixed | K + 1 |
+//! | [`StableBloom`] | the oldest keys, gradually | not applicable: its size is fixed | K + 1, or K + P |
 //!
 //! All identify a key by its 64-bit [`Signature`] alone, so that no rate is below n / 2^64; process keys in
 //! batches, prefetching the cache lines of later keys; and have the same image in memory and on disk (see
@@ -24,8 +24,9 @@ use crate::{Error, Pulse, Result, Signature};
 
 pub use blocked::BlockedBloom;
 pub use bloom::Bloom;
-pub use stability::Stability;
-pub use stable::StableBloom;
+pub use probe::Hashing;
+pub use stability::{Decay, Stability};
+pub use stable::{Draws, StableBloom};
 pub use storage::Storage;
 
 /// The maximum number of hash functions: with that many, signature collisions dominate the error.
@@ -53,10 +54,17 @@ pub enum Size {
         /// The number of hash functions.
         hashes: u32,
     },
+    /// An explicit number of bits, with the number of hash functions that is best for `capacity` keys.
+    Load {
+        /// The number of bits.
+        bits: u64,
+        /// The number of keys.
+        capacity: u64,
+    },
 }
 
 impl Size {
-    /// The size specified in one of the two ways.
+    /// The size specified in one of the three ways.
     pub fn from_either(
         capacity: Option<u64>,
         error: Option<f64>,
@@ -66,14 +74,19 @@ impl Size {
         match (capacity, error, bits, hashes) {
             (Some(capacity), Some(error), None, None) => Size::Keys { capacity, error }.checked(),
             (None, None, Some(bits), Some(hashes)) => Size::Bits { bits, hashes }.checked(),
-            _ => Err(Error::Invalid("give either capacity and error, or bits and hashes".to_owned())),
+            (Some(capacity), None, Some(bits), None) => Size::Load { bits, capacity }.checked(),
+            _ => Err(Error::Invalid(
+                "give two: capacity and error, bits and hashes, or bits and capacity".into(),
+            )),
         }
     }
 
     /// This size, if it is valid.
     pub fn checked(self) -> Result<Size> {
         match self {
-            Size::Keys { capacity: 0, .. } => Err(Error::Invalid("the capacity must be at least 1".into())),
+            Size::Keys { capacity: 0, .. } | Size::Load { capacity: 0, .. } => {
+                Err(Error::Invalid("the capacity must be at least 1".into()))
+            }
             Size::Keys { error, .. } if !(error > 0.0 && error < 1.0) => {
                 Err(Error::Invalid(format!("the error must be between 0 and 1, and {error} is not")))
             }
@@ -82,6 +95,7 @@ impl Size {
                 check_hashes(hashes)?;
                 Ok(self)
             }
+            Size::Load { bits, .. } => check_bits(bits).map(|()| self),
             Size::Keys { .. } => Ok(self),
         }
     }

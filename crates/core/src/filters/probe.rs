@@ -1,10 +1,10 @@
-//! From a signature to its positions in a filter: enhanced double hashing.
+//! From a signature to its positions in a filter: double hashing, plain or enhanced.
 //!
 //! Kirsch and Mitzenmacher: two hashes a and b yield d, namely a + i b, and asymptotically the false-positive
 //! rate is that of d independent ones. In a small filter it is higher: a b near 0, or near any fraction of
 //! the range with a small denominator, yields the same few positions repeatedly, and two keys whose
 //! progressions are shifts of each other share nearly all of theirs. With 1000 keys and 24 bits each, for a
-//! rate of 10^-5, the actual rate is 1.7 times as high. So a cubic term is added, as by Dillinger and
+//! rate of 10^-5, the actual rate is 1.7 times as high. So by default a cubic term is added, as by Dillinger and
 //! Manolios (enhanced double hashing): no progression repeats itself or is a shift of another. Here it is
 //! scaled to 64 bits, because a position in a range of m is (x m) / 2^64, Lemire's reduction, which uses the
 //! high bits: unlike a remainder it needs no division and has no bad m. What remains is the probability that
@@ -22,6 +22,7 @@
 
 use std::array;
 
+use crate::settings::choices;
 use crate::signature::hash::{GOLDEN, random, reduce};
 use crate::{Pulse, Result, Signature};
 
@@ -30,19 +31,32 @@ use super::KEYS_PER_BEAT;
 /// The prefetch distance in keys: enough to hide a miss, few enough to stay in the cache.
 const AHEAD: usize = 16;
 
+choices! {
+    /// How the positions of a key follow from its two hashes.
+    pub enum Hashing, "hashing" {
+        /// Double hashing with a cubic term: the rate of independent hashes at any size.
+        Enhanced = "enhanced",
+        /// Plain double hashing, a + i b: a higher rate in small filters.
+        Double = "double",
+    }
+}
+
 /// Iterates over the positions of a key.
 #[derive(Clone, Copy)]
 pub struct Probe {
     place: u64,
     step: u64,
     change: u64,
+    /// By how much the change grows: 0 for plain double hashing, whose steps are all equal.
+    growth: u64,
 }
 
 impl Probe {
     /// The positions of the key with this signature.
     #[inline]
-    pub fn new(key: Signature) -> Probe {
-        Probe { place: random(key.0, 0), step: random(key.0, 1), change: 0 }
+    pub fn new(key: Signature, hashing: Hashing) -> Probe {
+        let growth = if hashing == Hashing::Enhanced { GOLDEN } else { 0 };
+        Probe { place: random(key.0, 0), step: random(key.0, 1), change: 0, growth }
     }
 
     /// The next position, below `range`.
@@ -51,7 +65,7 @@ impl Probe {
         let place = reduce(self.place, range);
         self.place = self.place.wrapping_add(self.step);
         self.step = self.step.wrapping_add(self.change);
-        self.change = self.change.wrapping_add(GOLDEN);
+        self.change = self.change.wrapping_add(self.growth);
         place as usize
     }
 }
@@ -89,11 +103,15 @@ mod tests {
 
     #[test]
     fn places_are_frozen_and_in_range() {
-        let mut probe = Probe::new(Signature::of(b"https://example.org/"));
-        let places: Vec<usize> = (0..4).map(|_| probe.next(1000)).collect();
-        assert_eq!(places, [504, 952, 400, 467]);
+        let places = |hashing| {
+            let mut probe = Probe::new(Signature::of(b"https://example.org/"), hashing);
+            [(); 4].map(|()| probe.next(1000))
+        };
+        assert_eq!(places(Hashing::Enhanced), [504, 952, 400, 467]);
+        // a, a + b, a + 2 b, a + 3 b modulo 1000, up to rounding.
+        assert_eq!(places(Hashing::Double), [504, 952, 400, 849]);
         for range in [1, 2, 3, 511, 512, 513, u64::MAX] {
-            let mut probe = Probe::new(Signature(range));
+            let mut probe = Probe::new(Signature(range), Hashing::Double);
             assert!((0..64).all(|_| (probe.next(range) as u64) < range));
         }
     }

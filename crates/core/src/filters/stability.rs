@@ -29,11 +29,24 @@
 //! bound and memory is the one with the longest memory: whose recall is halfway from 1 to FPS at the largest
 //! g. For small FPS and Max = 1 it is near ln(1/FPS) / 1.6.
 //!
+//! With P = 0 nothing is forgotten and there is no bound (FPS = 1); with Max = 1 besides, it is a Bloom filter.
+//!
 //! Source: Fan Deng and Davood Rafiei, "Approximately detecting duplicates for streaming data using stable
 //! Bloom filters", 2006; the recall is derived here.
 
 use super::{MOST_HASHES, check_bits, check_hashes};
+use crate::settings::choices;
 use crate::{Error, Result};
+
+choices! {
+    /// Which cells a stable Bloom filter decrements for a key.
+    pub enum Decay, "decay" {
+        /// A random cell and those that follow it: one cache miss per key.
+        Consecutive = "consecutive",
+        /// Cells drawn independently: a cache miss for each.
+        Independent = "independent",
+    }
+}
 
 /// The parameters of a stable Bloom filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,9 +74,9 @@ impl Stability {
             let cells = stability.cells;
             return Err(Error::Invalid(format!("{bits} bits are {cells} cells, too few for {k} hashes")));
         }
-        if !(1..=stability.cells).contains(&p) {
+        if p > stability.cells {
             let cells = stability.cells;
-            return Err(Error::Invalid(format!("p must be from 1 to the {cells} cells, and {p} is not")));
+            return Err(Error::Invalid(format!("p must be from 0 to the {cells} cells, and {p} is not")));
         }
         Ok(stability)
     }
@@ -170,7 +183,7 @@ mod tests {
                         };
                         assert!(found.bound() <= false_positives * (1.0 + 1e-9), "{found:?}");
                         let less = Stability { p: found.p - 1, ..found };
-                        assert!(found.p == 1 || less.bound() > false_positives * (1.0 - 1e-9), "{found:?}");
+                        assert!(less.bound() > false_positives * (1.0 - 1e-9), "{found:?}");
                     }
                 }
             }
@@ -184,6 +197,14 @@ mod tests {
         for k in 1..=MOST_HASHES {
             let other = Stability::for_bound(1 << 20, 0.01, 1, Some(k)).unwrap();
             assert!(other.memory() <= best.memory());
+        }
+    }
+
+    #[test]
+    fn without_decrements_nothing_is_forgotten_and_nothing_is_bounded() {
+        for max in [1, 3] {
+            let stability = Stability::new(1000, max, 4, 0).unwrap();
+            assert_eq!((stability.bound(), stability.recall(1e12)), (1.0, 1.0));
         }
     }
 

@@ -4,30 +4,34 @@
 //!
 //! 1. it is a duplicate if none of its K cells is 0;
 //! 2. P cells are decremented, unless they are 0: a random one and those that follow it (the paper's variant
-//!    with one random number per key: each cell is still hit with probability P/m);
+//!    with one random number per key: each cell is still hit with probability P/m), or P cells drawn
+//!    independently of each other;
 //! 3. its K cells are set to Max.
 //!
 //! So the filter never saturates: the false-positive rate stays below a bound, and the oldest keys are
-//! forgotten. The formulas for both are in [`super::stability`]. A key costs K + 1 cache misses and no
-//! additional memory. With Max = 1 the P cells are cleared as bits of one or two words.
+//! forgotten. The formulas for both are in [`super::stability`], and are the same for consecutive and for
+//! independent cells. A key costs K + 1 cache misses, or K + P if the cells are independent, and no additional
+//! memory. With Max = 1 consecutive cells are cleared as bits of one or two words. With P = 0 and Max = 1 it is
+//! a Bloom filter, bit for bit.
 //!
-//! The first cell that the t-th key decrements is given by the t-th output of SplitMix64, so a stream yields
-//! the same answers on every machine, in one batch or many, and t is the filter's only further state.
+//! The first cell that the t-th key decrements is given by the t-th output of SplitMix64, and independent ones
+//! by the outputs of another SplitMix64 that has this as its state; so a stream yields the same answers on
+//! every machine, in one batch or many, and t is the filter's only further state.
 //!
 //! Source: Fan Deng and Davood Rafiei, "Approximately detecting duplicates for streaming data using stable
 //! Bloom filters", 2006.
 
 use std::path::Path;
 
-use super::probe::{Probe, in_order};
+use super::probe::{Hashing, Probe, in_order};
 use super::storage::{Kind, Parameters, Storage, ones, whole_lines};
-use super::{Filter, Stability};
+use super::{Decay, Filter, Stability};
 use crate::disk::format::Format;
 use crate::prefetch::Prefetch;
 use crate::signature::hash::{random, reduce};
 use crate::{Pulse, Result, Signature};
 
-const KIND: Kind = Kind { format: Format { kind: *b"SBLM", version: 1 }, length };
+const KIND: Kind = Kind { format: Format { kind: *b"SBLM", version: 2 }, length };
 
 fn length(parameters: &Parameters) -> Option<usize> {
     let bits = parameters.places.checked_mul(u64::from(u8::BITS - parameters.max.leading_zeros()))?;
@@ -36,38 +40,62 @@ fn length(parameters: &Parameters) -> Option<usize> {
     Some(whole_lines(bits + 8))
 }
 
+/// How the cells of a stable Bloom filter are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draws {
+    /// The seed of the cells to decrement.
+    pub seed: u64,
+    /// How they are drawn.
+    pub decay: Decay,
+    /// How the cells of a key follow from two hashes.
+    pub hashing: Hashing,
+}
+
+impl Draws {
+    /// Consecutive cells to decrement, and enhanced double hashing.
+    pub fn of_seed(seed: u64) -> Draws {
+        Draws { seed, decay: Decay::Consecutive, hashing: Hashing::Enhanced }
+    }
+}
+
 /// A stable Bloom filter.
 pub struct StableBloom {
     storage: Storage,
     stability: Stability,
-    seed: u64,
+    draws: Draws,
 }
 
 impl StableBloom {
     /// An empty filter in memory.
-    pub fn new(stability: Stability, seed: u64) -> Result<StableBloom> {
-        let storage = Storage::in_memory(&KIND, &parameters(stability, seed))?;
-        Ok(StableBloom { storage, stability, seed })
+    pub fn new(stability: Stability, draws: Draws) -> Result<StableBloom> {
+        let storage = Storage::in_memory(&KIND, &parameters(stability, draws))?;
+        Ok(StableBloom { storage, stability, draws })
     }
 
     /// An empty filter in a new file.
-    pub fn create(path: &Path, stability: Stability, seed: u64) -> Result<StableBloom> {
-        let storage = Storage::in_file(&KIND, &parameters(stability, seed), path)?;
-        Ok(StableBloom { storage, stability, seed })
+    pub fn create(path: &Path, stability: Stability, draws: Draws) -> Result<StableBloom> {
+        let storage = Storage::in_file(&KIND, &parameters(stability, draws), path)?;
+        Ok(StableBloom { storage, stability, draws })
     }
 
     /// The filter in a file; if `mapped`, changes go to the file.
     pub fn open(path: &Path, mapped: bool) -> Result<StableBloom> {
-        let (storage, Parameters { places, decrements, seed, hashes, max }) =
+        let (storage, Parameters { places, decrements, seed, hashes, max, hashing, decay }) =
             Storage::open(&KIND, path, mapped)?;
         let stability = Stability { cells: places, max, k: hashes, p: decrements };
-        Ok(StableBloom { storage, stability, seed })
+        Ok(StableBloom { storage, stability, draws: Draws { seed, decay, hashing } })
     }
 
     /// Adds the keys, and calls `answer` for each with whether it is a duplicate (up to errors).
     fn take(&mut self, keys: &[Signature], pulse: &Pulse, mut answer: impl FnMut(usize, bool)) -> Result<()> {
         let Stability { cells, max, k, p } = self.stability;
-        let (first, seed) = (self.storage.count(), self.seed);
+        let (first, Draws { seed, decay, hashing }) = (self.storage.count(), self.draws);
+        // One at a time if they are independent: the places of the others follow from the first number.
+        let (runs, run) = if decay == Decay::Independent { (p, 1) } else { (u64::from(p > 0), p) };
+        let start = |number: u64, index: u64| match decay {
+            Decay::Consecutive => reduce(number, cells) as usize,
+            Decay::Independent => reduce(random(number, index), cells) as usize,
+        };
         let width = self.stability.cell_bits() as usize;
         let contents = self.storage.contents_mut()?;
         let lines = Prefetch::of(contents);
@@ -77,14 +105,18 @@ impl StableBloom {
             keys,
             pulse,
             |index, key| {
-                let start = reduce(random(seed, first + index as u64), cells) as usize;
-                lines.line((start * width) >> 3);
-                (prepare(lines, key, cells, k, width), start)
+                let number = random(seed, first + index as u64);
+                for index in 0..runs {
+                    lines.line((start(number, index) * width) >> 3);
+                }
+                (prepare(lines, Probe::new(key, hashing), cells, k, width), number)
             },
-            |index, (mut probe, start)| {
+            |index, (mut probe, number)| {
                 let mut again = probe;
                 answer(index, (0..k).all(|_| table.get(again.next(cells)) != 0));
-                table.decrement(start, p as usize);
+                for index in 0..runs {
+                    table.decrement(start(number, index), run as usize);
+                }
                 for _ in 0..k {
                     table.set(probe.next(cells), max);
                 }
@@ -96,15 +128,15 @@ impl StableBloom {
     }
 }
 
-fn parameters(stability: Stability, seed: u64) -> Parameters {
+fn parameters(stability: Stability, draws: Draws) -> Parameters {
     let Stability { cells, max, k, p } = stability;
-    Parameters { places: cells, decrements: p, seed, hashes: k, max }
+    let Draws { seed, decay, hashing } = draws;
+    Parameters { places: cells, decrements: p, seed, hashes: k, max, hashing, decay }
 }
 
 /// The probe of a key, with its cache lines prefetched.
 #[inline]
-fn prepare(lines: Prefetch, key: Signature, cells: u64, k: u32, width: usize) -> Probe {
-    let probe = Probe::new(key);
+fn prepare(lines: Prefetch, probe: Probe, cells: u64, k: u32, width: usize) -> Probe {
     let mut ahead = probe;
     for _ in 0..k {
         lines.line((ahead.next(cells) * width) >> 3);
@@ -123,13 +155,13 @@ impl Filter for StableBloom {
 
     fn contains(&self, keys: &[Signature], seen: &mut [bool], pulse: &Pulse) -> Result<()> {
         let Stability { cells, k, .. } = self.stability;
-        let width = self.stability.cell_bits() as usize;
+        let (width, hashing) = (self.stability.cell_bits() as usize, self.draws.hashing);
         let contents = self.storage.contents();
         let lines = Prefetch::of(contents);
         in_order(
             keys,
             pulse,
-            |_, key| prepare(lines, key, cells, k, width),
+            |_, key| prepare(lines, Probe::new(key, hashing), cells, k, width),
             |index, mut probe| {
                 seen[index] = (0..k).all(|_| cell(contents, probe.next(cells), width) != 0);
             },

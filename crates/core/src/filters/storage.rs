@@ -10,7 +10,9 @@
 //! byte  50      Max, to which cells are set (1 if not stable)
 //! byte  51      1 while a mapped file is being changed, otherwise 0
 //! bytes 52..56  CRC-32 of the contents
-//! bytes 56..60  zero
+//! byte  56      hashing: 0 enhanced, 1 double
+//! byte  57      cells to decrement: 0 consecutive, 1 independent
+//! bytes 58..60  zero
 //! bytes 60..64  CRC-32 of bytes 0..60
 //! bytes 64..    the contents, padded to a multiple of the cache line, 64 bytes
 //! ```
@@ -19,7 +21,7 @@
 //! before its first change, and sealed with its checksum when it is flushed or closed; if neither happened (a
 //! crash, a power cut) some of its pages may be older than others, so it is rejected from then on. Opening
 //! verifies the checksums, which reads the file once; no memory is allocated before the file's length agrees
-//! with its parameters.
+//! with its parameters. Bytes 56 and 57 are of version 2; in version 1 they are 0, which means the same.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -27,6 +29,8 @@ use std::path::{Path, PathBuf};
 
 use memmap2::MmapMut;
 
+use super::probe::Hashing;
+use super::stability::Decay;
 use crate::disk::file;
 use crate::disk::format::Format;
 use crate::disk::new_file::NewFile;
@@ -39,6 +43,8 @@ const START: usize = LINE;
 const COUNT: usize = 40;
 const CHANGING: usize = 51;
 const CONTENTS_CHECKSUM: usize = 52;
+const HASHING: usize = 56;
+const DECAY: usize = 57;
 const HEADER_CHECKSUM: usize = 60;
 
 /// From this size on a filter requests huge pages, which save a TLB miss with almost every cache miss.
@@ -58,6 +64,10 @@ pub struct Parameters {
     pub hashes: u32,
     /// The value that cells are set to.
     pub max: u8,
+    /// How positions follow from two hashes.
+    pub hashing: Hashing,
+    /// Which cells are decremented.
+    pub decay: Decay,
 }
 
 /// A kind of filter: its format, and the length of its contents (`None` for invalid parameters).
@@ -202,6 +212,8 @@ impl Storage {
         header[32..40].copy_from_slice(&parameters.seed.to_le_bytes());
         header[48..50].copy_from_slice(&(parameters.hashes as u16).to_le_bytes());
         header[50] = parameters.max;
+        header[HASHING] = u8::from(parameters.hashing == Hashing::Double);
+        header[DECAY] = u8::from(parameters.decay == Decay::Independent);
     }
 }
 
@@ -255,12 +267,17 @@ fn check_header(kind: &Kind, path: &Path, header: &[u8]) -> Result<Parameters> {
     if u32_at(header, HEADER_CHECKSUM) != crc32fast::hash(&header[..HEADER_CHECKSUM]) {
         return Err(Error::corrupt(path, HEADER_CHECKSUM as u64, "its header does not match its checksum"));
     }
+    if header[HASHING] > 1 || header[DECAY] > 1 {
+        return Err(Error::corrupt(path, HASHING as u64, "there is no such filter"));
+    }
     Ok(Parameters {
         places: u64_at(header, 16),
         decrements: u64_at(header, 24),
         seed: u64_at(header, 32),
         hashes: u32::from(u16::from_le_bytes([header[48], header[49]])),
         max: header[50],
+        hashing: if header[HASHING] == 0 { Hashing::Enhanced } else { Hashing::Double },
+        decay: if header[DECAY] == 0 { Decay::Consecutive } else { Decay::Independent },
     })
 }
 

@@ -18,22 +18,31 @@ fn stability() -> Result<Stability> {
     Stability::new(3001, 5, 3, 20)
 }
 
-const KINDS: [(Make, Open); 3] = [
-    (
-        |path| path.map_or_else(|| Bloom::new(SIZE), |path| Bloom::create(path, SIZE)).map(boxed),
-        |path, mapped| Bloom::open(path, mapped).map(boxed),
-    ),
+fn bloom(path: Option<&Path>, hashing: Hashing) -> Result<Box<dyn Filter>> {
+    path.map_or_else(|| Bloom::new(SIZE, hashing), |path| Bloom::create(path, SIZE, hashing)).map(boxed)
+}
+
+fn stable(path: Option<&Path>, draws: Draws) -> Result<Box<dyn Filter>> {
+    let stability = stability()?;
+    let make = || StableBloom::new(stability, draws);
+    path.map_or_else(make, |path| StableBloom::create(path, stability, draws)).map(boxed)
+}
+
+/// Those that never forget come first.
+const KINDS: [(Make, Open); 5] = [
+    (|path| bloom(path, Hashing::Enhanced), |path, mapped| Bloom::open(path, mapped).map(boxed)),
+    (|path| bloom(path, Hashing::Double), |path, mapped| Bloom::open(path, mapped).map(boxed)),
     (
         |path| {
             path.map_or_else(|| BlockedBloom::new(SIZE), |path| BlockedBloom::create(path, SIZE)).map(boxed)
         },
         |path, mapped| BlockedBloom::open(path, mapped).map(boxed),
     ),
+    (|path| stable(path, Draws::of_seed(7)), |path, mapped| StableBloom::open(path, mapped).map(boxed)),
     (
         |path| {
-            let stability = stability()?;
-            let make = || StableBloom::new(stability, 7);
-            path.map_or_else(make, |path| StableBloom::create(path, stability, 7)).map(boxed)
+            let draws = Draws { seed: 7, decay: Decay::Independent, hashing: Hashing::Double };
+            stable(path, draws)
         },
         |path, mapped| StableBloom::open(path, mapped).map(boxed),
     ),
@@ -88,12 +97,36 @@ proptest! {
 
     #[test]
     fn what_was_added_is_there(keys in keys()) {
-        for (make, _) in &KINDS[..2] {
+        for (make, _) in &KINDS[..3] {
             let mut filter = make(None).unwrap();
             let new = add(filter.as_mut(), &keys).iter().filter(|seen| !**seen).count();
             prop_assert!(contains(filter.as_ref(), &keys).iter().all(|seen| *seen));
             prop_assert_eq!(filter.count(), new as u64);
         }
+    }
+
+    #[test]
+    fn a_stable_filter_without_decrements_is_a_bloom_filter(keys in keys(), hashing in 0..2usize, hashes in 1u32..20) {
+        let hashing = Hashing::ALL[hashing].1;
+        let stability = Stability::new(3000, 1, hashes, 0).unwrap();
+        let mut bloom = Bloom::new(Size::Bits { bits: 3000, hashes }, hashing).unwrap();
+        let all: Vec<Signature> = (0..1000).map(Signature).collect();
+        for decay in [Decay::Consecutive, Decay::Independent] {
+            let mut stable = StableBloom::new(stability, Draws { seed: 3, decay, hashing }).unwrap();
+            let mut model = bloom.copy().unwrap();
+            prop_assert_eq!(add(&mut stable, &keys), add(model.as_mut(), &keys));
+            prop_assert_eq!(contains(&stable, &all), contains(model.as_ref(), &all));
+            prop_assert_eq!(stable.fill(), model.fill());
+        }
+        // Many hashes are tested up to the first zero, few all: the answers are those of a set of bits.
+        add(&mut bloom, &keys);
+        let places = |key: &Signature| {
+            let mut probe = probe::Probe::new(*key, hashing);
+            (0..hashes).map(|_| probe.next(3000)).collect::<Vec<usize>>()
+        };
+        let set: std::collections::HashSet<usize> = keys.iter().flat_map(places).collect();
+        let expected: Vec<bool> = all.iter().map(|key| places(key).iter().all(|place| set.contains(place))).collect();
+        prop_assert_eq!(contains(&bloom, &all), expected);
     }
 
     #[test]
@@ -177,7 +210,7 @@ fn a_file_that_is_there_is_not_made_anew() {
 fn one_kind_is_not_another() {
     let folder = folder();
     let path = folder.path().join("filter");
-    Bloom::new(SIZE).unwrap().save(&path).unwrap();
+    Bloom::new(SIZE, Hashing::Enhanced).unwrap().save(&path).unwrap();
     assert!(matches!(BlockedBloom::open(&path, false), Err(Error::Corrupt { offset: 0, .. })));
 }
 
@@ -193,16 +226,16 @@ fn impossible_filters_are_refused() {
         Size::Keys { capacity: 10, error: 1.0 },
         Size::Keys { capacity: 10, error: f64::NAN },
         Size::Keys { capacity: u64::MAX, error: 0.01 },
+        Size::Load { bits: 0, capacity: 10 },
+        Size::Load { bits: 10, capacity: 0 },
     ];
     for size in sizes {
-        assert!(matches!(Bloom::new(size), Err(Error::Invalid(_))), "{size:?}");
+        assert!(matches!(Bloom::new(size, Hashing::Enhanced), Err(Error::Invalid(_))), "{size:?}");
         assert!(matches!(BlockedBloom::new(size), Err(Error::Invalid(_))), "{size:?}");
     }
-    assert!(Size::from_either(Some(1), None, Some(1), None).is_err());
+    assert!(Size::from_either(Some(1), None, None, Some(1)).is_err());
     assert!(Size::from_either(Some(1), Some(0.1), Some(1), None).is_err());
-    for (bits, max, k, p) in
-        [(0, 1, 1, 1), (64, 0, 1, 1), (64, 1, 0, 1), (64, 1, 64, 1), (64, 1, 2, 0), (64, 1, 2, 65)]
-    {
+    for (bits, max, k, p) in [(0, 1, 1, 1), (64, 0, 1, 1), (64, 1, 0, 1), (64, 1, 64, 1), (64, 1, 2, 65)] {
         assert!(matches!(Stability::new(bits, max, k, p), Err(Error::Invalid(_))));
     }
     assert!(Stability::for_bound(64, 0.0, 1, None).is_err());
@@ -214,7 +247,7 @@ fn an_interrupted_batch_counts_what_it_took() {
     let keys: Vec<Signature> = (0..3 * KEYS_PER_BEAT as u64).map(Signature).collect();
     let beats = std::sync::atomic::AtomicUsize::new(0);
     let twice = || beats.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < 2;
-    let mut filter = StableBloom::new(stability().unwrap(), 0).unwrap();
+    let mut filter = StableBloom::new(stability().unwrap(), Draws::of_seed(0)).unwrap();
     assert!(matches!(filter.update(&keys, &Pulse::new(&twice)), Err(Error::Stopped)));
     assert_eq!(filter.count(), 2 * KEYS_PER_BEAT as u64);
 }

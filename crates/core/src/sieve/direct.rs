@@ -151,7 +151,7 @@ impl Membership for SignatureSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filters::{BlockedBloom, Bloom, Size};
+    use crate::filters::{BlockedBloom, Bloom, Hashing, Size};
     use crate::sieve::tests::contract;
 
     /// So low that the few URLs of a test meet no false positive.
@@ -163,7 +163,7 @@ mod tests {
     });
 
     contract::test!(bloom, |opening| {
-        let set = Bloom::new(SIZE).unwrap();
+        let set = Bloom::new(SIZE, Hashing::Enhanced).unwrap();
         Box::new(DirectSieve::open(opening, set, &Pulse::STEADY).unwrap())
     });
 

@@ -8,7 +8,8 @@ use super::{
     Batch, Checkpoint, Description, DirectSieve, Entries, MercatorSieve, OfflineSieve, Opening,
     RecentSignatures, Sieve, Stats,
 };
-use crate::filters::{BlockedBloom, Bloom, Size};
+use crate::collection::layout::URLS;
+use crate::filters::{BlockedBloom, Bloom, Hashing, Size};
 use crate::settings::{choices, section};
 use crate::signature::SignatureSet;
 use crate::{Pulse, Result, Signature};
@@ -59,7 +60,7 @@ pub fn open(kind: &str, opening: Opening, options: Options, pulse: &Pulse) -> Re
     let size = Size::Keys { capacity, error };
     let sieve: Box<dyn Sieve> = match kind.parse()? {
         Kind::Memory => Box::new(DirectSieve::open(opening, SignatureSet::default(), pulse)?),
-        Kind::Bloom => Box::new(DirectSieve::open(opening, Bloom::new(size)?, pulse)?),
+        Kind::Bloom => Box::new(DirectSieve::open(opening, Bloom::new(size, Hashing::Enhanced)?, pulse)?),
         Kind::BlockedBloom => Box::new(DirectSieve::open(opening, BlockedBloom::new(size)?, pulse)?),
         Kind::Mercator => Box::new(MercatorSieve::open(opening, memory, pulse)?),
         Kind::Offline => Box::new(OfflineSieve::open(opening, memory)?),
