@@ -28,7 +28,7 @@ from crivello.filters import Bloom
 from crivello.lab.terms import generate, strangers, study
 
 CRIVELLO = Path(sys.executable).parent / "crivello"
-CONSTRUCTIONS: tuple[Construction, ...] = ("peeling", "fuse")
+CONSTRUCTIONS: tuple[Construction, ...] = ("pairs", "peeling", "fuse")
 TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=12)
 
 
@@ -155,7 +155,7 @@ def test_strangers_are_found_as_often_as_stated(bits: int) -> None:
 
 def test_it_costs_what_is_stated() -> None:
     keys = numbers(1_000_000, 5)
-    for construction, factor in (("peeling", 1.23), ("fuse", 1.1176)):
+    for construction, factor in (("pairs", 2.09), ("peeling", 1.23), ("fuse", 1.1176)):
         plain = Ranks(keys, signature_bits=8, construction=construction)  # type: ignore[arg-type]
         assert plain.bits_per_key == pytest.approx(factor * 20 + 8, abs=0.05)
         compact = Ranks(keys, signature_bits=8, construction=construction, compact=True)  # type: ignore[arg-type]

@@ -90,6 +90,9 @@ def test_a_code_that_cannot_hold_the_lists_is_refused(tmp_path: Path, component:
         {"prefer": "smallest"},
         {"prefer": "fastest"},
         {"ranks": "peeling"},
+        {"ranks": "pairs"},
+        {"ranks_compact": True},
+        {"ranks": "pairs", "ranks_compact": True, "signature_bits": 8},
         {"signature_bits": 0},
         {"signature_bits": 32},
         {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import ClassVar, Literal, Protocol, Self, TypeAlias
 
-Construction: TypeAlias = Literal["peeling", "fuse"]
+Construction: TypeAlias = Literal["pairs", "peeling", "fuse"]
 
 
 class Native(Protocol):

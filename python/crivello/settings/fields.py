@@ -527,6 +527,10 @@ class Index(msgspec.Struct, kw_only=True, frozen=True):
             _CHOICES["construction"],
         ),
     ] = "fuse"
+    ranks_compact: Annotated[
+        bool,
+        _is(_BUILDING, "store only the nonzero variables of that function, found by rank: smaller, slower"),
+    ] = False
     signature_bits: Annotated[
         int,
         _is(

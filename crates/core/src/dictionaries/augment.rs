@@ -65,7 +65,7 @@ struct Row {
 #[inline]
 fn set_of(graph: &Graph, equation: Equation, sets: &[u64], words: usize) -> Set {
     let mut set = Set::default();
-    for vertex in graph.edge(equation.random) {
+    for vertex in graph.edge(equation.random).vertices() {
         let other = &sets[vertex as usize * words..][..words];
         set.iter_mut().zip(other).for_each(|(word, other)| *word ^= other);
     }
@@ -80,7 +80,7 @@ fn parameters(graph: &Graph, equations: &[Equation], peeled: &Peeled) -> Vec<u32
     let wanted = peeled.removed.len() + SPARE;
     let mut parameters = Vec::with_capacity(wanted + 2);
     for (_, edge) in peeled.stack[peeled.before..].iter().rev() {
-        for vertex in graph.edge(equations[*edge as usize].random) {
+        for vertex in graph.edge(equations[*edge as usize].random).vertices() {
             if !std::mem::replace(&mut is_known[vertex as usize], true) {
                 parameters.push(vertex);
             }

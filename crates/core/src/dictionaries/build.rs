@@ -128,7 +128,7 @@ fn solve_shard(
     pulse: &Pulse,
 ) -> Result<Option<Solved>> {
     let most_removed = match plan.construction {
-        Construction::Peeling => 0,
+        Construction::Peeling | Construction::Pairs => 0,
         Construction::Fuse => MOST_REMOVED,
     };
     let mut different = None;
@@ -180,7 +180,11 @@ fn header(keys: u64, shards: u32, graph: Option<&Graph>, plan: Plan, nonzero: u6
     header[12..16].copy_from_slice(&starts.to_le_bytes());
     header[16..20].copy_from_slice(&length.to_le_bytes());
     header[20] = plan.bits as u8;
-    header[21] = u8::from(plan.construction == Construction::Fuse);
+    header[21] = match plan.construction {
+        Construction::Peeling => 0,
+        Construction::Fuse => 1,
+        Construction::Pairs => 2,
+    };
     header[22] = u8::from(plan.compact);
     header[24..32].copy_from_slice(&nonzero.to_le_bytes());
     header

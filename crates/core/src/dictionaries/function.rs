@@ -1,7 +1,7 @@
 //! Static functions: any f from n keys to values of b bits, in c b bits per key, without storing the keys.
 //!
 //! A vector w of c n variables of b bits is chosen so that w_h(x) ⊕ w_g(x) ⊕ w_k(x) = f(x) for every key x,
-//! where h, g and k are random functions: a linear system over F2, solved once (see [`super::graph`] for c
+//! where h, g and k are random functions (with `pairs` only h and g, and two cache misses): a linear system over F2, solved once (see [`super::graph`] for c
 //! and [`super::peel`] for the algorithm). f(x) is then read with three cache misses. The lower bound for any
 //! function is n b bits. For any other x the answer is arbitrary.
 //!
@@ -13,7 +13,7 @@
 //! bytes 12..16  u32 segments of a graph in which an edge can begin
 //! bytes 16..20  u32 length of a segment
 //! byte  20      b
-//! byte  21      construction: 0 peeling, 1 fuse
+//! byte  21      construction: 0 peeling, 1 fuse, 2 pairs
 //! byte  22      1 if the vector is compacted
 //! byte  23      zero
 //! bytes 24..32  u64 variables that are not 0, if the vector is compacted, otherwise zero
@@ -24,7 +24,7 @@
 use super::bits::{PADDING, packed_length, unpack};
 use super::build;
 use super::compact::Compact;
-use super::graph::{Construction, Edge, Graph};
+use super::graph::{Construction, Graph};
 use super::hash::KeyHash;
 use crate::prefetch::Prefetch;
 use crate::{Pulse, Result};
@@ -76,7 +76,7 @@ pub struct StaticFunction {
     length: usize,
 }
 
-/// The three variables of a key.
+/// The variables of a key; if there are two, the third is 0 and not read.
 type Places = [u64; 3];
 
 impl StaticFunction {
@@ -102,6 +102,7 @@ impl StaticFunction {
         let construction = match header[21] {
             0 => Construction::Peeling,
             1 => Construction::Fuse,
+            2 => Construction::Pairs,
             _ => return None,
         };
         if bits > MOST_BITS || header[22] > 1 || header[23] != 0 {
@@ -111,7 +112,7 @@ impl StaticFunction {
             0 if keys > 0 && bits > 0 => return None,
             0 => (None, Variables::None, HEADER),
             _ => {
-                let graph = Graph::from_parts(u32_at(12)?, u32_at(16)?)?;
+                let graph = Graph::from_parts(construction, u32_at(12)?, u32_at(16)?)?;
                 let count = u64::from(shards) * u64::from(graph.vertices());
                 let start = HEADER + (shards as usize).next_multiple_of(8);
                 match header[22] {
@@ -219,8 +220,11 @@ impl StaticFunction {
         let shard = hash.shard(self.shards);
         let seed = *bytes.get(HEADER + shard as usize)?;
         let first = u64::from(shard) * u64::from(graph.vertices());
-        let edge: Edge = graph.edge(hash.local(seed));
-        Some(edge.map(|vertex| first + u64::from(vertex)))
+        let mut places = [0; 3];
+        for (place, vertex) in places.iter_mut().zip(graph.edge(hash.local(seed)).vertices()) {
+            *place = first + u64::from(vertex);
+        }
+        Some(places)
     }
 
     #[inline]
@@ -230,7 +234,8 @@ impl StaticFunction {
             Variables::Packed(start) => unpack(bytes, *start, place, self.bits),
             Variables::Compact(compact) => compact.get(bytes, place),
         };
-        Some(variable(places[0])? ^ variable(places[1])? ^ variable(places[2])?)
+        let two = variable(places[0])? ^ variable(places[1])?;
+        if self.construction == Construction::Pairs { Some(two) } else { Some(two ^ variable(places[2])?) }
     }
 
     /// The byte that is read first for a variable.

@@ -1,4 +1,4 @@
-//! The random hypergraph of a shard: which three variables occur in the equation of a key.
+//! The random hypergraph of a shard: which three variables, or two, occur in the equation of a key.
 //!
 //! The equations w_a ⊕ w_b ⊕ w_c = f(x) can be solved by back substitution if the hypergraph, whose vertices
 //! are the variables and whose edges are the keys, can be peeled (see [`super::peel`]). Except for a
@@ -16,6 +16,12 @@
 //!   with 100,000 edges. But some edges may be left out of peeling (see [`super::augment`]), and then nearly
 //!   the same number of vertices is enough for any number of edges. Below 4,000 edges segments gain nothing,
 //!   and there is a single start.
+//!
+//! * `pairs`: an edge has two vertices, one in each half, and peeling is possible if the graph has no cycle.
+//!   Below 2 vertices per edge there is one almost surely; at c > 2 there is none with probability
+//!   √(1 − 4/c²) (Botelho, Pagh and Ziviani, "Simple and space-efficient minimal perfect hash functions",
+//!   2007): with the 2.09 of the notes 0.29, so that three or four graphs are drawn. A lookup takes two cache
+//!   misses instead of three.
 //!
 //! ```text
 //! edges                         100   1,000   10,000   100,000   1,000,000   2,000,000
@@ -35,11 +41,24 @@ choices! {
         Fuse = "fuse",
         /// One vertex in each third: 1.23 variables per key.
         Peeling = "peeling",
+        /// Two vertices per key instead of three: 2.09 variables per key.
+        Pairs = "pairs",
     }
 }
 
-/// The three vertices of an edge, all different.
-pub type Edge = [u32; 3];
+/// The vertices of an edge, all different: three, or two and a meaningless third.
+pub struct Edge {
+    vertices: [u32; 3],
+    size: usize,
+}
+
+impl Edge {
+    /// Its vertices.
+    #[inline]
+    pub fn vertices(&self) -> impl Iterator<Item = u32> {
+        self.vertices.into_iter().take(self.size)
+    }
+}
 
 /// The maximum number of vertices: an edge is drawn from 64 bits, which must be enough for three vertices.
 const MOST_VERTICES: u32 = 1 << 24;
@@ -49,12 +68,22 @@ const FEWEST_IN_SEGMENTS: f64 = 4000.0;
 
 /// The shape of a graph, one for all shards of a function.
 ///
-/// Consecutive segments of `length` vertices each; an edge begins in one of the first `starts` of them and
-/// ends two further on, so that there are `starts` + 2. With one start these are the thirds of `peeling`.
+/// Consecutive segments of `length` vertices each; an edge of size s begins in one of the first `starts` of
+/// them and has a vertex in each of s consecutive ones, so that there are `starts` + s − 1. With one start these
+/// are the thirds of `peeling`, or the halves of `pairs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Graph {
     starts: u32,
     length: u32,
+    /// The number of vertices of an edge: 2 or 3.
+    size: u32,
+}
+
+impl Construction {
+    /// The number of vertices of an edge: how many variables occur in an equation.
+    pub fn edge_size(self) -> u32 {
+        if self == Construction::Pairs { 2 } else { 3 }
+    }
 }
 
 impl Graph {
@@ -65,6 +94,7 @@ impl Graph {
         let edges = edges.max(1) as f64;
         let (factor, starts) = match construction {
             Construction::Peeling => (1.23 + 5.0 * edges.powf(-0.75), 1),
+            Construction::Pairs => (2.09, 1),
             Construction::Fuse if edges < FEWEST_IN_SEGMENTS => (1.105 + 0.9 * edges.powf(-0.6), 1),
             Construction::Fuse => {
                 let factor = 1.0894 + 1.02 * edges.powf(-0.26);
@@ -72,7 +102,8 @@ impl Graph {
             }
         };
         let vertices = factor * edges * (1.0 + f64::from(growth) / 16.0);
-        Graph { starts, length: (vertices / f64::from(starts + 2)).ceil() as u32 }
+        let size = construction.edge_size();
+        Graph { starts, length: (vertices / f64::from(starts + size - 1)).ceil() as u32, size }
     }
 
     /// This graph with the number of vertices rounded up to a multiple of 8.
@@ -81,9 +112,10 @@ impl Graph {
     }
 
     /// The graph with these parameters; `None` if they are invalid.
-    pub fn from_parts(starts: u32, length: u32) -> Option<Graph> {
-        let vertices = starts.checked_add(2)?.checked_mul(length)?;
-        (starts > 0 && length > 0 && vertices <= MOST_VERTICES).then_some(Graph { starts, length })
+    pub fn from_parts(construction: Construction, starts: u32, length: u32) -> Option<Graph> {
+        let size = construction.edge_size();
+        let vertices = starts.checked_add(size - 1)?.checked_mul(length)?;
+        (starts > 0 && length > 0 && vertices <= MOST_VERTICES).then_some(Graph { starts, length, size })
     }
 
     /// The parameters for [`Graph::from_parts`].
@@ -93,7 +125,7 @@ impl Graph {
 
     /// The number of vertices.
     pub fn vertices(&self) -> u32 {
-        (self.starts + 2) * self.length
+        (self.starts + self.size - 1) * self.length
     }
 
     /// The edge drawn by a random number.
@@ -109,7 +141,8 @@ impl Graph {
             picked as u32
         };
         let start = pick(self.starts) * self.length;
-        [0, 1, 2].map(|segment| start + segment * self.length + pick(self.length))
+        let vertices = [0, 1, 2].map(|segment| start + segment * self.length + pick(self.length));
+        Edge { vertices, size: self.size as usize }
     }
 }
 
@@ -120,20 +153,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_edge_has_a_vertex_in_each_of_three_segments(
+        fn an_edge_has_a_vertex_in_each_of_its_segments(
             starts in 1u32..400, length in 1u32..40_000, random in any::<u64>()
         ) {
-            let graph = Graph::from_parts(starts, length).unwrap();
-            let edge = graph.edge(random);
-            let segments = edge.map(|vertex| vertex / length);
-            prop_assert!(segments[0] < starts);
-            prop_assert_eq!(segments, [segments[0], segments[0] + 1, segments[0] + 2]);
+            for construction in [Construction::Fuse, Construction::Pairs] {
+                let graph = Graph::from_parts(construction, starts, length).unwrap();
+                let segments: Vec<u32> = graph.edge(random).vertices().map(|vertex| vertex / length).collect();
+                prop_assert!(segments[0] < starts);
+                let expected: Vec<u32> = (segments[0]..segments[0] + construction.edge_size()).collect();
+                prop_assert_eq!(segments, expected);
+            }
         }
 
         #[test]
         fn edges_in_the_order_of_their_numbers_begin_in_the_order_of_segments(one in any::<u64>(), other in any::<u64>()) {
-            let graph = Graph::from_parts(100, 1000).unwrap();
-            let segment = |random| graph.edge(random)[0] / 1000;
+            let graph = Graph::from_parts(Construction::Fuse, 100, 1000).unwrap();
+            let segment = |random| graph.edge(random).vertices().next().unwrap() / 1000;
             prop_assert!(segment(one.min(other)) <= segment(one.max(other)));
         }
 
@@ -141,19 +176,22 @@ mod tests {
         fn any_numbers_make_a_graph_or_none(
             starts in prop_oneof![0u32..9, any::<u32>()], length in prop_oneof![0u32..9, any::<u32>()], random in any::<u64>()
         ) {
-            if let Some(graph) = Graph::from_parts(starts, length) {
-                prop_assert!(graph.edge(random).iter().all(|vertex| *vertex < graph.vertices()));
+            for (_, construction) in Construction::ALL {
+                if let Some(graph) = Graph::from_parts(*construction, starts, length) {
+                    prop_assert!(graph.edge(random).vertices().all(|vertex| vertex < graph.vertices()));
+                }
             }
         }
     }
 
     #[test]
     fn what_is_made_for_edges_is_a_graph() {
-        for construction in [Construction::Peeling, Construction::Fuse] {
+        for (_, construction) in Construction::ALL {
+            let construction = *construction;
             for edges in [0, 1, 2, 10, 3999, 4000, 100_000, 3 << 20] {
                 let graph = Graph::for_edges(construction, edges, 3).in_eights();
                 let (starts, length) = graph.parts();
-                assert_eq!(Graph::from_parts(starts, length), Some(graph));
+                assert_eq!(Graph::from_parts(construction, starts, length), Some(graph));
                 assert_eq!(graph.vertices() % 8, 0);
             }
             assert_eq!(construction.to_string().parse::<Construction>().unwrap(), construction);

@@ -2,7 +2,7 @@
 //! list, which does.
 //!
 //! The first three share one idea of the notes (section 5): a random system of linear equations over F2, one
-//! equation of three variables for each key, whose solution is a table from which the value of a key is read,
+//! equation of three (or two) variables for each key, whose solution is a table from which the value of a key is read,
 //! and from which the keys themselves cannot be recovered.
 //!
 //! | | what it answers | bits per key |
@@ -12,7 +12,7 @@
 //! | [`Approximate`] | whether a string is a key; false positives have probability 2^-r | c r |
 //! | [`FrontCoded`] | the key with a rank, the rank of a key, the ranks of a prefix: it stores its keys | that of the keys |
 //!
-//! with c = 1.23 for `peeling`, as in the notes, and 1.12 for `fuse`, the default (see [`graph`]). They are
+//! with c = 2.09 for `pairs` and 1.23 for `peeling`, as in the notes, and 1.12 for `fuse`, the default (see [`graph`]). They are
 //! immutable. Their bytes are read in place, in a mapped file or in memory; an opened structure is only its
 //! decoded header, and on damaged bytes it answers wrongly or not at all, but never panics. That is why they
 //! are implemented here: the decoders of peers such as `sux` are unchecked on damaged bytes. Keys are passed

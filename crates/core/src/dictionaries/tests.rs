@@ -8,7 +8,7 @@ use super::*;
 use crate::{Error, Pulse};
 
 fn constructions() -> impl Strategy<Value = Construction> {
-    prop_oneof![Just(Construction::Peeling), Just(Construction::Fuse)]
+    prop_oneof![Just(Construction::Peeling), Just(Construction::Fuse), Just(Construction::Pairs)]
 }
 
 fn key_sets() -> impl Strategy<Value = BTreeSet<Vec<u8>>> {

@@ -32,6 +32,8 @@ _RANKS: tuple[tuple[str, Construction, bool], ...] = (
     ("fuse, compacted", "fuse", True),
     ("peeling", "peeling", False),
     ("peeling, compacted", "peeling", True),
+    ("pairs", "pairs", False),
+    ("pairs, compacted", "pairs", True),
 )
 
 
@@ -166,7 +168,7 @@ def _set_rates(keys: list[str], asked: Asked, bits: int) -> Iterable[Rate]:
         made, build = _timed(
             lambda: ApproximateDictionary(keys, bits=bits, construction=construction, compact=compact)  # noqa: B023
         )
-        yield _set_rate(name, made, asked, bits, build, 3)
+        yield _set_rate(name, made, asked, bits, build, 2 if construction == "pairs" else 3)
     for kind, name in ((Bloom, "Bloom"), (BlockedBloom, "blocked Bloom")):
         empty = kind(capacity=len(keys), error=2.0**-bits)
         _, build = _timed(lambda: empty.update(keys))  # noqa: B023

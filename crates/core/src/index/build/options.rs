@@ -23,6 +23,8 @@ pub struct Options {
     pub(crate) codes: CodeChoice,
     /// How term ranks are computed.
     pub(crate) ranks: Construction,
+    /// Whether their vector is compacted by rank.
+    pub(crate) ranks_compact: bool,
     /// The number of bits of a term's signature.
     pub(crate) signature_bits: u32,
 }
@@ -54,6 +56,7 @@ impl Default for Options {
             order: Order::Arrival,
             codes: CodeChoice::default(),
             ranks: Construction::Fuse,
+            ranks_compact: false,
             signature_bits: 4,
         }
     }

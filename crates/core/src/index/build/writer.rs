@@ -111,7 +111,8 @@ impl SegmentWriter {
         end(Section::Terms, &self.pages);
         terms.index.copy_to(&mut self.pages)?;
         end(Section::TermIndex, &self.pages);
-        let ranks = Ranks::build(&hashes, options.ranks, options.signature_bits, false, pulse)?;
+        let ranks =
+            Ranks::build(&hashes, options.ranks, options.signature_bits, options.ranks_compact, pulse)?;
         drop(hashes);
         self.pages.append(&ranks)?;
         end(Section::Ranks, &self.pages);
