@@ -20,6 +20,7 @@ numbers_of_any_size = st.integers(0, 64).flatmap(lambda bits: st.integers(0, min
 lists = st.lists(numbers_of_any_size, max_size=300)
 WORDS = [
     "unary",
+    "unary-ordered",
     "gamma",
     "delta",
     "zeta1",
@@ -104,6 +105,7 @@ def prefixed(block: int) -> Callable[[int], str]:
 
 MODELS: dict[str, Callable[[int], str]] = {
     "unary": unary,
+    "unary-ordered": lambda n: "1" * n + "0",
     "gamma": gamma,
     "delta": delta,
     "omega": omega,
@@ -127,6 +129,22 @@ MODELS: dict[str, Callable[[int], str]] = {
 @pytest.mark.parametrize("code", WORDS)
 def test_the_first_words_are_those_of_the_definition(code: str) -> None:
     assert codes.words(code, 300) == [MODELS[code](n) for n in range(300)]
+
+
+def test_ordered_unary_words_are_in_the_order_of_their_numbers() -> None:
+    ordered = codes.words("unary-ordered", 200)
+    assert ordered == sorted(ordered)
+    assert codes.words("unary", 200) != sorted(codes.words("unary", 200))
+
+
+@pytest.mark.parametrize(("kept", "of"), [(1, 10), (50, 1000), (700, 1000), (1000, 1000), (3, 10**9)])
+def test_golomb_of_has_the_modulus_of_its_share(kept: int, of: int) -> None:
+    """The notes' formula, with p = f/N; nothing but the codewords is written."""
+    gaps = [of // kept - 1] * kept
+    p = kept / of
+    modulus = 1 if p == 1 else math.ceil(-math.log(2 - p) / math.log1p(-p))
+    assert codes.encode(f"golomb-of:{of}", gaps) == codes.encode(f"golomb:{modulus}", gaps)
+    assert codes.decode(f"golomb-of:{of}", codes.encode(f"golomb-of:{of}", gaps), kept).tolist() == gaps
 
 
 @pytest.mark.parametrize("code", ["gamma", "delta", "omega", "zeta2", "zeta3", "zeta7", "byte", "nibble"])

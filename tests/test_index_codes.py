@@ -61,7 +61,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> Answer:
     return found
 
 
-CODES = ["unary", *codes.names(), "golomb:5", "rice:3"]
+CODES = ["unary", "unary-ordered", *codes.names(), "golomb:5", "golomb-of:1000", "rice:3"]
 
 
 @pytest.mark.parametrize("component", ["pointers", "counts", "positions"])

@@ -122,7 +122,7 @@ def test_a_section_within_a_section(tmp_path: Path) -> None:
         ("index", "memory", "64Mb/s", "a number of bytes from 1M"),
         ("index", "memory", "1", "a number of bytes from 1M"),
         ("index", "order", "size", "one of arrival, url, bisection"),
-        ("index.codes", "pointers", "morse", "there are unary, gamma, delta, omega"),
+        ("index.codes", "pointers", "morse", "there are unary, unary-ordered, gamma, delta, omega"),
         ("index.codes", "pointers", "rice:64", "the parameter of rice is at most 63"),
         ("index.codes", "prefer", "best", "one of balanced, smallest, fastest"),
         ("index.codes", "quantum", "8", "a whole number from 16 to 4,096"),

@@ -22,6 +22,14 @@ pub fn golomb_modulus(p: f64) -> Result<u64> {
     Ok((-libm::log(2.0 - p) / libm::log1p(-p)).ceil().max(1.0) as u64)
 }
 
+/// The Golomb code of the gaps of `n` numbers out of `all`, drawn at random: of the best modulus for p = n / all.
+/// Both are known to the reader, so no modulus is stored.
+pub fn golomb_of(n: usize, all: u64) -> Golomb {
+    let p = (n as f64 / all as f64).min(1.0);
+    // Of no numbers, or of all of them, any modulus will do.
+    Golomb::new(golomb_modulus(p).unwrap_or(1))
+}
+
 /// The modulus for a nonempty list.
 pub fn modulus<T: Natural>(numbers: &[T]) -> u64 {
     let best = golomb_modulus(1.0 / (mean(numbers) + 1.0)).unwrap_or(1);

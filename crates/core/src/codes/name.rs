@@ -11,6 +11,8 @@ use crate::{Error, Result};
 pub enum Code {
     /// `unary`.
     Unary,
+    /// `unary-ordered`: ones and a zero, so that codewords are ordered as their numbers.
+    UnaryOrdered,
     /// `gamma`: Elias's γ.
     Gamma,
     /// `delta`: Elias's δ.
@@ -21,6 +23,8 @@ pub enum Code {
     Omega,
     /// `golomb:13`: the Golomb code of a modulus; `golomb`: of the optimal one for a list's mean.
     Golomb(Option<u64>),
+    /// `golomb-of:1000`: the Golomb code of the modulus for n numbers out of so many, n the length of a list.
+    GolombOf(u64),
     /// `rice:4`: the Rice code of a parameter below 64; `rice`: of the optimal one for a list.
     Rice(Option<u8>),
     /// `minimal:1000`: minimal binary code of the numbers below a bound, at least 2.
@@ -52,8 +56,13 @@ pub enum Code {
 }
 
 /// The codes whose name is a word, each with what it is.
-const WORDS: [(&str, Code, &str); 18] = [
+const WORDS: [(&str, Code, &str); 19] = [
     ("unary", Code::Unary, "as many bits as the number"),
+    (
+        "unary-ordered",
+        Code::UnaryOrdered,
+        "the same with ones and a zero: words in the order of their numbers",
+    ),
     ("gamma", Code::Gamma, "Elias's γ"),
     ("delta", Code::Delta, "Elias's δ"),
     ("omega", Code::Omega, "Elias's ω"),
@@ -74,9 +83,10 @@ const WORDS: [(&str, Code, &str); 18] = [
 ];
 
 /// How codes are written that have a parameter.
-const WITH_PARAMETER: [(&str, &str); 4] = [
+const WITH_PARAMETER: [(&str, &str); 5] = [
     ("zetaK", "Boldi and Vigna's ζ, K from 1 to 63"),
     ("golomb:M", "Golomb's code of the modulus M"),
+    ("golomb-of:N", "Golomb's code of the modulus for a list of f numbers in N: p = f/N"),
     ("rice:K", "Rice's code of the parameter K, at most 63"),
     ("minimal:N", "minimal binary code of the numbers below N"),
 ];
@@ -84,7 +94,10 @@ const WITH_PARAMETER: [(&str, &str); 4] = [
 impl Code {
     /// The codes that can encode any list.
     pub fn all() -> Vec<Code> {
-        let words = WORDS.iter().map(|(_, code, _)| *code).filter(|code| *code != Code::Unary);
+        let words = WORDS
+            .iter()
+            .map(|(_, code, _)| *code)
+            .filter(|code| !matches!(code, Code::Unary | Code::UnaryOrdered));
         let (before, after): (Vec<Code>, Vec<Code>) =
             words.partition(|code| matches!(code, Code::Gamma | Code::Delta));
         before.into_iter().chain((2..=7).map(Code::Zeta)).chain(after).collect()
@@ -101,6 +114,7 @@ impl Code {
         let wrong = match self {
             Code::Zeta(0 | 64..) => "the parameter of zeta is from 1 to 63",
             Code::Golomb(Some(0)) => "the modulus of golomb is at least 1",
+            Code::GolombOf(0) => "golomb-of is of at least 1",
             Code::Rice(Some(64..)) => "the parameter of rice is at most 63",
             Code::Minimal(0 | 1) => {
                 "the bound of minimal is at least 2: below it there is nothing to tell apart"
@@ -116,6 +130,7 @@ impl fmt::Display for Code {
         match self {
             Code::Zeta(k) => write!(formatter, "zeta{k}"),
             Code::Golomb(Some(modulus)) => write!(formatter, "golomb:{modulus}"),
+            Code::GolombOf(all) => write!(formatter, "golomb-of:{all}"),
             Code::Rice(Some(parameter)) => write!(formatter, "rice:{parameter}"),
             Code::Minimal(bound) => write!(formatter, "minimal:{bound}"),
             word => {
@@ -147,6 +162,7 @@ fn with_parameter(name: &str) -> Option<Code> {
     let parameter = decimal(parameter)?;
     match family {
         "golomb" => Some(Code::Golomb(Some(parameter))),
+        "golomb-of" => Some(Code::GolombOf(parameter)),
         "rice" => Some(Code::Rice(Some(parameter.min(255) as u8))),
         "minimal" => Some(Code::Minimal(parameter)),
         _ => None,
@@ -164,7 +180,17 @@ mod tests {
 
     #[test]
     fn names_come_back() {
-        let others = ["unary", "zeta1", "zeta63", "golomb:13", "rice:0", "rice:63", "minimal:1000"];
+        let others = [
+            "unary",
+            "zeta1",
+            "zeta63",
+            "unary-ordered",
+            "golomb:13",
+            "golomb-of:1000",
+            "rice:0",
+            "rice:63",
+            "minimal:1000",
+        ];
         let names: Vec<String> =
             Code::all().iter().map(Code::to_string).chain(others.map(String::from)).collect();
         for name in names {
@@ -183,6 +209,8 @@ mod tests {
             "golomb:",
             "golomb:0",
             "golomb:-1",
+            "golomb-of",
+            "golomb-of:0",
             "rice:64",
             "minimal:1",
             "minimal",

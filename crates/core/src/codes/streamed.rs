@@ -2,11 +2,12 @@
 
 use super::bits::{BitReader, BitSource, BitWriter, Bits};
 use super::elias_fano;
-use super::fitted::Fitted;
+use super::fitted::{self, Fitted};
 use super::lists::{self, Natural};
 use super::name::Code;
 use super::words::{
-    Blocks, Delta, FixedZeta, Gamma, Golomb, Minimal, Omega, Pi, Prefixed, Rice, Unary, Words, Zeta,
+    Blocks, Delta, FixedZeta, Gamma, Golomb, Minimal, Omega, Pi, Prefixed, Rice, Unary, UnaryOrdered, Words,
+    Zeta,
 };
 use crate::Result;
 
@@ -21,6 +22,8 @@ pub enum Streamed {
     Words(Single),
     /// Codewords of a code that is chosen for each list.
     Fitted(Fitted),
+    /// The Golomb code of the modulus for as many numbers as a list has out of so many.
+    Of(u64),
     /// Elias–Fano, of the prefix sums.
     EliasFano,
 }
@@ -30,6 +33,8 @@ pub enum Streamed {
 pub enum Single {
     /// Unary.
     Unary,
+    /// Unary in ones.
+    UnaryOrdered,
     /// Elias's γ.
     Gamma,
     /// Elias's δ.
@@ -61,6 +66,7 @@ macro_rules! each {
     ($single:expr, $words:ident => $work:expr) => {
         match $single {
             Single::Unary => each!(@ $words, Unary, $work),
+            Single::UnaryOrdered => each!(@ $words, UnaryOrdered, $work),
             Single::Gamma => each!(@ $words, Gamma, $work),
             Single::Delta => each!(@ $words, Delta, $work),
             Single::Zeta(Zeta(3)) => each!(@ $words, FixedZeta::<3>, $work),
@@ -87,6 +93,7 @@ impl Single {
     pub fn of(code: Code) -> Option<Single> {
         Some(match code {
             Code::Unary => Single::Unary,
+            Code::UnaryOrdered => Single::UnaryOrdered,
             Code::Gamma => Single::Gamma,
             Code::Delta => Single::Delta,
             Code::Zeta(k) => Single::Zeta(Zeta(u32::from(k))),
@@ -128,6 +135,7 @@ impl Streamed {
     pub fn of(code: Code) -> Option<Streamed> {
         match code {
             Code::Golomb(None) => Some(Streamed::Fitted(Fitted::Golomb)),
+            Code::GolombOf(all) => Some(Streamed::Of(all)),
             Code::Rice(None) => Some(Streamed::Fitted(Fitted::Rice)),
             Code::EliasFano => Some(Streamed::EliasFano),
             _ => Single::of(code).map(Streamed::Words),
@@ -138,6 +146,7 @@ impl Streamed {
     pub fn length<T: Natural>(self, numbers: &[T]) -> Result<u64> {
         match self {
             Streamed::Words(single) => each!(single, words => lists::length(words, numbers)),
+            Streamed::Of(all) => lists::length(fitted::golomb_of(numbers.len(), all), numbers),
             _ if numbers.len() == 1 => lists::length(LONE, numbers),
             Streamed::Fitted(fitted) => fitted.length(numbers),
             Streamed::EliasFano => elias_fano::length(numbers),
@@ -149,6 +158,9 @@ impl Streamed {
         let mut bits = BitWriter::new(bytes);
         match self {
             Streamed::Words(single) => each!(single, words => lists::write(words, numbers, &mut bits))?,
+            Streamed::Of(all) => {
+                lists::write(fitted::golomb_of(numbers.len(), all), numbers, &mut bits)?;
+            }
             _ if numbers.len() == 1 => lists::write(LONE, numbers, &mut bits)?,
             Streamed::Fitted(fitted) => fitted.write(numbers, &mut bits)?,
             Streamed::EliasFano => elias_fano::write(numbers, &mut bits)?,
@@ -162,6 +174,7 @@ impl Streamed {
         let mut bits = BitReader::new(bytes);
         match self {
             Streamed::Words(single) => each!(single, words => lists::read(words, &mut bits, n, numbers))?,
+            Streamed::Of(all) => lists::read(fitted::golomb_of(n, all), &mut bits, n, numbers)?,
             _ if n == 1 => lists::read(LONE, &mut bits, n, numbers)?,
             Streamed::Fitted(fitted) => fitted.read(&mut bits, n, numbers)?,
             Streamed::EliasFano => elias_fano::read(&mut bits, n, numbers)?,

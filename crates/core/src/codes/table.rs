@@ -93,6 +93,7 @@ impl<const K: u32> Tabled for FixedZeta<K> {
     }
 }
 
+impl Tabled for super::words::UnaryOrdered {}
 impl Tabled for super::words::Minimal {}
 impl Tabled for super::words::Golomb {}
 impl Tabled for super::words::Rice {}

@@ -8,6 +8,9 @@ use proptest::prelude::*;
 fn others() -> Vec<Code> {
     [
         "unary",
+        "unary-ordered",
+        "golomb-of:1",
+        "golomb-of:100000",
         "zeta1",
         "zeta20",
         "golomb:1",

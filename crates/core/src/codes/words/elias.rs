@@ -31,6 +31,41 @@ impl Words for Unary {
     }
 }
 
+/// n ones and a zero: as strings, codewords are in the order of their numbers.
+#[derive(Clone, Copy)]
+pub struct UnaryOrdered;
+
+impl Words for UnaryOrdered {
+    #[inline]
+    fn length(self, number: u64) -> Option<u64> {
+        Unary.length(number)
+    }
+
+    #[inline]
+    fn write(self, mut number: u64, bits: &mut impl Bits) {
+        while number >= 32 {
+            bits.write(u64::from(u32::MAX), 32);
+            number -= 32;
+        }
+        bits.write((1 << number) - 1, number as u32);
+        bits.write(0, 1);
+    }
+
+    #[inline(always)]
+    fn peek(self, window: u64) -> (u64, u32) {
+        Unary.peek(!window)
+    }
+
+    #[inline]
+    fn read(self, bits: &mut impl BitSource) -> Option<u64> {
+        let mut ones = 0;
+        while bits.read(1)? == 1 {
+            ones += 1;
+        }
+        Some(ones)
+    }
+}
+
 /// Elias's γ.
 #[derive(Clone, Copy)]
 pub struct Gamma;

@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! unary         n zeros and a one                                               n + 1
+//! its ordered   n ones and a zero: a greater number has a greater word           n + 1
 //! γ             λ(n+1) in unary, then n+1 without its highest bit               2λ(n+1) + 1
 //! δ             λ(n+1) in γ, then n+1 without its highest bit                   2λ(λ(n+1)+1) + 1 + λ(n+1)
 //! ζ_k           h = λ(n+1)/k in unary, then n+1−2^hk in minimal binary          about (1 + 1/k) λ(n+1) + k
@@ -33,7 +34,7 @@ mod pi;
 mod zeta;
 
 pub use blocks::{Blocks, Prefixed, blocks};
-pub use elias::{Delta, Gamma, Omega, Unary};
+pub use elias::{Delta, Gamma, Omega, Unary, UnaryOrdered};
 pub use golomb::{Golomb, Minimal, Rice};
 pub use pi::Pi;
 pub use zeta::{FixedZeta, Zeta};

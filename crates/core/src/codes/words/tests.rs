@@ -64,6 +64,7 @@ proptest! {
     fn words_are_those_of_the_peer(numbers in some_numbers(), k in 1u32..20, parameter in 0u32..64, modulus in 1u64.., shift in 0u32..64) {
         let modulus = (modulus >> shift).max(1);
         check(Unary, &numbers, Some(&|peer, number| { peer.write_unary(number).unwrap(); }));
+        check(UnaryOrdered, &numbers, None);
         check(Gamma, &numbers, Some(&|peer, number| { peer.write_gamma(number).unwrap(); }));
         check(Delta, &numbers, Some(&|peer, number| { peer.write_delta(number).unwrap(); }));
         check(Omega, &numbers, Some(&|peer, number| { peer.write_omega(number).unwrap(); }));
@@ -97,6 +98,7 @@ proptest! {
             }
         }
         read(Unary, &bytes);
+        read(UnaryOrdered, &bytes);
         read(Gamma, &bytes);
         read(Delta, &bytes);
         read(Omega, &bytes);
