@@ -29,6 +29,7 @@ def site(paths: list[str], **texts: str) -> dict[str, Page]:
     ("chosen", "expected"),
     [
         ({}, PATHS),
+        ({"visit": "depth-first"}, PATHS[::-1]),
         ({"priority": "short"}, ["/first-come", "/lantern-oil", "/x/q", DEEP, "/x/lamps?all"]),
         (
             {"priority": "keywords", "keywords": "oil lamp"},
@@ -36,7 +37,7 @@ def site(paths: list[str], **texts: str) -> dict[str, Page]:
         ),
         ({"priority": "keywords", "keywords": "FIRST"}, ["/first-come", DEEP, *PATHS[2:]]),
     ],
-    ids=["breadth", "short", "keywords", "keywords in capitals"],
+    ids=["breadth", "depth first", "short", "keywords", "keywords in capitals"],
 )
 def test_links_come_in_the_order_of_the_priority(
     chosen: dict[str, object], expected: list[str], tmp_path: Path

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Instant;
 
 use crivello_core::Signature;
-use crivello_core::frontier::{Frontier, HostKey, Options};
+use crivello_core::frontier::{Frontier, HostKey, Options, VisitingOrder};
 
 const URLS: u64 = 10_000_000;
 const HOSTS: u32 = 200_000;
@@ -17,7 +17,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     std::fs::create_dir(folder.path().join("frontier"))?;
     let before = resident();
-    let mut frontier = Frontier::new(folder.path(), Options { max_hosts: 20_000, quantum: 100 })?;
+    let mut frontier = Frontier::new(
+        folder.path(),
+        Options { max_hosts: 20_000, quantum: 100, visit: VisitingOrder::BreadthFirst },
+    )?;
     let mut random = 88_172_645_463_325_252u64;
     let watch = Watch::start();
     for url in 0..URLS {

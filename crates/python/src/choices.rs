@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crivello_core::codes::Code;
 use crivello_core::crawl::Manner;
 use crivello_core::dictionaries::Construction;
+use crivello_core::frontier::VisitingOrder;
 use crivello_core::graph::forms::Form;
 use crivello_core::index::{Order, Preference};
 use crivello_core::schedule::Policy;
@@ -32,6 +33,7 @@ fn choices() -> HashMap<&'static str, Choices> {
         ("scope", ScopeKind::choices()),
         ("scorer", Scorer::choices()),
         ("sieve", Kind::choices()),
+        ("visit", VisitingOrder::choices()),
     ])
 }
 

@@ -381,6 +381,12 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
             le=65_000,
         ),
     ] = 5000
+    visit: Annotated[
+        str,
+        _one_of(
+            _FETCHING, "order in which the URLs of a host are visited, at each priority", _CHOICES["visit"]
+        ),
+    ] = "breadth-first"
     connections: Annotated[
         int, _is(_FETCHING, "number of hosts fetched from concurrently", ge=1, le=10_000)
     ] = 64

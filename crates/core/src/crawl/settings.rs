@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer};
 use super::fetching::politeness::Politeness;
 use super::parsing::convert;
 use super::parsing::reach::ReachSettings;
+use crate::frontier::VisitingOrder;
 use crate::media::Format;
 use crate::settings::{text, threads};
 use crate::url::{CleanUp, TrapLimits, reason};
@@ -33,6 +34,8 @@ pub struct Settings {
     pub(crate) sieve_options: sieve::Options,
     /// A sieve that is not native may have any name.
     pub(crate) sieve: String,
+    /// In which order the URLs of a host are visited.
+    pub(crate) visit: VisitingOrder,
     pub(crate) user_agent: String,
     pub(crate) obey_robots: bool,
     pub(crate) cookies: bool,

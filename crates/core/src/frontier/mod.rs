@@ -4,7 +4,8 @@
 //!  new URLs --> host queues (on disk) --> line --> workbench (bounded) --> token: a host and its address
 //! ```
 //!
-//! **Contract.** Every URL pushed is popped exactly once: within a host by level, then first in, first out.
+//! **Contract.** Every URL pushed is popped exactly once: within a host by level, then first in, first out, or
+//! last in, first out, as [`VisitingOrder`] says.
 //! No host and no address has two tokens at the same time, and none is taken before its politeness delay is
 //! over, even if it left the workbench in between. [`Frontier::next_moment`] returns exactly when there will
 //! be something to take.
@@ -51,7 +52,7 @@ use hosts::{Hosts, State};
 use queues::HostQueues;
 use workbench::{Visit, Workbench};
 
-pub use queues::LEVELS;
+pub use queues::{LEVELS, VisitingOrder};
 
 /// Microseconds on a monotonic clock.
 pub type Moment = u64;
@@ -71,6 +72,8 @@ pub struct Options {
     pub max_hosts: usize,
     /// How many URLs of a host may be popped before it must make way for waiting hosts.
     pub quantum: u32,
+    /// In which order the URLs of a host are popped.
+    pub visit: VisitingOrder,
 }
 
 /// The exclusive right to visit a host at its address, until it is given back.
@@ -125,7 +128,7 @@ impl Frontier {
     pub fn new(folder: &Path, options: Options) -> Result<Frontier> {
         Ok(Frontier {
             options: Options { max_hosts: options.max_hosts.max(1), ..options },
-            queues: HostQueues::create(&folder.join(HOST_QUEUES))?,
+            queues: HostQueues::create(&folder.join(HOST_QUEUES), options.visit)?,
             hosts: Hosts::default(),
             workbench: Workbench::default(),
             line: VecDeque::new(),

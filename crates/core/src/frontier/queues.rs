@@ -1,15 +1,28 @@
-//! The host queues: for each host a FIFO of waiting URLs per priority level, on disk.
+//! The host queues: for each host a queue of waiting URLs per priority level, on disk: first in, first out
+//! (breadth first), or last in, first out (depth first: a stack).
 //!
 //! A URL is represented by its offset in the log of all URLs. A FIFO is a linked list of blocks in the
 //! scratch file (see [`blocks`](super::blocks)); only its first offset is in memory, so a FIFO of one URL has
 //! no block at all. FIFOs are created when a level gets its first URL and recycled when they are empty:
 //! memory is 4 bytes per host and 40 per FIFO, and none per URL. A push touches the FIFO's last block and a
-//! pop its first one, and most of both are cached: ten URLs cost about one read and one write of the file.
+//! pop its first one, and most of both are cached: ten URLs cost about one read and one write of the file. A
+//! stack is the same list with pushes at its front.
 
 use std::path::Path;
 
 use super::blocks::{Blocks, LARGEST_OFFSET, PER_BLOCK};
+use crate::settings::choices;
 use crate::{Error, Result};
+
+choices! {
+    /// The order in which the URLs of a host are visited.
+    pub enum VisitingOrder, "visiting order" {
+        /// First in, first out.
+        BreadthFirst = "breadth-first",
+        /// Last in, first out.
+        DepthFirst = "depth-first",
+    }
+}
 
 /// The number of priority levels; level 0 is served first.
 pub const LEVELS: u8 = 8;
@@ -39,6 +52,7 @@ struct Fifo {
 
 /// The waiting URLs of all hosts, which are numbered from 0.
 pub struct HostQueues {
+    visit: VisitingOrder,
     blocks: Blocks,
     fifos: Vec<Fifo>,
     free: u32,
@@ -49,13 +63,13 @@ pub struct HostQueues {
 
 impl HostQueues {
     /// Empty queues, with a scratch file at a path.
-    pub fn create(path: &Path) -> Result<HostQueues> {
-        HostQueues::with_cache(path, CACHE)
+    pub fn create(path: &Path, visit: VisitingOrder) -> Result<HostQueues> {
+        HostQueues::with_cache(path, visit, CACHE)
     }
 
-    fn with_cache(path: &Path, cache: usize) -> Result<HostQueues> {
+    fn with_cache(path: &Path, visit: VisitingOrder, cache: usize) -> Result<HostQueues> {
         let blocks = Blocks::create(path, cache)?;
-        Ok(HostQueues { blocks, fifos: Vec::new(), free: NONE, hosts: Vec::new(), urls: 0 })
+        Ok(HostQueues { visit, blocks, fifos: Vec::new(), free: NONE, hosts: Vec::new(), urls: 0 })
     }
 
     /// Enqueues a URL at a level of a host.
@@ -71,7 +85,10 @@ impl HostQueues {
             (before, at) = (at, self.fifos[at as usize].next);
         }
         if at != NONE && self.fifos[at as usize].level == level {
-            self.append(at as usize, offset)?;
+            match self.visit {
+                VisitingOrder::BreadthFirst => self.append(at as usize, offset)?,
+                VisitingOrder::DepthFirst => self.prepend(at as usize, offset)?,
+            }
         } else {
             let fifo = self.new_fifo(Fifo {
                 first: offset,
@@ -170,8 +187,7 @@ impl HostQueues {
     /// Appends to a nonempty FIFO.
     fn append(&mut self, at: usize, offset: u64) -> Result<()> {
         let Fifo { count, tail, tail_place, .. } = self.fifos[at];
-        let full = || Error::Invalid("a host has too many URLs".to_owned());
-        let count = count.checked_add(1).ok_or_else(full)?;
+        let count = one_more(count)?;
         let last;
         if count == 2 || tail_place == PER_BLOCK {
             let block = self.blocks.allocate()?;
@@ -202,6 +218,38 @@ impl HostQueues {
         Ok(())
     }
 
+    /// Puts a URL in front of a nonempty FIFO.
+    fn prepend(&mut self, at: usize, offset: u64) -> Result<()> {
+        let Fifo { first, floor, count, head, head_place, .. } = self.fifos[at];
+        let count = one_more(count)?;
+        // The former first URL goes before the others, from the last place of a new block towards its first.
+        let (block, place) = if count == 2 || head_place == 0 {
+            (self.blocks.allocate()?, PER_BLOCK - 1)
+        } else {
+            (head, head_place - 1)
+        };
+        self.blocks.write(block, |content| {
+            content.set_offset(place, first);
+            if block != head {
+                content.set_next(head);
+            }
+        })?;
+        if count == 2 {
+            self.fifos[at].tail = block;
+            self.fifos[at].tail_place = PER_BLOCK;
+        }
+        let moved = Fifo {
+            first: offset,
+            floor: floor.min(first),
+            count,
+            head: block,
+            head_place: place,
+            ..self.fifos[at]
+        };
+        self.fifos[at] = moved;
+        Ok(())
+    }
+
     /// Moves to the second URL of a FIFO that has one.
     fn advance(&mut self, at: usize) -> Result<()> {
         let Fifo { count, head, head_place, .. } = self.fifos[at];
@@ -220,6 +268,10 @@ impl HostQueues {
     }
 }
 
+fn one_more(count: u32) -> Result<u32> {
+    count.checked_add(1).ok_or_else(|| Error::Invalid("a host has too many URLs".to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,9 +280,9 @@ mod tests {
     /// The queues of one host, by level.
     type Lists = [Vec<u64>; LEVELS as usize];
 
-    fn check(steps: Vec<(u32, Option<u8>, u64)>, ascending: bool) {
+    fn check(steps: Vec<(u32, Option<u8>, u64)>, visit: VisitingOrder, ascending: bool) {
         let folder = tempfile::tempdir().unwrap();
-        let mut queues = HostQueues::with_cache(&folder.path().join("scratch"), 8).unwrap();
+        let mut queues = HostQueues::with_cache(&folder.path().join("scratch"), visit, 8).unwrap();
         let mut model: Vec<Lists> = vec![Lists::default(); 8];
         let mut clock = 0;
         for (host, level, step) in steps {
@@ -245,7 +297,10 @@ mod tests {
                 None => {
                     for _ in 0..step % 30 {
                         let list = lists.iter_mut().find(|list| !list.is_empty());
-                        let expected = list.map(|list| list.remove(0));
+                        let expected = list.map(|list| match visit {
+                            VisitingOrder::BreadthFirst => list.remove(0),
+                            VisitingOrder::DepthFirst => list.pop().unwrap(),
+                        });
                         assert_eq!(queues.first(host), expected);
                         assert_eq!(queues.pop(host).unwrap(), expected);
                     }
@@ -272,19 +327,26 @@ mod tests {
         /// Compared with vectors: first in, first out at each level, the best level first, and the oldest.
         #[test]
         fn each_level_of_each_host_is_a_fifo(steps in steps()) {
-            check(steps, true);
+            check(steps, VisitingOrder::BreadthFirst, true);
+        }
+
+        #[test]
+        fn or_a_stack(steps in steps()) {
+            check(steps, VisitingOrder::DepthFirst, true);
         }
 
         #[test]
         fn the_oldest_is_never_too_large(steps in steps()) {
-            check(steps, false);
+            check(steps.clone(), VisitingOrder::BreadthFirst, false);
+            check(steps, VisitingOrder::DepthFirst, false);
         }
     }
 
     #[test]
     fn a_short_queue_needs_few_blocks_for_any_number_of_urls() {
         let folder = tempfile::tempdir().unwrap();
-        let mut queues = HostQueues::with_cache(&folder.path().join("scratch"), 8).unwrap();
+        let mut queues =
+            HostQueues::with_cache(&folder.path().join("scratch"), VisitingOrder::BreadthFirst, 8).unwrap();
         for offset in 0..10_000 {
             queues.push(0, 3, offset).unwrap();
             if offset % 2000 >= 25 {
@@ -301,7 +363,8 @@ mod tests {
     #[test]
     fn what_cannot_wait_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let mut queues = HostQueues::create(&folder.path().join("scratch")).unwrap();
+        let mut queues =
+            HostQueues::create(&folder.path().join("scratch"), VisitingOrder::BreadthFirst).unwrap();
         assert!(matches!(queues.push(0, LEVELS, 1), Err(Error::Invalid(_))));
         assert!(matches!(queues.push(0, 0, LARGEST_OFFSET + 1), Err(Error::Invalid(_))));
         assert_eq!((queues.len(0), queues.first(0)), (0, None));

@@ -90,7 +90,8 @@ impl Scheduler {
         events: Sender<Event>,
         pulse: &Pulse,
     ) -> Result<Scheduler> {
-        let options = frontier::Options { max_hosts: plan.crawl.workbench_hosts, quantum: QUANTUM };
+        let (max_hosts, visit) = (plan.crawl.workbench_hosts, plan.crawl.visit);
+        let options = frontier::Options { max_hosts, quantum: QUANTUM, visit };
         let now = Instant::now();
         let revisits = (plan.revisits > 0).then(|| LogAccess::open(&plan.folder.join(REVISITS)));
         let revisits = revisits.transpose()?;

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::frontier::{Frontier, HostKey, LEVELS, Moment, Options, PATIENCE, Token};
+use crate::frontier::{Frontier, HostKey, LEVELS, Moment, Options, PATIENCE, Token, VisitingOrder};
 
 const HOSTS: u64 = 14;
 const ADDRESSES: u64 = 4;
@@ -357,7 +357,7 @@ impl Test {
 }
 
 fn check(steps: Vec<Step>, max_hosts: usize, quantum: u32) {
-    let mut test = Test::new(Options { max_hosts, quantum });
+    let mut test = Test::new(Options { max_hosts, quantum, visit: VisitingOrder::BreadthFirst });
     steps.into_iter().for_each(|step| test.step(step));
     test.drain();
 }
@@ -379,7 +379,7 @@ proptest! {
 /// A host with very many URLs makes way for the others, which wait no longer than the bound.
 #[test]
 fn a_large_host_does_not_starve_the_rest() {
-    let mut test = Test::new(Options { max_hosts: 1, quantum: 4 });
+    let mut test = Test::new(Options { max_hosts: 1, quantum: 4, visit: VisitingOrder::BreadthFirst });
     (0..5000).for_each(|_| test.push(0, 3));
     (1..HOSTS).for_each(|host| test.push(host, 7));
     let mut done = HOSTS as usize;

@@ -2,12 +2,16 @@
 
 use std::net::IpAddr;
 
-use crate::frontier::{Frontier, HostKey, Options};
+use crate::frontier::{Frontier, HostKey, Options, VisitingOrder};
 
 fn frontier() -> (tempfile::TempDir, Frontier) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("frontier")).unwrap();
-    let frontier = Frontier::new(folder.path(), Options { max_hosts: 10, quantum: 100 }).unwrap();
+    let frontier = Frontier::new(
+        folder.path(),
+        Options { max_hosts: 10, quantum: 100, visit: VisitingOrder::BreadthFirst },
+    )
+    .unwrap();
     (folder, frontier)
 }
 
