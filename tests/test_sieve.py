@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crivello._core import signature
 from crivello.errors import CorruptFile, CrivelloError, InvalidArgument
 from crivello.sieve import KINDS, QUEUE, open_sieve
 from tests.sieve_victim import Folder, Model, drain
@@ -88,6 +89,30 @@ def test_giving_out_starts_again_at_any_entry(tmp_path: Path, kind: str) -> None
         with pytest.raises(CorruptFile) as error:
             folder.open(start=nowhere)
         assert error.value.path == tmp_path / QUEUE
+
+
+@kinds
+def test_signatures_may_be_narrower_and_then_collide(tmp_path: Path, kind: str) -> None:
+    folder = Folder(tmp_path, kind, memory=1 << 20, cache=10, signature_bits=20)
+    if kind == "lsm":
+        with pytest.raises(InvalidArgument, match="64 bits"):
+            folder.open()
+        return
+    sieve = folder.open()
+    sieve.add(URLS)
+    emitted = [url for _, _, url in drain(sieve)]
+    # Of 3,000 URLs 3000^2 / 2^21 = 4.3 are expected to be lost: the later one of each pair.
+    first: dict[int, str] = {}
+    for url in URLS:
+        first.setdefault(signature(url) >> 44, url)
+    assert emitted == list(first.values()) and 0 <= len(URLS) - len(emitted) <= 15
+    stats = sieve.stats()
+    assert stats["signature_bits"] == 20
+    assert stats["expected_collisions"] == pytest.approx(len(emitted) ** 2 / 2**21)
+    folder.commit(sieve)
+    sieve.close()
+    with pytest.raises(InvalidArgument, match="signatures of 20 bits"):
+        Folder(tmp_path, kind, memory=1 << 20, cache=10).open()
 
 
 @kinds

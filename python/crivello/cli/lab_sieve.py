@@ -36,6 +36,9 @@ def sieve(
     error: Annotated[
         str, typer.Option("--error", help="their false-positive rate at that capacity")
     ] = _USUAL["sieve_error"],
+    signature_bits: Annotated[
+        str, typer.Option("--signature-bits", help="bits of the signature that stands for a URL, 16 to 64")
+    ] = _USUAL["sieve_signature_bits"],
     stats: Annotated[
         bool, typer.Option("--stats", help="print statistics of the sieve, as JSON on standard error")
     ] = False,
@@ -55,6 +58,9 @@ def sieve(
         name: settings.checked("crawl", f"sieve_{name}", value, f"--{name}")
         for name, value in {"memory": memory, "cache": cache, "capacity": capacity, "error": error}.items()
     }
+    options["signature_bits"] = settings.checked(
+        "crawl", "sieve_signature_bits", signature_bits, "--signature-bits"
+    )
     kind = settings.checked("crawl", "sieve", kind, "--kind")
     with tempfile.TemporaryDirectory(prefix="crivello-sieve-") as folder:
         (Path(folder) / "frontier").mkdir()

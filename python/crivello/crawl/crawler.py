@@ -268,6 +268,7 @@ class Crawler:
             start=state.get("position"),
             memory=settings.sieve_memory,
             cache=settings.sieve_cache,
+            signature_bits=settings.sieve_signature_bits,
         )
 
     def _checkpoint(self, native: _core.Crawl) -> None:

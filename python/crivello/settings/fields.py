@@ -444,6 +444,16 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
             check=_check_sieve,
         ),
     ] = "mercator"
+    sieve_signature_bits: Annotated[
+        int,
+        _is(
+            _MEMORY,
+            "bits of the signature that stands for a URL in the sieve, fixed by the first crawl: of n URLs about "
+            "n^2 / 2^(bits + 1) are lost",
+            ge=16,
+            le=64,
+        ),
+    ] = 64
     sieve_memory: Annotated[
         int, _size(_MEMORY, "memory budget in bytes of the sieves mercator, offline and lsm", 2**16)
     ] = 64 * 2**20

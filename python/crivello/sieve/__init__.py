@@ -86,13 +86,15 @@ def open_sieve(
     cache: int = _USUAL.sieve_cache,
     capacity: int = _USUAL.sieve_capacity,
     error: float = _USUAL.sieve_error,
+    signature_bits: int = _USUAL.sieve_signature_bits,
 ) -> Sieve:
     """Opens a sieve in a collection's folder from its last committed files and state (none: a new sieve).
 
     ``kind`` is one of the ``KINDS``, a user-defined class, or its name as ``module:Class``
     (``crivello.extend.Sieve``). Dequeuing resumes at ``start``, the offset of an earlier entry (``None``:
     where the commit left off). ``memory`` applies to mercator, offline and lsm, ``capacity`` and ``error`` to
-    the Bloom filters; all of them may change each time the sieve is opened.
+    the Bloom filters; all of them may change each time the sieve is opened. ``signature_bits``, the width of the
+    signatures of the native kinds, may not.
     """
     from crivello.extend import label_of
     from crivello.sieve.lsm import LsmSieve
@@ -101,6 +103,11 @@ def open_sieve(
 
     folder, files = Path(folder), dict(files or {})
     state = state_of_kind(label_of(kind), folder, state)
+    if signature_bits != _USUAL.sieve_signature_bits and (kind == "lsm" or kind not in KINDS):
+        raise InvalidArgument(
+            f"the sieve {label_of(kind)} has signatures of {_USUAL.sieve_signature_bits} bits, not {signature_bits}",
+            hint="leave the width out, or take another sieve",
+        )
     if not isinstance(kind, str) or ":" in kind:
         return open_own(kind, folder, files, state, start=start, cache=cache)
     if kind not in KINDS:
@@ -119,6 +126,7 @@ def open_sieve(
         cache=cache,
         capacity=capacity,
         error=error,
+        signature_bits=signature_bits,
     )
 
 

@@ -26,6 +26,7 @@ class NativeSieve:
         cache: int,
         capacity: int,
         error: float,
+        signature_bits: int = 64,
     ) -> None:
         self.kind = kind
         settings = {
@@ -33,6 +34,7 @@ class NativeSieve:
             "sieve_cache": cache,
             "sieve_capacity": capacity,
             "sieve_error": error,
+            "sieve_signature_bits": signature_bits,
         }
         self._core = _core.Sieve(
             kind,

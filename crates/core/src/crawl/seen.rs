@@ -44,7 +44,7 @@ fn find(path: &Path, committed: u64, tags: Layout, url: &str, pulse: &Pulse) -> 
         if count % BATCH == 0 {
             pulse.beat()?;
         }
-        if sealed.key() != key {
+        if !key.narrows_to(sealed.key()) {
             continue;
         }
         let record = sealed.open(path)?;

@@ -14,8 +14,9 @@
 //!
 //! (`lsm`, on RocksDB, is the Python class `crivello.sieve.lsm`, over the same queue.)
 //!
-//! A URL is identified by its [`Signature`]: among n distinct URLs about n²/2u pairs collide, with u = 2^64,
-//! and of each such pair the later URL is never emitted. A collision is detected where two URLs with one
+//! A URL is identified by its [`Signature`] of b bits, 64 unless set otherwise: a new URL collides with one of n
+//! with probability n/u, and among n distinct URLs about n²/2u pairs collide, with u = 2^b; of each such pair
+//! the later URL is never emitted. A collision is detected where two URLs with one
 //! signature are at hand: in the cache of recent signatures, and among the entries of one flush.
 //!
 //! **Crash safety.** [`Sieve::checkpoint`] makes the files durable and names each with its length. Files are
@@ -161,7 +162,8 @@ pub struct Description {
     #[serde(flatten)]
     stats: Stats,
     cache_hit_rate: f64,
-    /// n²/2u, with n URLs seen and u = 2^64.
+    signature_bits: u32,
+    /// n²/2u, with n URLs seen and u = 2^b for signatures of b bits.
     expected_collisions: f64,
     /// For filters only.
     #[serde(flatten)]
@@ -169,11 +171,18 @@ pub struct Description {
 }
 
 impl Description {
-    fn new(kind: &str, stats: Stats, cache: &RecentSignatures, error: Option<FilterError>) -> Description {
+    fn new(
+        kind: &str,
+        signature_bits: u32,
+        stats: Stats,
+        cache: &RecentSignatures,
+        error: Option<FilterError>,
+    ) -> Description {
         Description {
             kind: kind.to_owned(),
             cache_hit_rate: cache.hits() as f64 / cache.lookups().max(1) as f64,
-            expected_collisions: (stats.seen as f64).powi(2) / 65f64.exp2(),
+            signature_bits,
+            expected_collisions: (stats.seen as f64).powi(2) / (f64::from(signature_bits) + 1.0).exp2(),
             stats: Stats { bytes: stats.bytes + cache.bytes(), ..stats },
             error,
         }

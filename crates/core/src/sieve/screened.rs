@@ -107,6 +107,6 @@ impl ScreenedQueue {
 
     /// The description of a sieve of this kind, from its queue and cache.
     pub fn describe(&self, kind: &str) -> Description {
-        Description::new(kind, self.stats(), &self.cache, None)
+        Description::new(kind, Signature::BITS, self.stats(), &self.cache, None)
     }
 }

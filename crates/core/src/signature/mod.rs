@@ -18,10 +18,26 @@ pub use set::SignatureSet;
 pub struct Signature(pub u64);
 
 impl Signature {
+    /// The number of bits of a whole signature.
+    pub const BITS: u32 = u64::BITS;
+
     /// The signature of `bytes`.
     #[inline]
     pub fn of(bytes: &[u8]) -> Signature {
         Signature(XxHash3_64::oneshot(bytes))
+    }
+
+    /// The signature of `bits` bits, at most 64: the highest ones, and zeros.
+    #[inline]
+    pub fn narrowed(self, bits: u32) -> Signature {
+        Signature(self.0 & u64::MAX << (64 - bits))
+    }
+
+    /// Whether `narrow` is this signature, or what [`Signature::narrowed`] makes of it at any width; by chance
+    /// also another one.
+    #[inline]
+    pub fn narrows_to(self, narrow: Signature) -> bool {
+        self.narrowed(64 - narrow.0.trailing_zeros().min(63)) == narrow
     }
 
     /// A second hash of `bytes`, to detect signature collisions: one in 65,536 goes undetected.
@@ -37,6 +53,15 @@ const CHECK_SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn is_narrowed_to_its_highest_bits() {
+        let signature = Signature::of(b"");
+        assert_eq!(signature.narrowed(64), signature);
+        assert_eq!(signature.narrowed(16).0, 0x2d06 << 48);
+        assert!((1..=64).all(|bits| bits < 3 || signature.narrows_to(signature.narrowed(bits))));
+        assert!(!signature.narrows_to(Signature(0x2d07 << 48)));
+    }
 
     #[test]
     fn is_the_published_function() {
