@@ -22,6 +22,7 @@ pub mod media;
 pub mod parse;
 pub mod prefetch;
 pub mod pulse;
+pub mod queues;
 pub mod robots;
 pub mod schedule;
 pub mod search;

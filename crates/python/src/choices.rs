@@ -8,6 +8,7 @@ use crivello_core::dictionaries::Construction;
 use crivello_core::frontier::VisitingOrder;
 use crivello_core::graph::forms::Form;
 use crivello_core::index::{Order, Preference};
+use crivello_core::queues;
 use crivello_core::schedule::Policy;
 use crivello_core::search::matching::Intersection;
 use crivello_core::search::rank::Method;
@@ -29,6 +30,7 @@ fn choices() -> HashMap<&'static str, Choices> {
         ("order", Order::choices()),
         ("politeness", Manner::choices()),
         ("preference", Preference::choices()),
+        ("queue", queues::Kind::choices()),
         ("refresh", Policy::choices()),
         ("scope", ScopeKind::choices()),
         ("scorer", Scorer::choices()),

@@ -21,6 +21,7 @@ mod language;
 mod media;
 mod parse;
 mod pings;
+mod queues;
 mod robots;
 mod schedule;
 mod search;
@@ -51,6 +52,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     media::register(module)?;
     parse::register(module)?;
     pings::register(module)?;
+    queues::register(module)?;
     robots::register(module)?;
     schedule::register(module)?;
     search::register(module)?;
