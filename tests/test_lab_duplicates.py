@@ -14,11 +14,13 @@ import numpy as np
 import pytest
 
 from crivello.errors import InvalidArgument
-from crivello.lab.duplicates import Combination, Grid, generate, read, study
+from crivello.filters import StableBloom
+from crivello.lab.duplicates import Combination, Grid, generate, generate_at_distance, read, study
+from crivello.lab.duplicates.grid import bound_of
 from crivello.lab.duplicates.runs import run_all, truth_of
 
 CRIVELLO = Path(sys.executable).parent / "crivello"
-PLOTS = {"f1-over-k.png", "f1-over-m.png", "false-positives.png", "effect-of-p.png"}
+PLOTS = {"f1-over-k.png", "f1-over-m.png", "false-positives.png", "f1-along.png", "effect-of-p.png"}
 
 
 @pytest.mark.parametrize("skew", [0.0, 0.5, 0.8, 1.0, 1.2])
@@ -50,6 +52,41 @@ def test_streams_that_cannot_be_are_refused() -> None:
             generate(elements, distinct, skew)
     with pytest.raises(InvalidArgument):
         Grid(cells=())
+
+
+@pytest.mark.parametrize(("distinct", "distance"), [(0.9, 100), (0.5, 5000), (1.0, 10)])
+def test_duplicates_have_the_share_and_the_distance_that_was_asked_for(
+    distinct: float, distance: int
+) -> None:
+    stream = generate_at_distance(200_000, distinct, distance, seed=2)
+    duplicates = truth_of(stream)
+    assert duplicates.mean() == pytest.approx(1 - distinct, abs=0.02)
+    last: dict[int, int] = {}
+    gaps = []
+    for place, key in enumerate(stream.signatures.tolist()):
+        if key in last:
+            gaps.append(place - last[key])
+        last[key] = place
+    # A key that is repeated twice has its second repetition nearer than what that was drawn from.
+    if gaps:
+        assert 0.5 * distance < float(np.mean(gaps)) < 1.1 * distance
+    with pytest.raises(InvalidArgument):
+        generate_at_distance(10, 0.5, 0)
+
+
+def test_the_order_over_k_depends_on_the_share_and_the_distance_of_duplicates() -> None:
+    """What docs/stream.md says: with P = 4, few and near duplicates favour many hash functions, others few."""
+
+    def f1(distinct: float, distance: int, k: int) -> float:
+        stream = generate_at_distance(200_000, distinct, distance)
+        [run] = run_all(stream, truth_of(stream), [Combination("stable", 100_000, k, 1, 4)], 0, lambda: None)
+        return run.whole.f1 or 0
+
+    assert f1(0.95, 100, 8) > f1(0.95, 100, 4)
+    assert f1(0.49, 5000, 8) < f1(0.49, 5000, 4)
+    # The bound of the study, 0.05, is broken by P = 4 with K = 4, and kept with 6 and 8.
+    assert [bound_of(40_000_000, k, 1, 4) > 0.05 for k in (4, 6, 8)] == [True, False, False]
+    assert bound_of(100_000, 4, 1, 4) == pytest.approx(StableBloom(bits=100_000, k=4, p=4).bound)
 
 
 def test_the_truth_is_position_aware() -> None:
@@ -86,13 +123,16 @@ def test_bloom_saturates_and_stable_bloom_stays_level(tmp_path: Path) -> None:
 
 
 def test_every_filter_of_the_grid_runs_once() -> None:
-    combinations = Grid().combinations()
+    combinations = Grid().combinations(4_900_000)
     assert len(combinations) == len(set(combinations))
     for bits in (500_000, 40_000_000):
         wanted = Combination("stable", bits, 8, 1, 4, 0.05)
         assert wanted in combinations, "the best combination of the study"
     assert {one.cells for one in combinations} == {500_000, 1_000_000, 5_000_000, 10_000_000, 40_000_000}
-    assert sum(one.filter == "bloom" for one in combinations) == 20
+    blooms = [one for one in combinations if one.filter == "bloom"]
+    assert len(blooms) == 20 + 4, "K = ln 2 * m / n: 1 for all sizes but the largest"
+    assert {one.k for one in blooms if one.cells == 500_000} == {1, 2, 4, 6, 8}
+    assert {one.k for one in blooms if one.cells == 40_000_000} == {2, 4, 6, 8}, "ln 2 * 40 / 4.9 = 5.7"
 
 
 def lab(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

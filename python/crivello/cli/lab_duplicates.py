@@ -33,6 +33,26 @@ def duplicates(
     skew: Annotated[
         float | None, typer.Option("--skew", help="skew of the repetitions; 0: uniform [default: 0.8]")
     ] = None,
+    distance: Annotated[
+        str,
+        typer.Option(
+            "--distance",
+            metavar="N",
+            help="mean distance of a duplicate from what it repeats, as in 100k; instead of --skew",
+            show_default=False,
+        ),
+    ] = "",
+    common_crawl: Annotated[
+        str,
+        typer.Option(
+            "--common-crawl", metavar="CRAWL", help="download the index of a crawl, as in CC-MAIN-2024-42"
+        ),
+    ] = "",
+    parts: Annotated[int, typer.Option("--parts", min=1, help="parts of that index, some 600 MB each")] = 1,
+    base_url: Annotated[
+        str,
+        typer.Option("--base-url", metavar="URL", help="server of the index", envvar="CRIVELLO_COMMON_CRAWL"),
+    ] = "https://data.commoncrawl.org/",
     into: Annotated[
         str, typer.Option("--into", metavar="DIR", help="folder of the report")
     ] = "lab-duplicates",
@@ -65,10 +85,23 @@ def duplicates(
     \b
     Examples:
       crivello lab duplicates --elements 10000000
+      crivello lab duplicates --distinct 0.9 --distance 100k --k 4,8
       crivello lab duplicates urls.txt.gz --cells 1M,8M --k 4 --into study
+      crivello lab duplicates --common-crawl CC-MAIN-2024-42 --parts 2
     """
+    from pathlib import Path
+
     from crivello.cli.output import print_json, progress_of
-    from crivello.lab.duplicates import Grid, generate, read, study
+    from crivello.lab.duplicates import (
+        Grid,
+        Stream,
+        generate,
+        generate_at_distance,
+        of_common_crawl,
+        read,
+        study,
+    )
+    from crivello.lab.duplicates.common_crawl import fetch
 
     grid = Grid(
         cells=_counts(cells, "--cells"),
@@ -77,20 +110,31 @@ def duplicates(
         max=_counts(maximum, "--max"),
         bounds=_shares(fps, "--fps"),
     )
-    if file:
-        if (elements, distinct, skew) != (None, None, None):
-            raise InvalidArgument(
-                "--elements, --distinct and --skew are for a generated stream",
-                hint="leave out the file, or these",
-            )
+    if file and common_crawl:
+        raise InvalidArgument(
+            "a stream is that of a file or of Common Crawl", hint="leave out one of the two"
+        )
+    if (file or common_crawl) and (elements, distinct, skew, distance) != (None, None, None, ""):
+        raise InvalidArgument(
+            "--elements, --distinct, --skew and --distance are for a generated stream",
+            hint="leave out the file, or these",
+        )
+    if distance and skew is not None:
+        raise InvalidArgument("duplicates have a skew or a distance", hint="leave out one of the two")
+    stream: Stream
+    if common_crawl:
+        with progress_of("bytes") as progress:
+            table = fetch(common_crawl, Path(into), parts=parts, base_url=base_url, progress=progress)
+        stream = of_common_crawl(table, common_crawl, parts)
+    elif file:
         stream = read(file)
     else:
-        stream = generate(
-            elements or 1_000_000,
-            0.49 if distinct is None else distinct,
-            0.8 if skew is None else skew,
-            seed,
-        )
+        count, share = elements or 1_000_000, 0.49 if distinct is None else distinct
+        if distance:
+            apart = _counts(distance, "--distance")[0]
+            stream = generate_at_distance(count, share, apart, seed)
+        else:
+            stream = generate(count, share, 0.8 if skew is None else skew, seed)
     with progress_of("combinations") as progress:
         outcome = study(stream, grid, into, seed=seed, progress=progress)
     if json:

@@ -10,6 +10,17 @@ from crivello.errors import InvalidArgument
 from crivello.filters import Bloom, Filter, StableBloom
 
 
+def best_hashes(cells: int, distinct: int) -> int:
+    """The K of a Bloom filter with the lowest false-positive rate for so many keys: ln 2 m / n."""
+    return Bloom(bits=cells, capacity=distinct).hashes
+
+
+def bound_of(cells: int, k: int, maximum: int, p: int) -> float:
+    """The upper bound on the false-positive rate of a stable filter."""
+    zeros = (1 / (1 + 1 / (p * (1 / k - 1 / cells)))) ** maximum if p else 0.0
+    return float((1 - zeros) ** k)
+
+
 @dataclass(frozen=True, slots=True)
 class Combination:
     """One filter: m cells, K hashes; a stable one also has Max, P, and the bound P was solved from."""
@@ -47,9 +58,16 @@ class Grid:
         if not (self.cells and self.k and self.max and (self.p or self.bounds)):
             raise InvalidArgument("the grid is empty: it needs cells, K, Max, and P or bounds")
 
-    def combinations(self) -> list[Combination]:
-        """Each filter once, large ones first, so that the last to finish is short."""
-        found = [Combination("bloom", cells, k) for cells in self.cells for k in self.k]
+    def combinations(self, distinct: int) -> list[Combination]:
+        """Each filter once, large ones first, so that the last to finish is short.
+
+        A Bloom filter also has the K that is best for ``distinct`` keys, ln 2 m / n.
+        """
+        found = [
+            Combination("bloom", cells, k)
+            for cells in self.cells
+            for k in sorted({*self.k, best_hashes(cells, distinct)})
+        ]
         for cells in self.cells:
             for k in self.k:
                 for maximum in self.max:

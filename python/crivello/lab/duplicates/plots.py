@@ -74,6 +74,12 @@ def _rows(database: duckdb.DuckDBPyConnection, query: str) -> Sequence[tuple[Any
     return database.execute(query).fetchall()
 
 
+def _shown_k(database: duckdb.DuckDBPyConnection) -> int:
+    """The K of the grid that is nearest to 4: a Bloom filter has more than the grid."""
+    query = "SELECT DISTINCT k FROM runs WHERE filter = 'stable' ORDER BY abs(k - 4), k LIMIT 1"
+    return int(_rows(database, query)[0][0])
+
+
 def _baseline(database: duckdb.DuckDBPyConnection) -> float:
     """The F1 of the baseline that calls every element a duplicate."""
     elements, distinct = _rows(database, "SELECT elements, distinct_elements FROM stream")[0]
@@ -140,7 +146,7 @@ def _cells_axis(axes: Any, database: duckdb.DuckDBPyConnection) -> None:
 
 def _false_positives(database: duckdb.DuckDBPyConnection) -> Any:
     cells = [row[0] for row in _rows(database, "SELECT DISTINCT cells FROM runs ORDER BY cells")]
-    k = _rows(database, "SELECT DISTINCT k FROM runs ORDER BY abs(k - 4), k LIMIT 1")[0][0]
+    k = _shown_k(database)
     width = 2.6 * len(cells) + 1
     figure, panels = plt.subplots(
         1, len(cells), figsize=(width, 3.4), sharey=True, squeeze=False, layout="constrained"
@@ -166,9 +172,38 @@ def _false_positives(database: duckdb.DuckDBPyConnection) -> Any:
     return figure
 
 
+def _f1_along(database: duckdb.DuckDBPyConnection) -> Any:
+    cells = [row[0] for row in _rows(database, "SELECT DISTINCT cells FROM runs ORDER BY cells")]
+    k = _shown_k(database)
+    width = 2.6 * len(cells) + 1
+    figure, panels = plt.subplots(
+        1, len(cells), figsize=(width, 3.4), sharey=True, squeeze=False, layout="constrained"
+    )
+    stable = f"{reference(database)} AND max = (SELECT min(max) FROM runs)"
+    so_far = "OVER (PARTITION BY run ORDER BY position)"
+    for axes, size in zip(panels[0], cells, strict=True):
+        for label, condition, color in (
+            ("Bloom", "filter = 'bloom'", BLOOM),
+            (f"Stable Bloom,\n{reference_name(database)}", stable, STABLE),
+        ):
+            points = _rows(
+                database,
+                "SELECT position / 1e6, 2 * tp / nullif(2 * tp + wrong, 0) FROM (SELECT position, "
+                f"sum(series.tp) {so_far} AS tp, sum(series.fp + series.fn) {so_far} AS wrong "
+                f"FROM series JOIN runs USING (run) WHERE {condition} AND k = {k} AND cells = {size}) "
+                "WHERE tp + wrong > 0 ORDER BY position",
+            )
+            axes.plot(*zip(*points, strict=True), color=color, label=label)
+        axes.set(title=f"m = {short(size)}, K = {k}", xlabel="elements so far (millions)", ylim=(0, 1.02))
+        axes.grid(alpha=0.3)
+    panels[0][0].set_ylabel("F1 so far")
+    panels[0][-1].legend(fontsize=8)
+    return figure
+
+
 def _effect_of_p(database: duckdb.DuckDBPyConnection) -> Any:
     cells = [row[0] for row in _rows(database, "SELECT DISTINCT cells FROM runs ORDER BY cells DESC LIMIT 3")]
-    k = _rows(database, "SELECT DISTINCT k FROM runs ORDER BY abs(k - 4), k LIMIT 1")[0][0]
+    k = _shown_k(database)
     figure, panels = plt.subplots(
         1, len(cells), figsize=(3.6 * len(cells) + 1, 3.8), sharey=True, squeeze=False, layout="constrained"
     )
@@ -214,6 +249,13 @@ PLOTS = (
         "The share of the new elements of each window that were called duplicates: Bloom saturates, Stable Bloom "
         "stays level.",
         _false_positives,
+    ),
+    Plot(
+        "f1-along.png",
+        "F1 along the stream",
+        "How a filter deteriorates: F1 over everything up to there. A stable filter falls as duplicates come to lie further "
+        "back than it remembers, and then stays; a Bloom filter falls until it calls every element a duplicate.",
+        _f1_along,
     ),
     Plot(
         "effect-of-p.png",

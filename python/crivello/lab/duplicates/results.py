@@ -1,6 +1,6 @@
 """The results of a study, as a DuckDB file that can be queried further.
 
-stream  one row: source, elements, distinct, skew, seed
+stream  one row: source, elements, distinct, skew, seed, distance
 runs    one row per combination: filter, cells, bits, k, max, p, wanted (the bound that P was solved from),
         tp, fp, fn, tn, precision, recall, f1, fpr, fnr, fill, seconds
 series  one row per combination and window of the stream: run, position (the window's end), tp, fp, fn, tn
@@ -31,8 +31,8 @@ def save(folder: Path, stream: Stream, distinct: int, runs: Sequence[Run]) -> Pa
     with duckdb.connect(str(fresh)) as database:
         database.execute(
             "CREATE TABLE stream AS SELECT $1::VARCHAR AS source, $2::BIGINT AS elements, "
-            "$3::BIGINT AS distinct_elements, $4::DOUBLE AS skew, $5::BIGINT AS seed",
-            [stream.source, len(stream), distinct, stream.skew, stream.seed],
+            "$3::BIGINT AS distinct_elements, $4::DOUBLE AS skew, $5::BIGINT AS seed, $6::BIGINT AS distance",
+            [stream.source, len(stream), distinct, stream.skew, stream.seed, stream.distance],
         )
         _create(database, "runs", [_run_row(number, run) for number, run in enumerate(runs)])
         ends = [end for _, end in window_bounds(len(stream))]

@@ -1,4 +1,6 @@
-"""The stream of a study: read from a file, or generated with a given fraction of distinct elements and skew.
+"""The stream of a study: read from a file or a table, or generated.
+
+A generated stream has a given fraction of distinct elements, and a skew, or a distance of its duplicates.
 
 A generated element is drawn from a population of U keys; the r-th has a probability proportional to the
 integral of x^-skew from r to r + 1, a form of Zipf's law that can be inverted: with a uniform u from [0, 1)
@@ -8,6 +10,10 @@ integral of x^-skew from r to r + 1, a form of Zipf's law that can be inverted: 
 rounded down. Skew 0 draws uniformly. The expected number of distinct elements among n, the sum of
 1 - (1 - p_r)^n, grows with U, so U is found by bisection. A skew above 1 leaves so little for the rare keys
 that some fractions cannot be reached; that is an error.
+
+With a distance g instead of a skew, every element is a repetition with probability 1 - distinct: of the one x before
+it, where x is drawn from an exponential distribution of mean g. So the share of duplicates and how far they
+are from what they repeat vary independently of each other.
 
 10 million elements take about two seconds and 8 bytes each.
 """
@@ -30,12 +36,13 @@ _STEPS_OF_THE_SUM = 4000
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Signatures in order, and their source; skew and seed only if it was generated."""
+    """Signatures in order, and their source; skew or distance, and seed, only if it was generated."""
 
     signatures: NDArray[np.uint64]
     source: str
     skew: float | None = None
     seed: int | None = None
+    distance: int | None = None
 
     def __len__(self) -> int:
         return len(self.signatures)
@@ -70,6 +77,32 @@ def generate(elements: int, distinct: float = 0.49, skew: float = 0.8, seed: int
         return Stream(_mixed(np.arange(elements, dtype=np.uint64), seed), "generated", skew, seed)
     ranks = _ranks(drawn, _population(elements, distinct, skew), skew)
     return Stream(_mixed(ranks.astype(np.uint64), seed), "generated", skew, seed)
+
+
+def generate_at_distance(
+    elements: int, distinct: float = 0.49, distance: int = 1000, seed: int = 0
+) -> Stream:
+    """A stream of ``elements`` whose duplicates are ``distance`` elements apart on average."""
+    if elements < 1 or distance < 1:
+        raise InvalidArgument("a stream has at least one element, and duplicates a distance of at least 1")
+    if not 0 < distinct <= 1:
+        raise InvalidArgument(f"the distinct share must be above 0 and at most 1, and {distinct} is not")
+    random = np.random.default_rng(seed)
+    positions = np.arange(elements)
+    before = positions - np.ceil(random.exponential(distance, elements)).astype(np.int64)
+    repeats = (random.random(elements) >= distinct) & (before >= 0)
+    sources = np.where(repeats, before, positions)
+    # A repetition of a repetition is one of the first: half of the remaining steps at a time.
+    while (further := sources[sources]).tobytes() != sources.tobytes():
+        sources = further
+    return Stream(_mixed(sources.astype(np.uint64), seed), "generated", None, seed, distance)
+
+
+def of_common_crawl(file: Path, crawl: str, parts: int) -> Stream:
+    """The stream of the URLs of a crawl's index: see ``common_crawl``."""
+    from crivello.lab.duplicates.common_crawl import signatures_of
+
+    return Stream(signatures_of(file, crawl, parts), f"{crawl}, {parts} parts of its index")
 
 
 def _ranks(drawn: NDArray[np.float64], keys: float, skew: float) -> NDArray[np.float64]:

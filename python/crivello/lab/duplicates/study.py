@@ -78,15 +78,15 @@ def study(
     except OSError as error:
         raise StorageError.of(error, folder) from None
     started = time.perf_counter()
-    combinations = grid.combinations()
+    truth = truth_of(stream)
+    distinct = int(np.count_nonzero(~truth))
+    combinations = grid.combinations(distinct)
     done = itertools.count(1)
 
     def one_more() -> None:
         if progress is not None:
             progress(next(done), len(combinations))
 
-    truth = truth_of(stream)
-    distinct = int(np.count_nonzero(~truth))
     runs = run_all(stream, truth, combinations, seed, one_more)
     try:
         database = results.save(folder, stream, distinct, runs)
