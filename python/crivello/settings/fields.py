@@ -701,7 +701,8 @@ class Search(msgspec.Struct, kw_only=True, frozen=True):
         str,
         _one_of(
             _SEARCHING,
-            "intersection algorithm for posting lists; every one returns the same pages",
+            "intersection algorithm for posting lists, in phrases, NOT, filters, counts, facets and the method exhaustive "
+            "(AND of words alone goes by block-max AND); every one returns the same pages",
             _CHOICES["intersection"],
         ),
     ] = "greedy"
