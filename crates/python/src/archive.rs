@@ -149,6 +149,17 @@ impl ArchiveRecord {
     }
 }
 
+/// The text of each record, on all threads; `None` if it is no page with a text.
+#[pyfunction]
+fn archive_texts(
+    py: Python<'_>,
+    records: Vec<Bound<'_, ArchiveRecord>>,
+    limit: usize,
+) -> PyResult<Vec<Option<String>>> {
+    let entries: Vec<&Entry> = records.iter().map(|record| &record.get().0).collect();
+    enter_showing(py, None, |_| Ok(importing::texts(&entries, limit)))
+}
+
 /// A page from elsewhere: its URL, when it was fetched, its status and header fields if it is a response, its
 /// media type if it is known, and its bytes.
 type GivenPage = (String, f64, Option<u16>, Vec<(String, String)>, Option<String>, Vec<u8>);
@@ -305,6 +316,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ArchiveRecord>()?;
     module.add_class::<ArchivedRecord>()?;
     module.add_class::<Import>()?;
+    module.add_function(wrap_pyfunction!(archive_texts, module)?)?;
     module.add_function(wrap_pyfunction!(warc_record, module)?)?;
     module.add_function(wrap_pyfunction!(surt_keys, module)?)
 }

@@ -3,8 +3,10 @@
 use std::net::IpAddr;
 use std::path::Path;
 
+use rayon::prelude::*;
+
 use crate::calendar::moment;
-use crate::warc::{Entry, Http, Item, Position, Reader, ReaderOptions, stated_sha1};
+use crate::warc::{Entry, Http, Item, Position, Reader, ReaderOptions, Record, stated_sha1};
 use crate::{Pulse, Result};
 
 /// A page from elsewhere.
@@ -93,6 +95,32 @@ impl Given {
         };
         Ok(Given { url, when, address, payload, content })
     }
+
+    /// The text of the page; `None` if it has none: a redirect, an error, a media type without text, a body that
+    /// decodes to more than `limit` bytes.
+    pub fn text(self, limit: usize) -> Option<String> {
+        let content_type = |media_type: String| ("content-type".to_owned(), media_type);
+        let (headers, body) = match self.content {
+            Content::Text(body) => return Some(String::from_utf8_lossy(&body).into_owned()),
+            Content::Resource { media_type, body } => {
+                (media_type.map(content_type).into_iter().collect(), body)
+            }
+            Content::Response(http) if http.status == 200 => {
+                let field = |(name, value): (String, Vec<u8>)| {
+                    (name.to_ascii_lowercase(), String::from_utf8_lossy(&value).into_owned())
+                };
+                (http.headers.into_iter().map(field).collect(), http.body)
+            }
+            Content::Response(_) | Content::Revisit { .. } => return None,
+        };
+        let page = Record { url: self.url, headers, body }.parse(limit).ok()??;
+        Some(page.text)
+    }
+}
+
+/// The text of each record, on all threads; `None` if it is no page with a text.
+pub fn texts(entries: &[&Entry], limit: usize) -> Vec<Option<String>> {
+    entries.par_iter().map(|entry| Given::of((*entry).clone()).ok()?.text(limit)).collect()
 }
 
 /// Where pages are read from.

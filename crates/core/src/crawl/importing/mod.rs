@@ -19,7 +19,7 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use rayon::prelude::*;
 
-pub use given::{Chosen, Content, Given, Source};
+pub use given::{Chosen, Content, Given, Source, texts};
 use payloads::Payloads;
 
 use super::counts::Counts;
