@@ -212,45 +212,54 @@ fn measure_of(name: &str) -> Result<Measure> {
 
 /// The duplicates of a corpus; see `crivello_core::duplicates::discovery`.
 #[pyclass(module = "crivello._core")]
-struct Discovery(discovery::Discovery);
+struct Discovery {
+    search: discovery::Discovery,
+    threads: usize,
+}
 
 #[pymethods]
 impl Discovery {
-    /// Opens a work folder, which exists; `options` is MessagePack.
+    /// Opens a work folder, which exists; `options` is MessagePack, and 0 threads is one for each core.
     #[new]
-    fn new(py: Python<'_>, folder: PathBuf, options: PyBackedBytes, memory: usize) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        folder: PathBuf,
+        options: PyBackedBytes,
+        memory: usize,
+        threads: usize,
+    ) -> PyResult<Self> {
         enter_showing(py, None, |_| {
             let options = discovery::Options::decode(&options)?;
-            Ok(Discovery(discovery::Discovery::open(&folder, options, memory)?))
+            Ok(Discovery { search: discovery::Discovery::open(&folder, options, memory)?, threads })
         })
     }
 
     #[pyo3(signature = (texts, reference = false))]
     fn add(&mut self, py: Python<'_>, texts: Vec<PyBackedStr>, reference: bool) -> PyResult<()> {
-        enter_showing(py, None, |_| self.0.add(&texts, reference))
+        enter_showing(py, None, |_| batch::on_threads(self.threads, || self.search.add(&texts, reference)))
     }
 
     fn commit(&mut self, py: Python<'_>, position: PyBackedBytes) -> PyResult<()> {
-        enter_showing(py, None, |_| self.0.commit(&position))
+        enter_showing(py, None, |_| self.search.commit(&position))
     }
 
     #[getter]
     fn position<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        self.0.position().map(|position| PyBytes::new(py, position))
+        self.search.position().map(|position| PyBytes::new(py, position))
     }
 
     fn __len__(&self) -> usize {
-        self.0.len() as usize
+        self.search.len() as usize
     }
 
     #[pyo3(signature = (progress = None))]
     fn find(&mut self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<()> {
-        enter_showing(py, progress, |pulse| self.0.find(pulse))
+        enter_showing(py, progress, |pulse| batch::on_threads(self.threads, || self.search.find(pulse)))
     }
 
     /// Verified pairs: the first and the second document, and their similarity.
     fn pairs(&self, py: Python<'_>, start: u64, count: usize) -> PyResult<(Array, Array, Array)> {
-        let pairs = enter_showing(py, None, |_| self.0.pairs(start, count))?;
+        let pairs = enter_showing(py, None, |_| self.search.pairs(start, count))?;
         Ok((
             Array::of(pairs.iter().map(|pair| pair.one).collect::<Vec<u32>>()),
             Array::of(pairs.iter().map(|pair| pair.other).collect::<Vec<u32>>()),
@@ -259,7 +268,7 @@ impl Discovery {
     }
 
     fn leaders(&self, py: Python<'_>) -> PyResult<Array> {
-        enter_showing(py, None, |_| Ok(Array::of(self.0.leaders()?)))
+        enter_showing(py, None, |_| Ok(Array::of(self.search.leaders()?)))
     }
 }
 

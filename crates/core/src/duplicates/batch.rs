@@ -43,6 +43,15 @@ pub fn map_pairs<S: AsRef<str> + Sync, T: Send>(
     pairs.par_iter().map_init(Default::default, of_pair).collect()
 }
 
+/// Runs work with a number of threads; 0, and more than there can be, is one for each core.
+pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    let pool = (threads > 0).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build());
+    match pool {
+        Some(Ok(pool)) => pool.install(work),
+        _ => work(),
+    }
+}
+
 /// The digest of the normal form of each text.
 pub fn digests<S: AsRef<str> + Sync>(texts: &[S], normal: Normal) -> Vec<u128> {
     texts.par_iter().map(|text| exact::of_text(text.as_ref(), normal)).collect()
