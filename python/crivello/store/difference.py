@@ -48,15 +48,7 @@ class Difference:
 
     def words(self) -> Iterator[tuple[Kind, str]]:
         """The whole text in pieces: what stayed, what was deleted, what was inserted."""
-        old, new = _WORDS.findall(self.old), _WORDS.findall(self.new)
-        for kind, start, end, begin, stop in SequenceMatcher(None, old, new).get_opcodes():
-            if kind == "equal":
-                yield "same", "".join(old[start:end])
-                continue
-            if end > start:
-                yield "deleted", "".join(old[start:end])
-            if stop > begin:
-                yield "inserted", "".join(new[begin:stop])
+        return changed_words(self.old, self.new)
 
     def to_dict(self) -> dict[str, Any]:
         """The form of ``crivello diff --json``: both versions, and the words that were deleted and inserted."""
@@ -70,6 +62,19 @@ class Difference:
 
     def _moments(self) -> tuple[str, str]:
         return moment(self.before.fetched_at), moment(self.after.fetched_at)
+
+
+def changed_words(before: str, after: str) -> Iterator[tuple[Kind, str]]:
+    """Two texts in pieces: what is in both, what only in the first (deleted), what only in the second (inserted)."""
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    for kind, start, end, begin, stop in SequenceMatcher(None, old, new).get_opcodes():
+        if kind == "equal":
+            yield "same", "".join(old[start:end])
+            continue
+        if end > start:
+            yield "deleted", "".join(old[start:end])
+        if stop > begin:
+            yield "inserted", "".join(new[begin:stop])
 
 
 def difference(
