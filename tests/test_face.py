@@ -35,6 +35,7 @@ METHODS = [
     "pages",
     "page",
     "text",
+    "dedup",
     "status",
     "why",
     "serve",

@@ -16,6 +16,7 @@ The libraries can be used on their own:
 
     codes         integer codes, and the theory of codes
     crawl         the crawl and its report, and crawl priorities
+    dedup         duplicates and near-duplicates of any corpus
     dictionaries  static functions, minimal perfect hashes and approximate sets that do not store their keys
     errors        all exceptions of Crivello
     evaluate      retrieval effectiveness: measures of runs, and comparisons of two runs
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from crivello import codes as codes
     from crivello import crawl as crawl
+    from crivello import dedup as dedup
     from crivello import dictionaries as dictionaries
     from crivello import errors as errors
     from crivello import evaluate as evaluate
@@ -72,6 +74,7 @@ __all__ = [
     "codes",
     "crawl",
     "create",
+    "dedup",
     "dictionaries",
     "errors",
     "evaluate",

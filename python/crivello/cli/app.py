@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from crivello.cli import (
     archives,
     crawl,
+    dedup,
     demo,
     diff,
     doctor,
@@ -59,6 +60,7 @@ TASKS: dict[str, dict[str, str]] = {
         "evaluate": "crivello evaluate qrels.txt example.run",
     },
     "Find duplicates": {
+        "dedup": "crivello dedup pages.jsonl --threshold 0.8 --out clean.jsonl",
         "stream": "crivello stream urls.txt.gz --memory 16M > once.txt",
     },
     "Look under the hood": {
@@ -127,6 +129,7 @@ for _verb in (
     search,
     serve,
     evaluate,
+    dedup,
     stream,
     doctor,
 ):

@@ -1,0 +1,59 @@
+"""Arrow in and out: record batches without the rows whose texts are duplicates, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crivello._tables import _package
+from crivello.dedup.deduplicator import Deduplicator
+from crivello.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+def arrow(batches: Any, column: str = "text", **options: Any) -> Iterator[pyarrow.RecordBatch]:
+    """The record batches of a table or a stream without duplicates; needs the package pyarrow.
+
+    ``batches`` is anything with the Arrow PyCapsule interface (tables of pyarrow, Polars, DuckDB, pandas, ``datasets``), or an iterable of
+    record batches, as Spark's ``mapInArrow`` gives them; ``options`` are those of ``Deduplicator``.
+
+        >>> clean = pl.DataFrame(pa.Table.from_batches(arrow(frame, "text", threshold=0.8)))
+        >>> spark_frame.mapInArrow(lambda some: arrow(some, "text"), spark_frame.schema)
+    """
+    pa = _package("pyarrow")
+    duplicates = Deduplicator(**options)
+    return _kept(pa, _batches(pa, batches), column, duplicates)
+
+
+def _batches(pa: Any, batches: Any) -> Iterable[pyarrow.RecordBatch]:
+    if hasattr(batches, "__arrow_c_stream__"):
+        reader: Iterable[pyarrow.RecordBatch] = pa.RecordBatchReader.from_stream(batches)
+        return reader
+    if hasattr(batches, "__arrow_c_array__"):
+        return [pa.record_batch(batches)]
+    if isinstance(batches, Iterable):
+        return batches
+    raise InvalidArgument(
+        f"{type(batches).__name__} is no table and no stream of record batches",
+        hint="give what has __arrow_c_stream__, or an iterable of pyarrow.RecordBatch",
+    )
+
+
+def _kept(
+    pa: Any, batches: Iterable[pyarrow.RecordBatch], column: str, duplicates: Deduplicator
+) -> Iterator[pyarrow.RecordBatch]:
+    for batch in batches:
+        place = batch.schema.get_field_index(column)
+        if place < 0:
+            raise InvalidArgument(
+                f"there is no column {column!r}, only {', '.join(batch.schema.names)}",
+                hint="column names the one with the text",
+            )
+        stays = duplicates.add(batch.column(place).to_pylist())
+        # Slices, since filters do not take all types (views of strings, as Polars has them).
+        edges = np.flatnonzero(np.diff(stays, prepend=False, append=False)).reshape(-1, 2).tolist()
+        yield pa.concat_batches([batch.slice(start, end - start) for start, end in edges or [[0, 0]]])

@@ -1,0 +1,76 @@
+"""Duplicates in one pass: batches go in, and which of their documents are new comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crivello import _core
+from crivello.dedup.fingerprint import digest
+from crivello.dedup.growing import Growing, MinHashBands, SimHashBlocks
+from crivello.dedup.options import Keep, Linkage, Method, Options, Unit, Weights
+from crivello.dedup.source import Text, comparable
+from crivello.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Deduplicator:
+    """Says of each document whether it is like one before: a document is dropped if it is similar to one that was kept.
+
+    The options are those of ``run``, for the methods ``exact``, ``minhash`` and ``simhash``. Memory grows with the documents that
+    are kept: ``exact`` takes 8 bytes for each up to ``memory``, and then the disk; ``minhash`` about 250 and ``simhash`` about
+    250 bytes each.
+
+        >>> duplicates = Deduplicator(method="minhash", threshold=0.8)
+        >>> duplicates.add(["a b c d e f", "a b c d e f", "other words"])
+        array([ True, False,  True])
+    """
+
+    def __init__(self, **options: Any) -> None:
+        self._options = chosen = Options(**options)
+        if chosen.unit is not Unit.DOCUMENT or chosen.keep is not Keep.FIRST:
+            raise InvalidArgument(
+                "in one pass whole documents are compared, and the first one is kept",
+                hint="crivello.dedup.run has other units, and keeps the longest",
+            )
+        if chosen.linkage is Linkage.COMPLETE or chosen.weights is Weights.TF_IDF:
+            raise InvalidArgument(
+                "complete linkage and tf-idf need the whole corpus", hint="take crivello.dedup.run"
+            )
+        self._seen: _core.ExactSet | None = None
+        self._near: Growing | None = None
+        match chosen.method:
+            case Method.EXACT:
+                self._seen = _core.ExactSet(chosen.memory)
+            case Method.MINHASH:
+                self._near = Growing(MinHashBands(chosen))
+            case Method.SIMHASH if chosen.bits != 128 and chosen.threshold is None:
+                self._near = Growing(SimHashBlocks(chosen))
+            case _:
+                raise InvalidArgument(
+                    f"the method {chosen.method} with these options needs the whole corpus",
+                    hint="take crivello.dedup.run, or the methods exact, minhash or simhash with 32 or 64 bits",
+                )
+        self._kept = 0
+
+    def add(self, texts: Iterable[Text | None]) -> NDArray[np.bool_]:
+        """Which of the next documents stay; ``None`` is an empty text."""
+        given = [comparable(text or "") for text in texts]
+        if not given:
+            return np.ones(0, np.bool_)
+        if self._seen is not None:
+            keys = [one.tobytes() for one in digest(given, ignore=self._options.ignore or ())]
+            stays = ~np.frombuffer(self._seen.add(keys), np.bool_)
+        else:
+            assert self._near is not None
+            stays = self._near.add(given)
+        self._kept += int(stays.sum())
+        return stays
+
+    def __len__(self) -> int:
+        """The number of documents that were kept."""
+        return self._kept

@@ -1,0 +1,95 @@
+"""A folder of files, each of which is a document: HTML by its text, everything else as it is."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, ClassVar
+
+from crivello._core import parse_html
+from crivello.archives.trees import Tree
+from crivello.dedup.source import BATCH_BYTES, Batch, Source, Text, Verdicts
+from crivello.errors import InvalidArgument, StorageError
+
+_FILES = 4096
+
+
+class Folder(Source):
+    """The files below a folder in the order of their paths, which are their ids; or one file."""
+
+    form: ClassVar[str] = "folder"
+    can_rewrite: ClassVar[bool] = False
+
+    @property
+    def size(self) -> int:
+        return sum(1 for _ in self._files())
+
+    def identity(self) -> list[Any]:
+        """The paths, sizes and times of change of all files."""
+        found = ((file, file.stat()) for file in self._files())
+        return [str(self.path.resolve()), [[str(file), one.st_size, one.st_mtime_ns] for file, one in found]]
+
+    def batches(self, at: Any = None) -> Iterator[Batch]:
+        number = int(at or 0)
+        ids: list[str] = []
+        texts: list[Text] = []
+        size = 0
+        for place, file in enumerate(self._files(), start=1):
+            if place <= number:
+                continue
+            ids.append(self._relative(file) if self.is_alone else str(file))
+            texts.append(self._text(file))
+            size += len(texts[-1])
+            number = place
+            if size >= BATCH_BYTES or len(ids) >= _FILES:
+                yield Batch(ids, texts, number, number)
+                ids, texts, size = [], [], 0
+        if ids:
+            yield Batch(ids, texts, number, number)
+
+    def copy(self, verdicts: Verdicts, out: IO[bytes], *, is_first: bool) -> None:
+        del verdicts, out, is_first
+        raise InvalidArgument(
+            f"the files of {self.name} are not written into one file",
+            hint="let --out be a folder, as in --out clean/, or end in .jsonl",
+        )
+
+    def copy_files(self, verdicts: Verdicts, target: Path) -> None:
+        """Copies the files that stay into another folder, under the same paths."""
+        from shutil import copy2
+
+        for file in self._files():
+            if verdicts.take(1)[0]:
+                copied = target / self._relative(file)
+                try:
+                    copied.parent.mkdir(parents=True, exist_ok=True)
+                    copy2(file, copied)
+                except OSError as error:
+                    raise StorageError.of(error, copied) from None
+
+    def _files(self) -> Iterator[Path]:
+        try:
+            yield from Tree(self.path, "").files()
+        except OSError as error:
+            raise StorageError.of(error, error.filename or self.path) from None
+
+    def _relative(self, file: Path) -> str:
+        return file.name if self.path.is_file() else file.relative_to(self.path).as_posix()
+
+    def _text(self, file: Path) -> Text:
+        try:
+            if file.stat().st_size > self.limit:
+                raise InvalidArgument(
+                    f"{file} is longer than {self.limit:,} bytes, which is the most for a document",
+                    hint="give more memory: a document may be as large as a quarter of --memory",
+                )
+            body = file.read_bytes()
+        except OSError as error:
+            raise StorageError.of(error, file) from None
+        if mimetypes.guess_type(file.name)[0] in ("text/html", "application/xhtml+xml"):
+            return parse_html(body, file.resolve().as_uri()).text
+        try:
+            return body.decode()
+        except UnicodeDecodeError:
+            return body

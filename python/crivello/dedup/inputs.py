@@ -1,0 +1,122 @@
+"""Which corpus an input is: by the format that is asked for, or by its content."""
+
+from __future__ import annotations
+
+import glob
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+
+from crivello._core import Layout
+from crivello.dedup.compressed import MARK, SKIPPABLE, head
+from crivello.dedup.options import chosen
+from crivello.dedup.source import Source
+from crivello.errors import InvalidArgument, StorageError
+
+STANDARD_INPUT = "-"
+_SPOOL_BYTES = 1 << 20
+
+
+class Format(StrEnum):
+    """What an input is."""
+
+    AUTO = "auto"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+    CSV = "csv"
+    LINES = "lines"
+    FILES = "files"
+    WARC = "warc"
+    COLLECTION = "collection"
+
+
+def open_inputs(
+    names: Sequence[str | Path], *, format: str, field: str, id: str, limit: int, spool: Path
+) -> list[Source]:
+    """The sources that names and patterns stand for; standard input is copied into the folder ``spool``."""
+    form = chosen(Format, format, "format")
+    paths = [found for name in names for found in _expanded(str(name), spool)]
+    sources = [_opened(path, name, form, field, id, limit) for path, name in paths]
+    for source in sources:
+        source.is_alone = len(sources) == 1
+    return sources
+
+
+def _expanded(name: str, spool: Path) -> list[tuple[Path, str]]:
+    if name == STANDARD_INPUT:
+        return [(_spooled(spool), "standard input")]
+    if Path(name).exists():
+        return [(Path(name), name)]
+    if found := sorted(glob.glob(name, recursive=True)):  # noqa: PTH207 - a pattern may be absolute
+        return [(Path(one), one) for one in found]
+    raise InvalidArgument(f"there is no file {name}", hint="check the name, or the pattern")
+
+
+def _spooled(spool: Path) -> Path:
+    copy = spool / "input"
+    try:
+        spool.mkdir(parents=True, exist_ok=True)
+        with copy.open("wb") as out:
+            while chunk := sys.stdin.buffer.read(_SPOOL_BYTES):
+                out.write(chunk)
+    except OSError as error:
+        raise StorageError.of(error, copy) from None
+    return copy
+
+
+def _opened(path: Path, name: str, format: Format, field: str, id: str, limit: int) -> Source:
+    match _recognised(path, name) if format is Format.AUTO else format:
+        case Format.COLLECTION:
+            from crivello.dedup.archive import Pages
+
+            return Pages(path, name, limit)
+        case Format.FILES:
+            from crivello.dedup.folder import Folder
+
+            return Folder(path, name, limit)
+        case Format.WARC:
+            from crivello.dedup.archive import Archive
+
+            return Archive(path, name, limit)
+        case Format.PARQUET:
+            from crivello.dedup.rows import Parquet
+
+            return Parquet(path, name, limit, field, id)
+        case Format.CSV:
+            from crivello.dedup.rows import Csv
+
+            return Csv(path, name, limit, field, id)
+        case Format.JSONL:
+            from crivello.dedup.lines import JsonLines
+
+            return JsonLines(path, name, limit, field, id)
+        case _:
+            from crivello.dedup.lines import TextLines
+
+            return TextLines(path, name, limit)
+
+
+def _recognised(path: Path, name: str) -> Format:
+    if path.is_dir():
+        return Format.COLLECTION if (path / Layout.MANIFEST).exists() else Format.FILES
+    try:
+        with path.open("rb") as file:
+            raw = file.read(4)
+    except OSError as error:
+        raise StorageError.of(error, path) from None
+    first = head(path).removeprefix(MARK)
+    # A Zstandard archive begins with its dictionary.
+    if first.startswith((b"WARC/", b"filedesc://")) or raw[1:4] == SKIPPABLE:
+        return Format.WARC
+    if first.startswith(b"PAR1"):
+        return Format.PARQUET
+    if first.lstrip().startswith(b"{"):
+        return Format.JSONL
+    if b"\0" in first:
+        raise InvalidArgument(
+            f"{name} is a binary file of no known format",
+            hint="JSON lines, Parquet, CSV, text, WARC, WET, a folder or a collection; --format says which",
+        )
+    endings = {ending for ending in path.suffixes if ending not in (".gz", ".zst")}
+    return Format.CSV if endings & {".csv", ".tsv"} else Format.LINES

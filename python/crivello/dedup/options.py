@@ -1,0 +1,258 @@
+"""What counts as a duplicate, and which of the duplicates stays: the options of a deduplication, with their defaults."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeVar
+
+import msgspec
+
+from crivello.errors import InvalidArgument
+
+
+class Method(StrEnum):
+    """What makes two documents duplicates."""
+
+    EXACT = "exact"
+    SIMHASH = "simhash"
+    FINGERPRINT = "fingerprint"
+    MINHASH = "minhash"
+    SUBSTRING = "substring"
+
+
+class Signals(StrEnum):
+    """The units of the n-grams that stand for a text."""
+
+    WORDS = "words"
+    CHARACTERS = "characters"
+
+
+class Weights(StrEnum):
+    """How much an n-gram counts in a SimHash."""
+
+    SET = "set"
+    FREQUENCY = "frequency"
+    TF_IDF = "tf-idf"
+
+
+class Measure(StrEnum):
+    """How the similarity of two sets of n-grams is measured."""
+
+    JACCARD = "jaccard"
+    CONTAINMENT = "containment"
+    OVERLAP = "overlap"
+
+
+class Linkage(StrEnum):
+    """Whether a document of a cluster is similar to the first one of it, or to all."""
+
+    LEADER = "leader"
+    COMPLETE = "complete"
+
+
+class Keep(StrEnum):
+    """Which document of a cluster stays."""
+
+    FIRST = "first"
+    LONGEST = "longest"
+
+
+class Unit(StrEnum):
+    """What is compared and removed."""
+
+    DOCUMENT = "document"
+    PARAGRAPH = "paragraph"
+    LINE = "line"
+
+
+IGNORED = ("markup", "case", "digits", "dates", "space")
+DEFAULT_MEMORY = 1 << 30
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+_NEAR = {Method.SIMHASH, Method.FINGERPRINT, Method.MINHASH}
+# The methods for which an option has a meaning.
+_MEANT: dict[str, set[Method]] = {
+    "threshold": _NEAR,
+    "measure": _NEAR,
+    "linkage": _NEAR,
+    "signals": _NEAR,
+    "ngram": {*_NEAR, Method.SUBSTRING},
+    "distance": {Method.SIMHASH},
+    "bits": {Method.SIMHASH},
+    "weights": {Method.SIMHASH},
+    "bins": {Method.MINHASH},
+    "recall": {Method.MINHASH},
+    "modulus": {Method.FINGERPRINT},
+    "window": {Method.FINGERPRINT},
+    "ignore": {Method.EXACT},
+    "sampled": {Method.EXACT},
+}
+_NGRAM = {Signals.WORDS: 3, Signals.CHARACTERS: 5}
+_SUBSTRING_WORDS = 50
+_THRESHOLD = 0.8
+_DISTANCE = 3
+_BITS = 64
+_BINS = 128
+_RECALL = 0.99
+_MODULUS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options of a deduplication; ``None`` is the default of the method, and what has no meaning for it is refused.
+
+    ``simhash`` takes texts for duplicates within ``distance`` bits, and with a ``threshold`` only those that are also as
+    similar as that. ``memory`` is in bytes; ``threads`` 0 is one per core.
+    """
+
+    method: Method | str = Method.MINHASH
+    threshold: float | None = None
+    measure: Measure | str | None = None
+    linkage: Linkage | str | None = None
+    signals: Signals | str | None = None
+    ngram: int | None = None
+    distance: int | None = None
+    bits: int | None = None
+    weights: Weights | str | None = None
+    bins: int | None = None
+    recall: float | None = None
+    modulus: int | None = None
+    window: int | None = None
+    ignore: Sequence[str] | None = None
+    sampled: bool | None = None
+    keep: Keep | str = Keep.FIRST
+    unit: Unit | str = Unit.DOCUMENT
+    memory: int = DEFAULT_MEMORY
+    threads: int = 0
+
+    def __post_init__(self) -> None:
+        kinds: dict[str, type[StrEnum]] = {
+            "method": Method,
+            "measure": Measure,
+            "linkage": Linkage,
+            "signals": Signals,
+            "weights": Weights,
+            "keep": Keep,
+            "unit": Unit,
+        }
+        for name, kind in kinds.items():
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, chosen(kind, value, name))
+        for name, methods in _MEANT.items():
+            if getattr(self, name) not in (None, False, ()) and self.method not in methods:
+                raise InvalidArgument(
+                    f"{name} has no meaning for the method {self.method}",
+                    hint=f"leave it out, or take {' or '.join(sorted(methods))}",
+                )
+        self._check_numbers()
+        if self.modulus is not None and self.window is not None:
+            raise InvalidArgument("fingerprints are kept by modulus or by window, and not by both")
+        if wrong := set(self.ignore or ()) - set(IGNORED):
+            raise InvalidArgument(
+                f"{sorted(wrong)[0]!r} is not among what can be ignored", hint=f"{', '.join(IGNORED)}"
+            )
+        if self.method is Method.SUBSTRING and self.unit is not Unit.DOCUMENT:
+            raise InvalidArgument(
+                "the method substring looks inside documents, and takes no other unit", hint="leave unit out"
+            )
+
+    def _check_numbers(self) -> None:
+        limits: dict[str, tuple[float, float]] = {
+            "threshold": (0, 1),
+            "ngram": (1, 10_000 if self.method is Method.SUBSTRING else 64),
+            "distance": (0, 64),
+            "bins": (1, 1024),
+            "recall": (0, 1),
+            "modulus": (1, 1 << 32),
+            "window": (1, 1 << 20),
+            "memory": (16 << 20, 1 << 50),
+            "threads": (0, 1024),
+        }
+        for name, (least, most) in limits.items():
+            value = getattr(self, name)
+            if value is not None and not least <= value <= most:
+                raise InvalidArgument(f"{name} must be from {least:,} to {most:,}, and not {value:,}")
+        if self.bits not in (None, 32, 64, 128):
+            raise InvalidArgument(f"a SimHash has 32, 64 or 128 bits, and not {self.bits}")
+
+    @property
+    def shingle(self) -> tuple[str, int]:
+        """The unit and the size of the n-grams, in the words of the core."""
+        signals = self.signals or Signals.WORDS
+        default = _SUBSTRING_WORDS if self.method is Method.SUBSTRING else _NGRAM[Signals(signals)]
+        return ("word" if signals == Signals.WORDS else "character"), self.ngram or default
+
+    @property
+    def least(self) -> float:
+        """The least similarity of duplicates."""
+        return _THRESHOLD if self.threshold is None else self.threshold
+
+    @property
+    def most_bits(self) -> int:
+        """The most bits in which the SimHashes of duplicates differ."""
+        return _DISTANCE if self.distance is None else self.distance
+
+    @property
+    def hash_bits(self) -> int:
+        """The bits of a SimHash."""
+        return self.bits or _BITS
+
+    @property
+    def sketch_bins(self) -> int:
+        """The numbers of a MinHash sketch."""
+        return self.bins or _BINS
+
+    @property
+    def found_share(self) -> float:
+        """The probability with which a pair at the threshold is compared."""
+        return _RECALL if self.recall is None else self.recall
+
+    @property
+    def rows_of_band(self) -> int:
+        """The most numbers of a band r for which 1 − (1 − tʳ)ᵇ, with b bands, reaches that probability."""
+
+        def found(rows: int) -> float:
+            return 1 - (1 - self.least**rows) ** (self.sketch_bins // rows)
+
+        return next((rows for rows in range(self.sketch_bins, 1, -1) if found(rows) >= self.found_share), 1)
+
+    @property
+    def cores(self) -> int:
+        """The number of threads."""
+        return self.threads or os.cpu_count() or 1
+
+    def native(self) -> bytes:
+        """The options of the engine, in MessagePack."""
+        unit, size = self.shingle
+        chosen: dict[str, Any] = {
+            "method": str(self.method),
+            "unit": unit,
+            "size": size,
+            "threshold": self.least,
+            "measure": str(self.measure or Measure.JACCARD),
+            "linkage": str(self.linkage or Linkage.LEADER),
+            "bins": self.sketch_bins,
+            "recall": self.found_share,
+            "bits": self.hash_bits,
+            "distance": self.most_bits,
+            "weights": str(self.weights or Weights.FREQUENCY),
+            "verify": self.method is Method.SIMHASH and self.threshold is not None,
+            "modulus": self.modulus or (1 if self.window else _MODULUS),
+            "window": self.window or 1,
+            "normal": {name: name in (self.ignore or ()) for name in IGNORED},
+            "sampled": bool(self.sampled),
+        }
+        return msgspec.msgpack.encode(chosen)
+
+
+def chosen(kind: type[_Choice], value: str, name: str) -> _Choice:
+    """The member of an enumeration that a word names."""
+    try:
+        return kind(value)
+    except ValueError:
+        raise InvalidArgument(
+            f"{name}: {value!r} is not among the choices", hint=f"take one of {', '.join(kind)}"
+        ) from None

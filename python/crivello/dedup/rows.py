@@ -1,0 +1,214 @@
+"""Corpora of rows: CSV, read by Python's own module, and Parquet, read and written by DuckDB."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, ClassVar, cast
+
+import duckdb
+
+from crivello.dedup.compressed import MARK, head, reading
+from crivello.dedup.source import BATCH_BYTES, Batch, Source, Text, Verdicts, readable
+from crivello.errors import InvalidArgument, StorageError
+
+_ROWS = 256
+_DELIMITERS = ",\t;|"
+
+
+class Csv(Source):
+    """A table of separated values: its first row names the columns, and the separator is the most frequent one there.
+
+    Bytes that are not UTF-8 are copied as they are.
+    """
+
+    form: ClassVar[str] = "csv"
+    is_text: ClassVar[bool] = True
+
+    def __init__(self, path: Path, name: str, limit: int, field: str, id: str) -> None:
+        super().__init__(path, name, limit)
+        first = head(path).removeprefix(MARK).split(b"\n", 1)[0].decode(errors="replace")
+        self._delimiter = max(_DELIMITERS, key=first.count)
+        columns = next(csv.reader([first], delimiter=self._delimiter), [])
+        if field not in columns and columns:
+            raise InvalidArgument(
+                f"{name} has no column {field!r}, only {', '.join(columns)}",
+                hint="--field names the column with the text",
+            )
+        self._columns = columns
+        self._text = columns.index(field) if columns else 0
+        self._name = next((columns.index(one) for one in (id, "url") if one in columns), None)
+
+    def batches(self, at: Any = None) -> Iterator[Batch]:
+        number = int(at or 0)
+        ids: list[str] = []
+        texts: list[Text] = []
+        size = done = 0
+        for row, done in self._rows(number):
+            number += 1
+            self._check(row, number)
+            ids.append(row[self._name] if self._name is not None and row[self._name] else self.place(number))
+            texts.append(_text(row[self._text]))
+            size += len(row[self._text])
+            if size >= BATCH_BYTES or len(ids) >= 64 * _ROWS:
+                yield Batch(ids, texts, number, done)
+                ids, texts, size = [], [], 0
+        if ids:
+            yield Batch(ids, texts, number, done)
+
+    def copy(self, verdicts: Verdicts, out: IO[bytes], *, is_first: bool) -> None:
+        written = io.TextIOWrapper(
+            cast("Any", out), "utf-8", "surrogateescape", newline="", write_through=True
+        )
+        table = csv.writer(written, delimiter=self._delimiter, lineterminator="\n")
+        if is_first and self._columns:
+            table.writerow(self._columns)
+        rows = (row for row, _ in self._rows(0))
+        while some := list(islice(rows, _ROWS)):
+            texts = [_text(row[self._text]) for row in some]
+            for row, text, left in zip(some, texts, verdicts.left(texts), strict=True):
+                if left is not None:
+                    if left is not text:
+                        row[self._text] = readable(left)
+                    table.writerow(row)
+        written.flush()
+        written.detach()
+
+    def _rows(self, start: int) -> Iterator[tuple[list[str], int]]:
+        """The rows after the first ``start``, and the bytes of the file read."""
+        csv.field_size_limit(min(self.limit, sys.maxsize))
+        with reading(self.path) as file:
+            lines = io.TextIOWrapper(cast("Any", file.content), "utf-8-sig", "surrogateescape", newline="")
+            table = csv.reader(lines, delimiter=self._delimiter)
+            number = -1
+            try:
+                for number, row in enumerate((row for row in table if row), start=0):
+                    if number > start:
+                        yield row, file.done
+            except csv.Error as error:
+                if "field larger" in str(error):
+                    raise self.too_long(number + 1, "row") from None
+                raise InvalidArgument(f"{self.name}, row {number + 1}: {error}") from None
+
+    def _check(self, row: list[str], number: int) -> None:
+        if len(row) <= max(self._text, self._name or 0):
+            raise InvalidArgument(
+                f"{self.name}, row {number} has {len(row)} columns, and the first row has {len(self._columns)}"
+            )
+
+
+class Parquet(Source):
+    """A Parquet file. A copy has the same columns; DuckDB filters the rows by a string of bits, one for each row."""
+
+    form: ClassVar[str] = "parquet"
+
+    def __init__(self, path: Path, name: str, limit: int, field: str, id: str) -> None:
+        super().__init__(path, name, limit)
+        with _database(path, name) as database:
+            found = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(path)]).fetchall()
+            counted = database.execute("SELECT count(*) FROM read_parquet(?)", [str(path)]).fetchone()
+        columns = [column[0] for column in found]
+        if field not in columns:
+            raise InvalidArgument(
+                f"{name} has no column {field!r}, only {', '.join(columns)}",
+                hint="--field names the column with the text",
+            )
+        self.size_in_rows = counted[0] if counted else 0
+        self._text = _quoted(field)
+        self._name = next((_quoted(one) for one in (id, "url") if one in columns), "NULL")
+
+    @property
+    def size(self) -> int:
+        return int(self.size_in_rows)
+
+    def batches(self, at: Any = None) -> Iterator[Batch]:
+        number = int(at or 0)
+        query = (
+            f"SELECT CAST({self._name} AS VARCHAR), CAST({self._text} AS VARCHAR) "
+            f"FROM read_parquet(?, file_row_number = true) WHERE file_row_number >= {number}"
+        )
+        with _database(self.path, self.name) as database:
+            rows = database.execute(query, [str(self.path)])
+            ids: list[str] = []
+            texts: list[Text] = []
+            size = 0
+            while some := rows.fetchmany(_ROWS):
+                for name, text in some:
+                    number += 1
+                    ids.append(name or self.place(number))
+                    texts.append(text or "")
+                    size += len(texts[-1])
+                if size >= BATCH_BYTES or len(ids) >= 64 * _ROWS:
+                    yield Batch(ids, texts, number, number)
+                    ids, texts, size = [], [], 0
+            if ids:
+                yield Batch(ids, texts, number, number)
+
+    def copy(self, verdicts: Verdicts, out: IO[bytes], *, is_first: bool) -> None:
+        if not is_first:
+            raise InvalidArgument(
+                "several Parquet files are not written into one", hint="let --out be a folder: --out clean/"
+            )
+        with tempfile.TemporaryDirectory(prefix="crivello-dedup-") as folder:
+            target = Path(folder, "clean.parquet")
+            with _database(self.path, self.name) as database:
+                database.execute("SET preserve_insertion_order = true")
+                self._select(database, verdicts, target)
+            with target.open("rb") as made:
+                shutil.copyfileobj(made, out, 1 << 20)
+
+    def _select(self, database: duckdb.DuckDBPyConnection, verdicts: Verdicts, target: Path) -> None:
+        file = "read_parquet(?, file_row_number = true)"
+        written = "TO ? (FORMAT parquet, COMPRESSION zstd)"
+        rows = self.size_in_rows
+        if verdicts.is_whole:
+            stays = "".join("1" if stays else "0" for stays in verdicts.take(rows).tolist()) or "0"
+            kept = f"SELECT * EXCLUDE file_row_number FROM {file} WHERE get_bit(?::BIT, file_row_number::INT) = 1"
+            database.execute(f"COPY ({kept}) {written}", [str(self.path), stays, str(target)])
+            return
+        database.execute("CREATE TABLE cleaned (row_number BIGINT, text VARCHAR)")
+        number = 0
+        for batch in self.batches():
+            left = verdicts.left(batch.texts)
+            some = [(number + at, readable(text)) for at, text in enumerate(left) if text is not None]
+            number += len(left)
+            if some:
+                database.executemany("INSERT INTO cleaned VALUES (?, ?)", some)
+        kept = (
+            f"SELECT p.* EXCLUDE file_row_number REPLACE (c.text AS {self._text}) FROM {file} p "
+            "JOIN cleaned c ON c.row_number = p.file_row_number ORDER BY p.file_row_number"
+        )
+        database.execute(f"COPY ({kept}) {written}", [str(self.path), str(target)])
+
+
+@contextmanager
+def _database(path: Path, name: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    try:
+        with duckdb.connect() as database:
+            yield database
+    except duckdb.IOException as error:
+        raise StorageError(f"{name}: {str(error).splitlines()[0]}", path) from None
+    except duckdb.Error as error:
+        raise InvalidArgument(
+            f"{name} is not a Parquet file that can be read: {str(error).splitlines()[0]}"
+        ) from None
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(cell: str) -> Text:
+    """A cell; as bytes if it is not UTF-8."""
+    try:
+        cell.encode()
+    except UnicodeEncodeError:
+        return cell.encode(errors="surrogateescape")
+    return cell

@@ -1,0 +1,261 @@
+"""From inputs to outputs: the documents go to the native engine, which finds the duplicates; the rest is reading and writing.
+
+Memory is that of the engine, a batch, and 5 bytes for each document while the outputs are written. What has been read is
+committed every few seconds in a folder of work, so that the same command goes on after a crash.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from crivello import _core
+from crivello.dedup.clusters import Clusters
+from crivello.dedup.examples import examples_of
+from crivello.dedup.inputs import STANDARD_INPUT, open_inputs
+from crivello.dedup.ledger import Ledger
+from crivello.dedup.options import Keep, Options, Unit
+from crivello.dedup.outputs import STANDARD_OUTPUT, Copy, write_clusters, write_pairs
+from crivello.dedup.report import Report
+from crivello.dedup.source import Batch, Source, Text, comparable
+from crivello.dedup.units import InUnits, Whole, split
+from crivello.errors import InvalidArgument, StorageError
+
+Progress = Callable[[str, int, int], object]
+CHECKPOINT = 10.0
+
+
+def run(
+    inputs: str | Path | Sequence[str | Path],
+    *,
+    out: str | Path = "",
+    pairs: str | Path = "",
+    clusters: str | Path = "",
+    report: str | Path = "",
+    against: Sequence[str | Path] = (),
+    field: str = "text",
+    id: str = "id",
+    format: str = "auto",
+    work: str | Path = "",
+    checkpoint: float = CHECKPOINT,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Report:
+    """Finds the duplicates of corpora, and writes what is asked for; ``options`` are the fields of ``Options``.
+
+    ``out`` is the corpus without duplicates, ``pairs`` and ``clusters`` are JSON lines, ``report`` is a Markdown or HTML file,
+    or a folder. Documents that are in the corpora ``against`` are removed, too. State is kept in the folder ``work`` (default:
+    beside the outputs), and the same call goes on there after a crash; it is removed at the end.
+
+        >>> run("pages.jsonl", method="minhash", threshold=0.8, out="clean.jsonl")
+        <Report: 5,000 documents, 4,312 kept, 688 dropped in 431 clusters, 1.2 s>
+    """
+    names = [inputs] if isinstance(inputs, str | Path) else list(inputs)
+    if not names:
+        raise InvalidArgument("there is no input", hint="name files, folders or - for standard input")
+    chosen = Options(**options)
+    targets = {name: str(path) for name, path in (("out", out), ("pairs", pairs), ("clusters", clusters))}
+    if list(targets.values()).count(STANDARD_OUTPUT) > 1:
+        raise InvalidArgument("only one of out, pairs and clusters goes to standard output")
+    with tempfile.TemporaryDirectory(prefix="crivello-dedup-") as spool:
+
+        def opened(some: Sequence[str | Path]) -> list[Source]:
+            return open_inputs(
+                some, format=format, field=field, id=id, limit=chosen.memory // 4, spool=Path(spool)
+            )
+
+        references, sources = opened(list(against)), opened(names)
+        copy = Copy(targets["out"], sources, rewrites=chosen.unit is not Unit.DOCUMENT) if out else None
+        identity = [source.identity() for source in [*references, *sources]]
+        told = [chosen.native(), str(chosen.unit), field, id, format, len(references), identity]
+        beside = next((path for path in targets.values() if path not in ("", STANDARD_OUTPUT)), "")
+        is_resumable = STANDARD_INPUT not in map(str, [*names, *against])
+        with _folder(str(work), beside if is_resumable else "", told, Path(spool)) as folder:
+            return _Run(chosen, references, sources, folder, checkpoint, progress).finish(
+                copy, targets["pairs"], targets["clusters"], str(report)
+            )
+
+
+@contextmanager
+def _folder(work: str, beside: str, told: list[Any], temporary: Path) -> Iterator[Path]:
+    """The folder of the state of this very command; it stays for the next attempt if the cause is not the input."""
+    digest = blake2b(msgspec.msgpack.encode(told), digest_size=8).hexdigest()
+    if work:
+        folder = Path(work) / f"dedup-{digest}"
+    elif beside:
+        target = Path(beside.rstrip("/"))
+        folder = target.with_name(f"{target.name}.dedup-{digest}")
+    else:
+        folder = temporary / digest
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError.of(error, folder) from None
+    try:
+        yield folder
+    except InvalidArgument:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+class _State(msgspec.Struct, array_like=True):
+    """Where the input stands at a commit."""
+
+    source: int = 0
+    position: Any = None
+    documents: int = 0
+    references: int = 0
+    ledger: list[int] | None = None
+
+
+class _Run:
+    """One run, or the rest of one."""
+
+    def __init__(
+        self,
+        options: Options,
+        references: list[Source],
+        sources: list[Source],
+        folder: Path,
+        checkpoint: float,
+        progress: Progress | None,
+    ) -> None:
+        self._options, self._references, self._sources = options, references, sources
+        self._unit = Unit(options.unit)
+        self._checkpoint = checkpoint
+        self._progress: Progress = progress or (lambda *_: None)
+        self._started = time.monotonic()
+        (folder / "engine").mkdir(exist_ok=True)
+        self._engine = _core.Discovery(folder / "engine", options.native(), options.memory, options.threads)
+        at = self._engine.position
+        self._state = msgspec.msgpack.decode(at, type=_State) if at else _State()
+        self._ledger = Ledger(folder, self._state.ledger)
+
+    def finish(self, copy: Copy | None, pairs: str, clusters: str, report: str) -> Report:
+        """Reads what is left to read, finds the duplicates, and writes the outputs."""
+        try:
+            self._read()
+            self._find()
+            return self._write(copy, pairs, clusters, report)
+        finally:
+            self._ledger.close()
+
+    def _read(self) -> None:
+        every = [*self._references, *self._sources]
+        sizes = [source.size for source in every]
+        while self._state.source < len(every):
+            number = self._state.source
+            before, total = sum(sizes[:number]), sum(sizes)
+            last = time.monotonic()
+            for batch in every[number].batches(self._state.position):
+                self._add(batch, number < len(self._references))
+                self._state.position = batch.position
+                self._progress("reading", before + min(batch.done, sizes[number]), total)
+                if time.monotonic() - last >= self._checkpoint:
+                    self._commit()
+                    last = time.monotonic()
+            self._state.source, self._state.position = number + 1, None
+        self._commit()
+
+    def _add(self, batch: Batch, is_reference: bool) -> None:
+        ids, texts, units = batch.ids, batch.texts, []
+        self._state.documents += 0 if is_reference else len(ids)
+        if self._unit is not Unit.DOCUMENT:
+            parts = [[unit.strip() for unit in split(text, self._unit)] for text in texts]
+            ids = [
+                f"{name}#{place}"
+                for name, found in zip(ids, parts, strict=True)
+                for place in range(1, len(found) + 1)
+            ]
+            texts = [unit for found in parts for unit in found]
+            units = [] if is_reference else [len(found) for found in parts]
+        self._state.references += len(ids) if is_reference else 0
+        self._engine.add([comparable(text) for text in texts], is_reference)
+        self._ledger.add(ids, map(len, texts), units)
+
+    def _commit(self) -> None:
+        self._state.ledger = self._ledger.checkpoint()
+        self._engine.commit(msgspec.msgpack.encode(self._state))
+
+    def _find(self) -> None:
+        native, ended = _core.Progress(), threading.Event()
+
+        def show() -> None:
+            while not ended.wait(0.2):
+                self._progress("comparing", *native.done)
+
+        thread = threading.Thread(target=show, name="progress", daemon=True)
+        thread.start()
+        try:
+            self._engine.find(native)
+        finally:
+            ended.set()
+            thread.join()
+
+    def _write(self, copy: Copy | None, pairs: str, clusters: str, report: str) -> Report:
+        leaders, lengths = np.asarray(self._engine.leaders()), self._ledger.lengths()
+        references = self._state.references
+        found = Clusters.kept_by(Keep(self._options.keep), leaders, lengths, references)
+        made = self._report(found, lengths[references:])
+        made.pairs, made.similarities = write_pairs(pairs, self._engine, self._ledger)
+        if clusters:
+            write_clusters(clusters, found, self._ledger)
+        if copy is not None:
+            total = len(self._sources)
+            stays = found.stays
+            verdicts = Whole(stays) if self._unit is Unit.DOCUMENT else InUnits(stays, self._unit)
+            copy.write(verdicts, lambda done: self._progress("writing", done, total))
+        if report:
+            from crivello.dedup.pages import write_report
+
+            made.examples = examples_of(self._engine, self._ledger, self._texts)
+            made.seconds = time.monotonic() - self._started
+            write_report(made, report)
+        made.seconds = time.monotonic() - self._started
+        return made
+
+    def _report(self, found: Clusters, lengths: Any) -> Report:
+        stays, sizes = found.stays, found.sizes()
+        made = Report(str(self._options.method), str(self._unit), documents=self._state.documents)
+        made.clusters, made.largest = len(sizes), int(sizes[0]) if len(sizes) else 1 if len(stays) else 0
+        counted = np.unique(sizes, return_counts=True)
+        made.sizes = dict(zip(*(column.tolist() for column in counted), strict=True))
+        made.against = int((found.leaders[found.references :] < found.references).sum())
+        made.characters, made.characters_kept = int(lengths.sum()), int(lengths[stays].sum())
+        if self._unit is Unit.DOCUMENT:
+            made.kept = int(stays.sum())
+            return made
+        made.units, made.units_kept = len(stays), int(stays.sum())
+        units = self._ledger.units().astype(np.int64)
+        ends = np.cumsum(units)
+        kept_before = np.concatenate(([0], np.cumsum(stays)))
+        has_kept = kept_before[ends] > kept_before[ends - units]
+        made.kept = int((has_kept | (units == 0)).sum())
+        return made
+
+    def _texts(self, numbers: set[int]) -> dict[int, Text]:
+        """The texts with these numbers, from another pass over the corpora."""
+        found: dict[int, Text] = {}
+        number = 0
+        for source in [*self._references, *self._sources]:
+            for batch in source.batches():
+                texts: Sequence[Text] = batch.texts
+                if self._unit is not Unit.DOCUMENT:
+                    texts = [unit.strip() for text in texts for unit in split(text, self._unit)]
+                for wanted in numbers & set(range(number, number + len(texts))):
+                    found[wanted] = texts[wanted - number]
+                number += len(texts)
+                if len(found) == len(numbers):
+                    return found
+        return found

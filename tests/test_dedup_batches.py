@@ -1,0 +1,143 @@
+"""Fingerprints, duplicates in one pass, and tables of other tools in and out."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crivello import dedup
+from crivello.errors import InvalidArgument
+from tests.corpora import jaccard, leaders, made, shingles
+
+
+def in_batches(duplicates: dedup.Deduplicator, texts: list[str], sizes: int) -> list[bool]:
+    parts = [duplicates.add(texts[start : start + sizes]) for start in range(0, len(texts), sizes)]
+    return [bool(stays) for part in parts for stays in part]
+
+
+@pytest.mark.parametrize("sizes", [1, 7, 1000])
+def test_one_pass_keeps_what_is_not_similar_to_what_was_kept(sizes: int) -> None:
+    texts = made(600, seed=sizes)
+    duplicates = dedup.Deduplicator(threshold=0.7, recall=0.9999)
+    found = in_batches(duplicates, texts, sizes)
+    assert found == [leader == number for number, leader in enumerate(leaders(texts, 0.7))]
+    assert len(duplicates) == sum(found) < 550
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 9), st.integers(1, 40), st.integers(0, 10**6))
+def test_one_pass_of_simhashes_is_the_definition(distance: int, sizes: int, seed: int) -> None:
+    texts = made(80, seed=seed, copies=0.6)
+    kept: list[int] = []
+    wanted = []
+    for value in dedup.simhash(texts).tolist():
+        wanted.append(all((value ^ one).bit_count() > distance for one in kept))
+        kept += [value] if wanted[-1] else []
+    assert in_batches(dedup.Deduplicator(method="simhash", distance=distance), texts, sizes) == wanted
+
+
+def test_one_pass_of_equal_texts() -> None:
+    duplicates = dedup.Deduplicator(method="exact", ignore=["case", "space"])
+    assert duplicates.add(["a b", "A  b", "c", b"\xff", b"\xfe", None]).tolist() == [1, 0, 1, 1, 1, 1]
+    assert duplicates.add(["C", b"\xff", "", "\ud800"]).tolist() == [0, 0, 0, 1]
+    assert duplicates.add([]).tolist() == [] and len(duplicates) == 6
+    many = dedup.Deduplicator()
+    assert many.add(["the same few words again"] * 20_000).sum() == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "fingerprint"},
+        {"method": "simhash", "bits": 128},
+        {"method": "simhash", "weights": "tf-idf"},
+        {"linkage": "complete"},
+        {"keep": "longest"},
+        {"unit": "line"},
+    ],
+)
+def test_what_needs_the_whole_corpus_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        dedup.Deduplicator(**options)
+    assert "crivello.dedup.run" in (caught.value.hint or "")
+
+
+def test_fingerprints_are_arrays() -> None:
+    texts = made(60, seed=3)
+    pairs = [*pairwise(texts), (texts[0], f"{texts[0]} more words here")]
+    measured = dedup.similarity(pairs)
+    assert measured.tolist() == pytest.approx([jaccard(one, other) for one, other in pairs])
+    contained = dedup.similarity(pairs, measure="containment")
+    assert contained[-1] == 1.0 > measured[-1]
+    sketches = dedup.minhash(texts, bins=256)
+    assert sketches.shape == (60, 256)
+    near = dedup.minhash([texts[0], f"{texts[0]} more words here"], bins=1024)
+    assert (near[0] == near[1]).mean() == pytest.approx(measured[-1], abs=0.06)
+    every = dedup.fingerprints(texts)
+    assert [len(one) for one in every] == [len(shingles(text)) for text in texts]
+    some = dedup.fingerprints(texts, modulus=4)
+    assert all(
+        set(few.tolist()) == {one for one in all_.tolist() if one % 4 == 0}
+        for few, all_ in zip(some, every, strict=True)
+    )
+    assert dedup.simhash(texts).dtype == np.uint64 and dedup.simhash(texts, bits=128).shape == (60, 2)
+    assert dedup.simhash(texts, bits=32).max() < 2**32
+    shuffled = random.Random(1).sample(texts, 60)
+    weighted = dict(zip(texts, dedup.simhash(texts, weights="tf-idf").tolist(), strict=True))
+    assert [weighted[text] for text in shuffled] == dedup.simhash(shuffled, weights="tf-idf").tolist()
+    one, other, third = dedup.digest(["Page 1", "page 2", "book 1"], ignore=["case", "digits"])
+    assert one == other != third
+    assert (
+        dedup.fingerprints([]) == [] and len(dedup.simhash([])) == 0 and dedup.minhash([]).shape == (0, 128)
+    )
+    with pytest.raises(InvalidArgument, match="one text was given"):
+        dedup.simhash("a text")
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
+    return made(300, seed=11)
+
+
+@pytest.fixture(scope="module")
+def wanted(texts: list[str]) -> list[str]:
+    return [text for number, text in enumerate(texts) if leaders(texts[: number + 1], 0.8)[-1] == number]
+
+
+def test_record_batches_go_in_and_out(texts: list[str], wanted: list[str]) -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"n": range(len(texts)), "body": texts})
+    clean = pa.Table.from_batches(dedup.arrow(table, "body"), table.schema)
+    assert clean["body"].to_pylist() == wanted and clean.schema == table.schema
+    # As Spark's mapInArrow calls it: an iterator of batches in, an iterator of batches out.
+    batches = dedup.arrow(iter(table.to_batches(max_chunksize=17)), column="body")
+    assert pa.Table.from_batches(batches).equals(clean)
+    assert list(dedup.arrow(iter([]))) == []
+    alone = pa.record_batch({"text": ["a", None, "a", ""]})
+    assert [batch.to_pydict() for batch in dedup.arrow(alone, method="exact")] == [{"text": ["a", None]}]
+    with pytest.raises(InvalidArgument, match="there is no column 'text', only n, body"):
+        list(dedup.arrow(table))
+    with pytest.raises(InvalidArgument, match="int is no table"):
+        dedup.arrow(3)
+
+
+def test_tables_of_other_tools_go_in_and_out(texts: list[str], wanted: list[str]) -> None:
+    pa = pytest.importorskip("pyarrow")
+    polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    import duckdb
+
+    frame = polars.DataFrame({"text": texts, "tags": [["x"]] * len(texts)})
+    clean = polars.DataFrame(pa.Table.from_batches(dedup.arrow(frame)))
+    assert clean["text"].to_list() == wanted and clean["tags"].to_list() == [["x"]] * len(wanted)
+    table = pandas.DataFrame({"text": texts})
+    assert pa.Table.from_batches(dedup.arrow(table)).to_pandas()["text"].tolist() == wanted
+    found = duckdb.sql("SELECT unnest($texts) AS text", params={"texts": texts})
+    with duckdb.connect() as database:
+        database.register("cleaned", pa.Table.from_batches(dedup.arrow(found)))
+        assert database.sql("SELECT text FROM cleaned").fetchall() == [(text,) for text in wanted]
