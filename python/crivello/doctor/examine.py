@@ -116,7 +116,8 @@ class _Examination:
 
     def _logs(self) -> Iterator[Finding]:
         """Every record of the logs, by its checksum."""
-        for name in (Layout.ROWS, Layout.LINKS, Layout.ANCHORS, Layout.URLS, Layout.HOSTS):
+        hosts = [name for name in self._files if name.startswith(Layout.HOSTS) and name.endswith(".log")]
+        for name in (Layout.ROWS, Layout.LINKS, Layout.ANCHORS, Layout.URLS, *hosts):
             length, path = self._files.get(name, 0), self._collection.folder / name
             if not path.is_file() or path.stat().st_size < length:
                 continue  # told by its length

@@ -30,8 +30,8 @@ pub const PINGS_LOCK: &str = "pings.lock";
 pub const URLS: &str = "frontier/urls.log";
 /// The queue of the revisits of a run, which is not committed.
 pub const REVISITS: &str = "frontier/revisits.log";
-/// Per-host state.
-pub const HOSTS: &str = "frontier/hosts.log";
+/// The prefix of the logs of per-host state.
+pub const HOSTS: &str = "frontier/hosts";
 /// The scratch file of the host queues, which has this name only for an instant.
 pub const HOST_QUEUES: &str = "frontier/hosts.scratch";
 /// The prefix of a sieve's numbered files.
@@ -84,6 +84,20 @@ pub fn firsts(number: u64) -> String {
 /// A run of the map from hosts to their newest records.
 pub fn host_records(number: u64) -> String {
     format!("frontier/hosts-{number:06}{RUN}")
+}
+
+/// The log of per-host state whose first record has a position.
+pub fn hosts(base: u64) -> String {
+    if base == 0 { format!("{HOSTS}.log") } else { format!("{HOSTS}-{base}.log") }
+}
+
+/// The position of the first record of a log of per-host state; `None` if it is another file's name.
+pub fn hosts_base(name: &str) -> Option<u64> {
+    let base = match name.strip_prefix(HOSTS)?.strip_suffix(".log")? {
+        "" => 0,
+        rest => rest.strip_prefix('-')?.parse().ok()?,
+    };
+    (hosts(base) == name).then_some(base)
 }
 
 /// A run of the map of fingerprints.

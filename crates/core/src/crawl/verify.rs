@@ -11,7 +11,7 @@ use super::fetching::hosts::{self, HostMemory};
 use super::parsing::origin;
 use super::writing::firsts::{Firsts, digest_of};
 use super::writing::near::{self, NearMap};
-use crate::collection::layout::{self, HOSTS, ROWS};
+use crate::collection::layout::{self, ROWS, hosts_base};
 use crate::collection::{Manifest, Row, Since, TableState};
 use crate::disk::log::{LogAccess, LogStream};
 use crate::sorted::{Options, SortedReader, State};
@@ -28,7 +28,8 @@ pub fn verify(folder: &Path, pulse: &Pulse) -> Result<()> {
     let committed = |name: &str| manifest.files.get(name).copied().unwrap_or(0);
     verify_firsts(folder, committed(ROWS), &state, pulse)?;
     verify_near(folder, committed(ROWS), &state, pulse)?;
-    verify_hosts(folder, committed(HOSTS), &state.host_records, pulse)
+    let logs = manifest.files.iter().filter_map(|(name, length)| Some((hosts_base(name)?, *length)));
+    verify_hosts(folder, logs.max().unwrap_or_default(), &state.host_records, pulse)
 }
 
 fn verify_firsts(folder: &Path, committed: u64, state: &TableState, pulse: &Pulse) -> Result<()> {
@@ -68,10 +69,11 @@ fn verify_near(folder: &Path, committed: u64, state: &TableState, pulse: &Pulse)
     })
 }
 
-fn verify_hosts(folder: &Path, committed: u64, state: &State, pulse: &Pulse) -> Result<()> {
+/// The log has its first record at position `base`.
+fn verify_hosts(folder: &Path, (base, committed): (u64, u64), state: &State, pulse: &Pulse) -> Result<()> {
     let map = Map::open(folder, HostMemory::options(MEMORY), state, pulse)?;
-    let path = folder.join(HOSTS);
-    if state.applied > committed {
+    let path = folder.join(layout::hosts(base));
+    if state.applied > base + committed {
         return Err(map.damaged("it has more than was committed"));
     }
     if committed == 0 {
@@ -79,20 +81,21 @@ fn verify_hosts(folder: &Path, committed: u64, state: &State, pulse: &Pulse) -> 
     }
     let mut log = LogAccess::open(&path)?;
     map.each(pulse, |key, value| {
-        let record = log.get(map.offset(value)?)?;
+        let offset = map.offset(value)?.checked_sub(base);
+        let record = log.get(offset.ok_or_else(|| map.damaged("an entry is of a log that is gone"))?)?;
         if key == record.key.0.to_be_bytes() {
             Ok(())
         } else {
             Err(map.damaged("an entry is not of the record that it names"))
         }
     })?;
-    let mut stream = LogStream::open(&path, hosts::FORMAT, 0, state.applied)?;
+    let mut stream = LogStream::open(&path, hosts::FORMAT, 0, state.applied.saturating_sub(base))?;
     while let Some(sealed) = stream.advance()? {
         pulse.beat()?;
         let record = sealed.open(&path)?;
         let newest = map.reader.get(&record.key.0.to_be_bytes())?;
         let newest = newest.map(|value| map.offset(&value)).transpose()?;
-        if newest.is_none_or(|newest| newest < record.offset) {
+        if newest.is_none_or(|newest| newest < base + record.offset) {
             return Err(map.damaged("the newest record of a host is not found"));
         }
     }

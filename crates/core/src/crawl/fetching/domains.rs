@@ -95,7 +95,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("frontier")).unwrap();
         let mut memory =
-            HostMemory::open(folder.path(), 0, &State::default(), 1 << 16, &Pulse::STEADY).unwrap();
+            HostMemory::open(folder.path(), &HashMap::new(), &State::default(), 1 << 16, &Pulse::STEADY)
+                .unwrap();
         let mut domains = Domains::default();
         let mut of = |url| domains.of(url, &mut memory).unwrap();
         let (one, other) = (of("http://a.example.co.uk/"), of("https://b.example.co.uk:81/x"));

@@ -4,11 +4,16 @@
 //! A host in the workbench costs about a kilobyte beside its rules. What must survive is in a log on disk,
 //! from which a host that returns, in this run or a later one, is restored immediately: a sorted map has the
 //! place of each host's newest record, in constant memory.
+//!
+//! The log is rewritten with the newest records alone at the checkpoint at which it has become longer than twice
+//! these and [`SLACK`]. Positions go on: the new file has in its name the position at which it begins, so places in the
+//! map are valid for ever, and a crash before the commit leaves the old file and the old map. A record is rewritten
+//! at most once for each one that is written, on average.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -16,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cookies::Cookies;
 use super::domains::Domain;
-use crate::collection::layout::{HOSTS, host_records};
+use crate::collection::layout::{host_records, hosts, hosts_base};
 use crate::collection::{Change, Outcome};
 use crate::crawl::work::Work;
 use crate::disk::file::DurableFile;
@@ -30,6 +35,10 @@ use crate::{Error, Pulse, Result, Signature};
 /// The format of the log.
 pub const FORMAT: Format = Format { kind: *b"HOST", version: 1 };
 const RECORDS_PER_BEAT: u64 = 1 << 10;
+/// What a log may have beside twice its newest records, in bytes.
+const SLACK: u64 = 1 << 20;
+/// The number of records that are rewritten in a batch.
+const BATCH: usize = 1 << 10;
 /// How long a robots.txt is cached (RFC 9309, 2.4).
 pub const RULES_LAST: f64 = 24.0 * 3600.0;
 
@@ -50,6 +59,8 @@ pub struct Host {
     pub sitemaps: Vec<String>,
     /// Why nothing more is fetched from it in this run.
     pub given_up: Option<(Outcome, String)>,
+    /// Why its pages are not visited again in this run, but in a later one.
+    pub away: Option<String>,
     /// The keep-alive connection.
     pub connection: Option<Connection>,
     /// When the connection was last used.
@@ -59,13 +70,13 @@ pub struct Host {
     /// Its cookie jar, if cookies are kept.
     pub cookies: Cookies,
     /// URLs to retry.
-    /// Why its pages are not visited again in this run, but in a later one.
-    pub away: Option<String>,
     pub again: VecDeque<Work>,
     /// Whether it is in the workbench.
     pub inside: bool,
     /// The state that is persisted.
     pub record: HostRecord,
+    /// What of it was.
+    pub saved: HostRecord,
     /// The pages of its registrable domain.
     pub domain: Rc<Domain>,
     /// The number of consecutive failed requests.
@@ -114,11 +125,16 @@ pub struct RobotsRecord {
 
 /// The log of host records, and the newest record of each host in it.
 pub struct HostMemory {
+    folder: PathBuf,
+    /// The position at which the log begins.
+    base: u64,
     log: LogWriter,
     /// Reads what was flushed.
     access: LogAccess,
     flushed: u64,
-    /// The offset of the newest record of each key.
+    /// The length of the log when it was last rewritten.
+    rewritten: u64,
+    /// The position of the newest record of each key.
     newest: SortedMap,
     /// Records changed since the last checkpoint.
     changed: HashMap<u64, HostRecord>,
@@ -135,19 +151,21 @@ pub struct HostCommit {
 }
 
 impl HostMemory {
-    /// Opens the log at its committed length; the map takes `memory` bytes.
+    /// Opens the log among the committed files, or a new one; the map takes `memory` bytes.
     pub fn open(
         folder: &Path,
-        committed: u64,
+        files: &HashMap<String, u64>,
         state: &State,
         memory: usize,
         pulse: &Pulse,
     ) -> Result<HostMemory> {
-        let path = folder.join(HOSTS);
+        let logs = files.iter().filter_map(|(name, length)| Some((hosts_base(name)?, *length)));
+        let (base, committed) = logs.max().unwrap_or_default();
+        let path = folder.join(hosts(base));
         let mut log = LogWriter::open(&path, FORMAT, committed)?;
         let flushed = log.flush()?;
         let mut newest = SortedMap::open(folder, HostMemory::options(memory), state)?;
-        let mut stream = LogStream::open(&path, FORMAT, newest.applied(), flushed)?;
+        let mut stream = LogStream::open(&path, FORMAT, newest.applied().saturating_sub(base), flushed)?;
         let mut count = 0;
         while let Some(sealed) = stream.advance()? {
             count += 1;
@@ -155,9 +173,14 @@ impl HostMemory {
                 pulse.beat()?;
             }
             let record = sealed.open(&path)?;
-            newest.put(&record.key.0.to_be_bytes(), Some(&record.offset.to_le_bytes()), record.end())?;
+            let position = (base + record.offset).to_le_bytes();
+            newest.put(&record.key.0.to_be_bytes(), Some(&position), base + record.end())?;
         }
-        Ok(HostMemory { log, access: LogAccess::open(&path)?, flushed, newest, changed: HashMap::new() })
+        let access = LogAccess::open(&path)?;
+        let (folder, changed) = (folder.to_path_buf(), HashMap::new());
+        let mut memory = HostMemory { folder, base, log, access, flushed, rewritten: 0, newest, changed };
+        memory.rewritten = memory.place(last_rewritten())?.unwrap_or(0);
+        Ok(memory)
     }
 
     /// How the map is kept.
@@ -194,27 +217,81 @@ impl HostMemory {
             self.append(Signature(host), &encode(&record)?)?;
         }
         self.flushed = self.log.flush()?;
+        let replaced = if self.flushed > 2 * self.rewritten + SLACK { Some(self.rewrite()?) } else { None };
         let mut newest = self.newest.checkpoint()?;
-        newest.files.push((HOSTS.to_owned(), Some(self.flushed)));
+        newest.files.extend(replaced.map(|name| (name, None)));
+        newest.files.push((hosts(self.base), Some(self.flushed)));
         Ok(HostCommit { files: newest.files, log: self.log.handle()?, newest: newest.state })
     }
 
     fn append(&mut self, key: Signature, payload: &[u8]) -> Result<()> {
-        let offset = self.log.append(key, payload)?;
-        self.newest.put(&key.0.to_be_bytes(), Some(&offset.to_le_bytes()), self.log.len())
+        let position = self.base + self.log.append(key, payload)?;
+        self.newest.put(&key.0.to_be_bytes(), Some(&position.to_le_bytes()), self.base + self.log.len())
+    }
+
+    /// Goes on in a new log, which begins with the newest records; returns the name of the old one.
+    fn rewrite(&mut self) -> Result<String> {
+        let base = self.base + self.flushed;
+        let path = self.folder.join(hosts(base));
+        let mut log = LogWriter::open(&path, FORMAT, 0)?;
+        let mut from = Vec::new();
+        loop {
+            let mut keys = Vec::with_capacity(BATCH);
+            let mut scan = self.newest.scan(&from, None)?;
+            while keys.len() < BATCH
+                && let Some((key, _)) = scan.advance()?
+            {
+                keys.push(key.to_vec());
+            }
+            drop(scan);
+            let Some(last) = keys.last() else { break };
+            from = [last.as_slice(), &[0]].concat();
+            for key in keys {
+                let damaged =
+                    |_| Error::corrupt(hosts(self.base), 0, "a key of the hosts has another length");
+                let signature =
+                    Signature(key.as_slice().try_into().map(u64::from_be_bytes).map_err(damaged)?);
+                let Some(offset) = self.place(signature)?.filter(|_| signature != last_rewritten()) else {
+                    continue;
+                };
+                let position = base + log.append(signature, self.access.get(offset)?.payload)?;
+                self.newest.put(&key, Some(&position.to_le_bytes()), base + log.len())?;
+            }
+        }
+        let replaced = hosts(self.base);
+        (self.base, self.log) = (base, log);
+        self.append(last_rewritten(), &[])?;
+        // No committed run has a place in the old log.
+        self.newest.flush()?;
+        self.flushed = self.log.flush()?;
+        self.rewritten = self.flushed;
+        self.access = LogAccess::open(&path)?;
+        Ok(replaced)
+    }
+
+    /// The offset in the log of the newest record of a key.
+    fn place(&self, key: Signature) -> Result<Option<u64>> {
+        let Some(position) = self.newest.get(&key.0.to_be_bytes())? else { return Ok(None) };
+        let position = position.try_into().map(u64::from_le_bytes).ok();
+        let offset = position.and_then(|position| position.checked_sub(self.base));
+        let damaged = || Error::corrupt(hosts(self.base), 0, "a host has no place in the log");
+        offset.ok_or_else(damaged).map(Some)
     }
 
     fn get<T: for<'a> Deserialize<'a>>(&mut self, key: Signature) -> Result<Option<T>> {
-        let Some(place) = self.newest.get(&key.0.to_be_bytes())? else { return Ok(None) };
-        let damaged = |_| Error::corrupt(HOSTS, 0, "a host has no place in the log");
-        let offset = place.try_into().map(u64::from_le_bytes).map_err(damaged)?;
+        let Some(offset) = self.place(key)? else { return Ok(None) };
         if offset >= self.flushed {
             self.flushed = self.log.flush()?;
         }
         let record = self.access.get(offset)?;
-        let damaged = |_| Error::corrupt(HOSTS, offset, "a host does not decode");
+        let damaged = |_| Error::corrupt(hosts(self.base), offset, "a host does not decode");
         rmp_serde::from_slice(record.payload).map(Some).map_err(damaged)
     }
+}
+
+/// The key of an empty record: its place tells how long the log was when it was last rewritten.
+fn last_rewritten() -> Signature {
+    Signature::of(b"the end of the rewritten records")
 }
 
 fn robots_key(name: &str) -> Signature {
@@ -233,8 +310,7 @@ mod tests {
     fn what_was_remembered_comes_back() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("frontier")).unwrap();
-        let mut memory =
-            HostMemory::open(folder.path(), 0, &State::default(), 1 << 16, &Pulse::STEADY).unwrap();
+        let mut memory = opened(folder.path(), &HashMap::new(), &State::default());
         let record = HostRecord { fetched: 7, ready_at: 1.5 };
         let robots = RobotsRecord {
             when: 2.5,
@@ -251,13 +327,67 @@ mod tests {
         assert_eq!(memory.robots("http://a.example").unwrap(), Some(robots));
         assert_eq!(memory.robots("http://b.example").unwrap(), None);
     }
+
+    fn opened(folder: &Path, files: &HashMap<String, u64>, state: &State) -> HostMemory {
+        HostMemory::open(folder, files, state, 1 << 16, &Pulse::STEADY).unwrap()
+    }
+
     /// Commits and opens again; returns the number of runs too.
     fn reopened(folder: &Path, mut memory: HostMemory) -> (HostMemory, usize) {
         let commit = memory.checkpoint().unwrap();
-        let length = commit.files.iter().find(|(name, _)| name == HOSTS).unwrap().1.unwrap();
         drop(memory);
-        let memory = HostMemory::open(folder, length, &commit.newest, 1 << 16, &Pulse::STEADY).unwrap();
-        (memory, commit.newest.runs.len())
+        let files = commit.files.into_iter().filter_map(|(name, length)| Some((name, length?))).collect();
+        (opened(folder, &files, &commit.newest), commit.newest.runs.len())
+    }
+
+    /// Thousands of checkpoints, opened again now and then, and after a crash that loses what was not committed.
+    #[test]
+    fn its_log_stays_as_long_as_its_hosts_are_many() {
+        const HOSTS: u64 = 500;
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("frontier")).unwrap();
+        let (mut files, mut state): (HashMap<String, u64>, State) = Default::default();
+        let mut memory = opened(folder.path(), &files, &state);
+        let robots = RobotsRecord { body: vec![b'x'; 3000], ..RobotsRecord::default() };
+        memory.remember_robots("http://a.example", &robots).unwrap();
+        let mut rewritten = 0;
+        for round in 0..400u64 {
+            for host in 0..HOSTS {
+                memory.remember(host, &HostRecord { fetched: host + round, ready_at: round as f64 });
+            }
+            let commit = memory.checkpoint().unwrap();
+            if round == 250 {
+                // Not committed: everything is as it was one round before.
+                drop(memory);
+                memory = opened(folder.path(), &files, &state);
+                assert_eq!(memory.recall(7).unwrap().fetched, 7 + round - 1);
+                continue;
+            }
+            for (name, length) in commit.files {
+                match length {
+                    Some(length) => drop(files.insert(name, length)),
+                    None => {
+                        rewritten += u64::from(hosts_base(&name).is_some());
+                        files.remove(&name);
+                        std::fs::remove_file(folder.path().join(name)).unwrap();
+                    }
+                }
+            }
+            state = commit.newest;
+            let logs: Vec<u64> =
+                files.iter().filter(|(name, _)| hosts_base(name).is_some()).map(|(_, len)| *len).collect();
+            assert!(logs.len() == 1 && logs[0] < 2 * SLACK, "{logs:?}");
+            if round % 90 == 0 {
+                drop(memory);
+                memory = opened(folder.path(), &files, &state);
+            }
+        }
+        assert!(rewritten > 3, "{rewritten}");
+        for host in 0..HOSTS {
+            assert_eq!(memory.recall(host).unwrap(), HostRecord { fetched: host + 399, ready_at: 399.0 });
+        }
+        assert_eq!(memory.robots("http://a.example").unwrap(), Some(robots));
+        assert_eq!(memory.recall(HOSTS).unwrap(), HostRecord::default());
     }
 
     #[test]
@@ -265,8 +395,7 @@ mod tests {
         const HOSTS: u64 = 3000;
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("frontier")).unwrap();
-        let mut memory =
-            HostMemory::open(folder.path(), 0, &State::default(), 1 << 16, &Pulse::STEADY).unwrap();
+        let mut memory = opened(folder.path(), &HashMap::new(), &State::default());
         let record = |host, round| HostRecord { fetched: host + round, ready_at: round as f64 };
         for round in 0..3 {
             // In the last round only every second host.

@@ -32,7 +32,7 @@ use super::revisit;
 use super::shared::{Shared, SlowHost};
 use super::tag::Tag;
 use super::work::{Event, Fetched, Order, Position, Work};
-use crate::collection::layout::{HOSTS, REVISITS, URLS};
+use crate::collection::layout::{REVISITS, URLS};
 use crate::collection::{Manifest, Outcome};
 use crate::disk::log::LogAccess;
 use crate::fetch::{Client, Failure, Origin};
@@ -96,8 +96,7 @@ impl Scheduler {
         let revisits = (plan.revisits > 0).then(|| LogAccess::open(&plan.folder.join(REVISITS)));
         let revisits = revisits.transpose()?;
         let state = Manifest::read(&plan.folder)?.table_state()?.host_records;
-        let committed = files.get(HOSTS).copied().unwrap_or(0);
-        let memory = HostMemory::open(&plan.folder, committed, &state, plan.store.of_hosts(), pulse)?;
+        let memory = HostMemory::open(&plan.folder, files, &state, plan.store.of_hosts(), pulse)?;
         Ok(Scheduler {
             client: Client::new(plan.crawl.fetch.clone(), &plan.software)?,
             frontier: RefCell::new(Frontier::new(&plan.folder, options)?),
@@ -174,7 +173,11 @@ impl Scheduler {
 
     fn position(&self) -> Result<Position> {
         for (key, host) in self.hosts.borrow().iter() {
-            self.memory.borrow_mut().remember(key.0, &host.borrow().record);
+            let mut host = host.borrow_mut();
+            if host.record != host.saved {
+                host.saved = host.record.clone();
+                self.memory.borrow_mut().remember(key.0, &host.record);
+            }
         }
         self.domains.borrow_mut().save(&mut self.memory.borrow_mut());
         self.look();
@@ -264,13 +267,14 @@ impl Scheduler {
             rules: None,
             sitemaps: Vec::new(),
             given_up,
+            away: None,
             connection: None,
             cookies: Default::default(),
             used: Instant::now(),
-            away: None,
             visited: false,
             again: Default::default(),
             inside: true,
+            saved: record.clone(),
             record,
             domain,
             failures: 0,
