@@ -80,17 +80,17 @@ def test_the_histogram_loses_nothing_to_speak_of() -> None:
 def found() -> Study:
     traces = {
         f"correlation {correlation}": [
-            generate(300, 120, seed=seed, correlation=correlation) for seed in range(2)
+            generate(400, 200, seed=seed, correlation=correlation) for seed in range(2)
         ]
         for correlation in (0, 0.5)
     }
-    return study(traces, [30.0])
+    return study(traces, [40.0])
 
 
 def test_every_policy_spends_the_budget(found: Study) -> None:
     for point in found.points:
         if point.policy != "optimum":
-            assert point.visits == pytest.approx(30 * 72, rel=0.02)
+            assert point.visits == pytest.approx(40 * 120, rel=0.02)
             assert 0 < point.changed < point.visits and 0 < point.staleness < 1
 
 
@@ -107,9 +107,9 @@ def test_optimal_is_the_least_stale(found: Study) -> None:
 
 def test_the_oracle_is_near_the_optimum(found: Study) -> None:
     for trace in found.names("trace"):
-        simulated = np.mean(found.staleness(trace, "oracle", 30.0))
-        computed = np.mean(found.staleness(trace, "optimum", 30.0))
-        # A trace of 300 pages is one draw of what the optimum is the mean of.
+        simulated = np.mean(found.staleness(trace, "oracle", 40.0))
+        computed = np.mean(found.staleness(trace, "optimum", 40.0))
+        # A trace of 400 pages is one draw of what the optimum is the mean of.
         assert simulated == pytest.approx(computed, rel=0.1)
 
 
