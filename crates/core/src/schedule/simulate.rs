@@ -7,7 +7,7 @@
 //! anew [`PLANS`] times. The `oracle` is the policy `optimal` where rates, precision and recall are known.
 //!
 //! The result is the weighted staleness after the warm-up: Σ importance × time stale / (Σ importance × time).
-//! The cost is that of an urgency, 30 ns, for each page and round. Runs are independent, one a thread.
+//! The cost is that of an urgency, 10 ns, for each page and round. Runs are independent, one a thread.
 
 use std::ops::Range;
 
