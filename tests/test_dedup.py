@@ -19,7 +19,7 @@ import pytest
 from crivello import dedup
 from crivello.dedup.clusters import Clusters
 from crivello.dedup.options import Keep
-from crivello.errors import InvalidArgument
+from crivello.errors import InvalidArgument, StorageError
 from tests.corpora import jaccard, leaders, made, read_json_lines, shingles, write_json_lines
 from tests.crawling import CRIVELLO
 
@@ -271,7 +271,7 @@ def large(tmp_path: Path) -> Path:
 def test_the_same_command_goes_on_after_a_kill(large: Path, tmp_path: Path) -> None:
     dedup.run(large, out=tmp_path / "wanted.jsonl", clusters=tmp_path / "wanted")
     command = [sys.executable, "-c", VICTIM, str(large), str(tmp_path / "out.jsonl"), str(tmp_path / "c")]
-    for lines in (1, 2, 1):
+    for lines in (1, 2):
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         for _ in range(lines):
@@ -302,6 +302,19 @@ def test_other_input_or_options_begin_anew(tmp_path: Path) -> None:
     assert len(list((tmp_path / "work").iterdir())) == 2
     corpus(tmp_path, made(60, seed=1))
     assert dedup.run(source, threshold=0.8, work=tmp_path / "work").documents == 60
+
+
+def test_a_second_run_of_the_same_is_refused(tmp_path: Path) -> None:
+    source = corpus(tmp_path, made(50, seed=1))
+
+    def again(stage: str, done: int, total: int) -> None:
+        del done, total
+        if stage == "reading":
+            dedup.run(source, work=tmp_path / "work")
+
+    with pytest.raises(StorageError, match="another process is working in"):
+        dedup.run(source, work=tmp_path / "work", progress=again)
+    assert dedup.run(source, work=tmp_path / "work").documents == 50
 
 
 @pytest.fixture

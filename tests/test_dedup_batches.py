@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crivello import dedup
+from crivello.dedup.passages import Passages
 from crivello.errors import InvalidArgument
-from tests.corpora import jaccard, leaders, made, shingles
+from tests.corpora import jaccard, leaders, made, read_json_lines, shingles, write_json_lines
 
 
 def in_batches(duplicates: dedup.Deduplicator, texts: list[str], sizes: int) -> list[bool]:
@@ -107,7 +109,11 @@ def texts() -> list[str]:
 
 @pytest.fixture(scope="module")
 def wanted(texts: list[str]) -> list[str]:
-    return [text for number, text in enumerate(texts) if leaders(texts[: number + 1], 0.8)[-1] == number]
+    return [
+        text
+        for number, (text, leader) in enumerate(zip(texts, leaders(texts, 0.8), strict=True))
+        if leader == number
+    ]
 
 
 def test_record_batches_go_in_and_out(texts: list[str], wanted: list[str]) -> None:
@@ -141,3 +147,72 @@ def test_tables_of_other_tools_go_in_and_out(texts: list[str], wanted: list[str]
     with duckdb.connect() as database:
         database.register("cleaned", pa.Table.from_batches(dedup.arrow(found)))
         assert database.sql("SELECT text FROM cleaned").fetchall() == [(text,) for text in wanted]
+
+
+def without_passages(texts: list[str], size: int, known: list[str]) -> list[str]:
+    """The words of each text that are in no window of ``size`` words that occurred before."""
+    seen = {tuple(window) for text in known for window in windows(text.split(), size)}
+    left = []
+    for text in texts:
+        words = text.split()
+        old: set[int] = set()
+        for start, window in enumerate(windows(words, size)):
+            if tuple(window) in seen:
+                old.update(range(start, start + size))
+            seen.add(tuple(window))
+        left.append(" ".join(word for place, word in enumerate(words) if place not in old))
+    return left
+
+
+def windows(words: list[str], size: int) -> list[list[str]]:
+    return [words[start : start + size] for start in range(len(words) - size + 1)]
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.lists(st.sampled_from(["a", "B", "é", "c"]), max_size=30).map(" ".join), max_size=12),
+    st.integers(1, 5),
+    st.integers(0, 4),
+    st.integers(1, 12),
+)
+def test_passages_go_where_they_occurred_before(texts: list[str], size: int, known: int, sizes: int) -> None:
+    report = dedup.Report("substring", "document")
+    passages = Passages(size, 1 << 20, report)
+    passages.remember(texts[:known])
+    mine = texts[known:]
+    left = [text for at in range(0, len(mine), sizes) for text in passages.left(mine[at : at + sizes])]
+    assert [str(text or "").split() for text in left] == [
+        text.split() for text in without_passages(mine, size, texts[:known])
+    ]
+    assert (report.documents, report.kept) == (len(mine), sum(text is not None for text in left))
+
+
+def test_passages_are_removed_from_files(tmp_path: Path) -> None:
+    passage = " ".join(f"p{number}" for number in range(20))
+    texts = [
+        f"One. {passage}, end.",
+        f"Two «é»\n{passage.upper()}; more.",
+        passage,
+        "short",
+        b"\xff".decode("latin-1"),
+    ]
+    source = write_json_lines(tmp_path / "a.jsonl", [{"text": text, "n": n} for n, text in enumerate(texts)])
+    report = dedup.run(source, method="substring", ngram=20, out=tmp_path / "b.jsonl")
+    assert read_json_lines(tmp_path / "b.jsonl") == [
+        {"text": texts[0], "n": 0},
+        {"text": "Two «é»\nmore.", "n": 1},
+        {"text": "short", "n": 3},
+        {"text": "ÿ", "n": 4},
+    ]
+    assert (report.documents, report.kept) == (5, 4) and report.characters_kept < report.characters
+    other = write_json_lines(tmp_path / "other.jsonl", [{"text": passage}])
+    against = dedup.run(source, method="substring", ngram=20, against=[other], out=tmp_path / "c.jsonl")
+    assert [row["text"] for row in read_json_lines(tmp_path / "c.jsonl")] == [
+        "One. end.",
+        "Two «é»\nmore.",
+        "short",
+        "ÿ",
+    ]
+    assert against.kept == 4
+    with pytest.raises(InvalidArgument, match="has no pairs and no clusters"):
+        dedup.run(source, method="substring", clusters=tmp_path / "d")

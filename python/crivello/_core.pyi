@@ -463,6 +463,7 @@ def minhashes(texts: list[str], unit: str, size: int, bins: int, bits: int) -> A
 def fingerprints(
     texts: list[str], unit: str, size: int, modulus: int = 1, window: int = 1
 ) -> tuple[Array, Array]: ...
+def word_windows(texts: list[str], size: int) -> tuple[Array, Array, Array]: ...
 def digests(
     texts: list[str],
     markup: bool = False,

@@ -163,6 +163,19 @@ fn fingerprints(
     })
 }
 
+/// The windows of `size` words of texts: how many words each text has, where each word starts in its bytes, and the
+/// hashes of all windows.
+#[pyfunction]
+fn word_windows(py: Python<'_>, texts: Vec<PyBackedStr>, size: usize) -> PyResult<(Array, Array, Array)> {
+    enter_showing(py, None, |_| {
+        let windows = batch::windows(&texts, size.max(1));
+        let counts: Vec<u64> = windows.iter().map(|text| text.starts.len() as u64).collect();
+        let starts: Vec<u64> = windows.iter().flat_map(|text| &text.starts).copied().collect();
+        let hashes: Vec<u64> = windows.iter().flat_map(|text| &text.hashes).copied().collect();
+        Ok((Array::of(counts), Array::of(starts), Array::of(hashes)))
+    })
+}
+
 /// The digest of the normal form of each text: 16 bytes each.
 #[pyfunction]
 #[pyo3(signature = (texts, markup = false, case = false, digits = false, dates = false, space = false))]
@@ -278,6 +291,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simhashes, module)?)?;
     module.add_function(wrap_pyfunction!(minhashes, module)?)?;
     module.add_function(wrap_pyfunction!(fingerprints, module)?)?;
+    module.add_function(wrap_pyfunction!(word_windows, module)?)?;
     module.add_function(wrap_pyfunction!(digests, module)?)?;
     module.add_function(wrap_pyfunction!(similarities, module)?)
 }

@@ -29,7 +29,9 @@ def dedup(
     method: Annotated[
         str,
         typer.Option(
-            "--method", metavar="exact|simhash|fingerprint|minhash", help="what makes documents duplicates"
+            "--method",
+            metavar="exact|simhash|fingerprint|minhash|substring",
+            help="what makes documents duplicates; substring: passages are removed",
         ),
     ] = "minhash",
     out: Annotated[
@@ -83,7 +85,11 @@ def dedup(
     ] = None,
     ngram: Annotated[
         int | None,
-        typer.Option("--ngram", metavar="N", help="units of an n-gram [default: 3 words, 5 characters]"),
+        typer.Option(
+            "--ngram",
+            metavar="N",
+            help="units of an n-gram [default: 3 words, 5 characters]; substring: words [50]",
+        ),
     ] = None,
     distance: Annotated[
         int | None,
@@ -159,6 +165,7 @@ def dedup(
       crivello dedup crawl.warc.gz --out clean.warc.gz --report report.html
       crivello dedup 'train-*.parquet' --against test.jsonl --out clean/
       crivello dedup book.txt --method exact --ignore case,space --out -
+      crivello dedup pages.jsonl --method substring --ngram 50 --out clean.jsonl
       crivello dedup posts.csv --field body --unit paragraph --method exact --out clean.csv
     """
     from crivello.dedup import run

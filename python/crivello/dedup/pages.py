@@ -23,15 +23,20 @@ del { background: #fdd; } ins { background: #dfd; text-decoration: none; } rect 
 """
 
 
+def check_name(target: str) -> None:
+    """Raises ``InvalidArgument`` if this is no name for a report."""
+    path = Path(target)
+    if path.suffix not in (".md", ".html", "") and not path.is_dir():
+        raise InvalidArgument(
+            f"{target} is no name for a report", hint="let it end in .md or .html, or name a folder"
+        )
+
+
 def write_report(report: Report, target: str) -> None:
     """Writes a file that ends in .md or .html, or a folder with both."""
     path = Path(target)
     if path.suffix in (".md", ".html"):
         pages = {path: _markdown(report, "") if path.suffix == ".md" else _page(report)}
-    elif path.suffix and not path.is_dir():
-        raise InvalidArgument(
-            f"{target} is no name for a report", hint="let it end in .md or .html, or name a folder"
-        )
     else:
         try:
             path.mkdir(parents=True, exist_ok=True)

@@ -6,6 +6,7 @@ committed every few seconds in a folder of work, so that the same command goes o
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import tempfile
 import threading
@@ -24,8 +25,10 @@ from crivello.dedup.clusters import Clusters
 from crivello.dedup.examples import examples_of
 from crivello.dedup.inputs import STANDARD_INPUT, open_inputs
 from crivello.dedup.ledger import Ledger
-from crivello.dedup.options import Keep, Options, Unit
+from crivello.dedup.options import Keep, Method, Options, Unit
 from crivello.dedup.outputs import STANDARD_OUTPUT, Copy, write_clusters, write_pairs
+from crivello.dedup.pages import check_name, write_report
+from crivello.dedup.passages import Passages
 from crivello.dedup.report import Report
 from crivello.dedup.source import Batch, Source, Text, comparable
 from crivello.dedup.units import InUnits, Whole, split
@@ -75,7 +78,14 @@ def run(
             )
 
         references, sources = opened(list(against)), opened(names)
-        copy = Copy(targets["out"], sources, rewrites=chosen.unit is not Unit.DOCUMENT) if out else None
+        removes_parts = chosen.unit is not Unit.DOCUMENT or chosen.method is Method.SUBSTRING
+        copy = Copy(targets["out"], sources, rewrites=removes_parts) if out else None
+        if report:
+            check_name(str(report))
+        if chosen.method is Method.SUBSTRING:
+            if pairs or clusters:
+                raise InvalidArgument("the method substring has no pairs and no clusters", hint="give --out")
+            return _remove_passages(chosen, references, sources, copy, str(report), progress)
         identity = [source.identity() for source in [*references, *sources]]
         told = [chosen.native(), str(chosen.unit), field, id, format, len(references), identity]
         beside = next((path for path in targets.values() if path not in ("", STANDARD_OUTPUT)), "")
@@ -97,16 +107,58 @@ def _folder(work: str, beside: str, told: list[Any], temporary: Path) -> Iterato
         folder = target.with_name(f"{target.name}.dedup-{digest}")
     else:
         folder = temporary / digest
+    with _locked(folder):
+        try:
+            yield folder
+        except InvalidArgument:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Makes the folder, for this process alone."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "lock").open("wb")
     except OSError as error:
         raise StorageError.of(error, folder) from None
-    try:
-        yield folder
-    except InvalidArgument:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    shutil.rmtree(folder, ignore_errors=True)
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise StorageError(
+                f"another process is working in {folder}", folder, hint="wait until it ends"
+            ) from None
+        yield
+
+
+def _remove_passages(
+    options: Options,
+    references: list[Source],
+    sources: list[Source],
+    copy: Copy | None,
+    report: str,
+    progress: Progress | None,
+) -> Report:
+    """The method ``substring``: one pass, and nothing to go on with."""
+    started = time.monotonic()
+    made = Report(str(options.method), str(options.unit))
+    passages = Passages(options.shingle[1], options.memory, made)
+    for source in references:
+        for batch in source.batches():
+            passages.remember(batch.texts)
+    if copy is not None:
+        copy.write(passages, lambda done: progress and progress("writing", done, len(sources)))
+    else:
+        for source in sources:
+            for batch in source.batches():
+                passages.left(batch.texts)
+    made.seconds = time.monotonic() - started
+    if report:
+        write_report(made, report)
+    return made
 
 
 class _State(msgspec.Struct, array_like=True):
@@ -217,8 +269,6 @@ class _Run:
             verdicts = Whole(stays) if self._unit is Unit.DOCUMENT else InUnits(stays, self._unit)
             copy.write(verdicts, lambda done: self._progress("writing", done, total))
         if report:
-            from crivello.dedup.pages import write_report
-
             made.examples = examples_of(self._engine, self._ledger, self._texts)
             made.seconds = time.monotonic() - self._started
             write_report(made, report)

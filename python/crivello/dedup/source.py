@@ -106,6 +106,8 @@ def comparable(text: Text) -> str:
     """A text for the engine: bytes that are not UTF-8, and halves of surrogate pairs, are spelled out, and so stay different."""
     if isinstance(text, bytes):
         return text.decode(errors="backslashreplace")
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:

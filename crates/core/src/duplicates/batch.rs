@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Normal, Signals, exact, lower_case};
+use super::{Normal, Signals, Windows, exact, lower_case};
 
 /// A text on its way to its signals, with buffers that are used again.
 #[derive(Default)]
@@ -50,6 +50,11 @@ pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T
         Some(Ok(pool)) => pool.install(work),
         _ => work(),
     }
+}
+
+/// The windows of each text.
+pub fn windows<S: AsRef<str> + Sync>(texts: &[S], size: usize) -> Vec<Windows> {
+    texts.par_iter().map(|text| Windows::of(text.as_ref(), size)).collect()
 }
 
 /// The digest of the normal form of each text.

@@ -17,6 +17,7 @@ mod signals;
 mod simhash;
 mod similarity;
 mod table;
+mod windows;
 
 pub use banding::Banding;
 pub use frequencies::Frequencies;
@@ -27,3 +28,4 @@ pub use signals::{Signals, Unit};
 pub use simhash::{Weights, of_page, simhash, simhash_128};
 pub use similarity::{Measure, distinct};
 pub use table::{MAX_DISTANCE, NearTable};
+pub use windows::Windows;

@@ -80,7 +80,7 @@ impl Signals {
 }
 
 /// The n-grams of a sequence of hashes.
-struct Grams<'a> {
+pub(super) struct Grams<'a> {
     /// The last `size` units, a ring.
     units: Vec<u64>,
     at: usize,
@@ -92,14 +92,14 @@ struct Grams<'a> {
 }
 
 impl<'a> Grams<'a> {
-    fn new(size: usize, signals: &'a mut Vec<u64>) -> Grams<'a> {
+    pub(super) fn new(size: usize, signals: &'a mut Vec<u64>) -> Grams<'a> {
         let size = size.max(1);
         let leaving = (0..size).fold(1u64, |power, _| power.wrapping_mul(MULTIPLIER));
         Grams { units: vec![0; size], at: 0, count: 0, leaving, sum: 0, signals }
     }
 
     #[inline]
-    fn add(&mut self, unit: u64) {
+    pub(super) fn add(&mut self, unit: u64) {
         let before = std::mem::replace(&mut self.units[self.at], unit);
         self.at = if self.at + 1 == self.units.len() { 0 } else { self.at + 1 };
         self.count += 1;
