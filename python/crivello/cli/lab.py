@@ -11,6 +11,7 @@ from crivello.cli import (
     lab_codes,
     lab_duplicates,
     lab_graph,
+    lab_near,
     lab_queues,
     lab_refresh,
     lab_robots,
@@ -26,7 +27,7 @@ from crivello.cli.output import print_json, say
 app: typer.Typer = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Try individual parts: the sample web, URLs, robots.txt, text analysis, integer codes, measures of graphs, term dictionaries, revisits, sieves, duplicate filters, queues between threads, tuning of search settings.",
+    help="Try individual parts: the sample web, URLs, robots.txt, text analysis, integer codes, measures of graphs, term dictionaries, revisits, sieves, duplicate filters, near-duplicates, queues between threads, tuning of search settings.",
 )
 lab_duplicates.register(app)
 
@@ -93,6 +94,7 @@ app.command("sieve")(lab_sieve.sieve)
 app.command("terms")(lab_terms.terms)
 app.command("queues")(lab_queues.queues)
 app.command("codes")(lab_codes.codes)
+app.command("near")(lab_near.near)
 app.command("graph")(lab_graph.graph)
 app.command("refresh")(lab_refresh.refresh)
 app.command("url")(lab_url.url)
