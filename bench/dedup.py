@@ -1,0 +1,167 @@
+"""Near-duplicates: MinHash and SimHash compared with their peers from raw text to result, and every method on real pages.
+
+``CRIVELLO_BENCH_DOCUMENTS`` is the number of documents with planted copies (default 50,000). The slowest peers get the
+first ones of them: their rates per document do not fall with the size.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from bench import Measurement, seconds
+from bench._dedup_corpus import Planted, guides, planted
+from bench._dedup_peers import PIPELINES
+from bench._pages import sites
+from crivello import _core
+from crivello.lab.near import METHODS, SHARES
+from crivello.lab.near.study import search
+
+DOCUMENTS = int(os.environ.get("CRIVELLO_BENCH_DOCUMENTS", "50000"))
+SLOW = {"datasketch": 20, "text-dedup's algorithm": 20}
+ASKED = {"rensa": 2.0, "datasketch": 20.0}
+SIMHASHED = 1000
+SAMPLED = 2000
+CONFIRMED = 0.9
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a pipeline did with a number of documents."""
+
+    documents: int
+    seconds: float
+    bytes: int
+    flagged: set[int]
+
+    def recall(self, corpus: Planted, share: float) -> float:
+        first = len(corpus.texts) - len(corpus.copies)
+        copies = [
+            copy for copy in corpus.copies if copy.share == share and self.documents == len(corpus.texts)
+        ]
+        found = [copy for copy in copies if {copy.original, first + copy.original} & self.flagged]
+        return len(found) / max(1, len(copies))
+
+    def precision(self, corpus: Planted) -> float:
+        first = len(corpus.texts) - len(corpus.copies)
+        right = {place for copy in corpus.copies for place in (copy.original, first + copy.original)}
+        return len(self.flagged & right) / max(1, len(self.flagged))
+
+
+def measure() -> Iterator[Measurement]:
+    if not sites().is_dir():
+        print(f"dedup: there are no sites in {sites()}: name them in CRIVELLO_BENCH_SITES", file=sys.stderr)
+        return
+    yield from minhash()
+    yield from simhash()
+    yield from real_pages()
+
+
+def minhash() -> Iterator[Measurement]:
+    corpus = planted(DOCUMENTS)
+    ours = run("crivello", corpus.texts)
+    what = f"MinHash, {DOCUMENTS:,} documents"
+    for share in SHARES:
+        asked = 1.0 if share <= 0.05 else None
+        name = f"{what}: recall of {share:.0%} edits"
+        yield Measurement(name, ours.recall(corpus, share), "asked", 0.98, "share", asked)
+    yield Measurement(f"{what}: precision", ours.precision(corpus), "asked", 0.99, "share", 1.0)
+    for name in PIPELINES:
+        if name == "crivello":
+            continue
+        theirs = run(name, corpus.texts[: DOCUMENTS // SLOW.get(name, 1)])
+        rate = theirs.documents / theirs.seconds
+        asked = ASKED.get(name.split(",")[0])
+        yield Measurement(what, ours.documents / ours.seconds, name, rate, "documents/s", asked)
+        ratio = (ours.bytes / ours.documents, theirs.bytes / theirs.documents)
+        yield Measurement(f"{what}: peak memory", ratio[0], name, ratio[1], "bytes/document", None, True)
+        if name not in SLOW:
+            for share in SHARES[:2]:
+                recall = theirs.recall(corpus, share)
+                what_recall = f"{what}: recall of {share:.0%} edits"
+                yield Measurement(what_recall, ours.recall(corpus, share), name, recall, "share")
+            precision = theirs.precision(corpus)
+            yield Measurement(f"{what}: precision", ours.precision(corpus), name, precision, "share")
+
+
+def run(name: str, texts: list[str]) -> Run:
+    with tempfile.NamedTemporaryFile() as file:
+        Path(file.name).write_bytes(msgspec.msgpack.encode(texts))
+        command = [sys.executable, "-m", "bench._dedup_peers", name, file.name]
+        done = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return Run(len(texts), done["seconds"], done["bytes"], set(done["flagged"]))
+
+
+def simhash() -> Iterator[Measurement]:
+    from simhash import Simhash
+
+    # The package fails with an overflow where a shingle occurs more than 255 times.
+    texts = [text for text in planted(2 * SIMHASHED, seed=2).texts if len(text.split()) < 500][:SIMHASHED]
+
+    def hashed(batch: int) -> list[int]:
+        batches = [texts[start : start + batch] for start in range(0, len(texts), batch)]
+        parts = [np.asarray(_core.simhashes(part, "character", 4, "frequency", 64)) for part in batches]
+        return [int(one) for part in parts for one in part]
+
+    ours = len(texts) / seconds(lambda: hashed(len(texts)))
+    few = texts[: len(texts) // 10]
+    theirs = len(few) / seconds(lambda: [Simhash(text).value for text in few], times=1)
+    what = "SimHash, four characters by frequency"
+    yield Measurement(what, ours, "simhash", theirs, "documents/s", 50)
+    expected = hashed(len(texts))
+    other = sum(hashed(batch) != expected for batch in (1, 7, 100))
+    script = (
+        "import sys, msgspec, numpy; from crivello import _core; "
+        "texts = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=list[str]); "
+        "print(numpy.asarray(_core.simhashes(texts, 'character', 4, 'frequency', 64)).tolist())"
+    )
+    for threads in ("1", "3"):
+        environment = {**os.environ, "RAYON_NUM_THREADS": threads}
+        command = [sys.executable, "-c", script]
+        told = subprocess.run(
+            command, input=msgspec.msgpack.encode(texts), check=True, stdout=subprocess.PIPE, env=environment
+        ).stdout
+        other += json.loads(told) != expected
+    yield Measurement(
+        "SimHash: runs of other batches or threads with other bits", other, "of", 5, "runs", 0, True
+    )
+
+
+def real_pages() -> Iterator[Measurement]:
+    """Each method with each threshold. A found pair is right if it is one of the guides, or if the pages share more
+    than 90 % of their words: sites have near-duplicates of their own. Of many pairs a sample is judged."""
+    corpus = guides()
+    random = np.random.default_rng(1)
+    for method in METHODS:
+        within = tuple(
+            threshold for threshold in method.thresholds if method.family != "simhash" or threshold <= 7
+        )
+        within = tuple(threshold for threshold in within if method.family == "simhash" or threshold >= 0.5)
+        method = replace(method, thresholds=within)
+        for threshold in method.searched():
+            done = search(corpus.texts, method, threshold, 256 << 20)
+            for cut in method.thresholds if not method.sketch_depends else (threshold,):
+                found = done.pairs(method, cut)
+                right = len(found & corpus.pairs)
+                rest = sorted(found - corpus.pairs)
+                judged = [rest[place] for place in random.permutation(len(rest))[:SAMPLED]]
+                texts = [(corpus.texts[one], corpus.texts[other]) for one, other in judged]
+                words = np.asarray(_core.similarities(texts, "word", 1, "jaccard"))
+                confirmed = float((words > CONFIRMED).mean()) if judged else 0.0
+                precision = (right + confirmed * len(rest)) / max(1, len(found))
+                recall = right / len(corpus.pairs)
+                f1 = 2 * precision * recall / max(1e-9, precision + recall)
+                name = (
+                    f"guides, {method.family}, {method.name}, {cut:g}: F1 of P {precision:.3f} R {recall:.3f}"
+                )
+                yield Measurement(name, f1, "right", 1.0, "F1")
+    yield Measurement("guides: pairs", len(corpus.pairs), "pages", len(corpus.texts), "pairs")
