@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -251,12 +250,19 @@ def test_misuse_is_one_sentence(tmp_path: Path, flags: tuple[str, ...], said: st
 
 
 VICTIM = """
-import sys
+import os, signal, sys
 from crivello import dedup
-class Slow:
-    def __call__(self, stage, done, total):
-        print(stage, flush=True)
-dedup.run(sys.argv[1], out=sys.argv[2], clusters=sys.argv[3], checkpoint=0, progress=Slow())
+
+source, out, clusters, last, count = sys.argv[1:]
+told = []
+
+def progress(stage, done, total):
+    told.append(stage)
+    if told.count(last) == int(count):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+dedup.run(source, out=out, clusters=clusters, checkpoint=0, progress=progress)
+print(told.count("reading"))
 """
 
 
@@ -270,23 +276,22 @@ def large(tmp_path: Path) -> Path:
 
 def test_the_same_command_goes_on_after_a_kill(large: Path, tmp_path: Path) -> None:
     dedup.run(large, out=tmp_path / "wanted.jsonl", clusters=tmp_path / "wanted")
-    command = [sys.executable, "-c", VICTIM, str(large), str(tmp_path / "out.jsonl"), str(tmp_path / "c")]
-    for lines in (1, 2):
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        for _ in range(lines):
-            process.stdout.readline()
-        time.sleep(0.02 * lines)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        assert not (tmp_path / "out.jsonl").exists() or process.returncode == 0
-    left = [path for path in tmp_path.iterdir() if ".dedup-" in path.name]
-    assert len(left) == 1
-    again = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert again.stdout.count("reading") < 4, "it began anew"
-    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "wanted.jsonl").read_bytes()
-    assert (tmp_path / "c").read_bytes() == (tmp_path / "wanted").read_bytes()
-    assert not left[0].exists()
+    out, clusters = tmp_path / "out.jsonl", tmp_path / "clusters"
+
+    def run(stage: str, count: int) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", VICTIM, large, out, clusters, stage, str(count)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+    # After a block is committed, before the next one is, and when all but the name of the output is written.
+    for stage, count in (("reading", 2), ("reading", 1), ("writing", 1)):
+        assert run(stage, count).returncode == -signal.SIGKILL
+        assert not out.exists()
+    [left] = [path for path in tmp_path.iterdir() if ".dedup-" in path.name]
+    again = run("nothing", 1)
+    assert (again.returncode, again.stdout) == (0, "0\n"), again.stderr
+    assert out.read_bytes() == (tmp_path / "wanted.jsonl").read_bytes()
+    assert clusters.read_bytes() == (tmp_path / "wanted").read_bytes()
+    assert not left.exists()
 
 
 def test_other_input_or_options_begin_anew(tmp_path: Path) -> None:
