@@ -62,7 +62,7 @@ def dedup(
     threshold: Annotated[
         float | None,
         typer.Option(
-            "--threshold", metavar="X", help="least similarity of duplicates, 0 to 1 [default: 0.8]"
+            "--threshold", metavar="X", help="least similarity of duplicates, 0 to 1 [default: 0.7]"
         ),
     ] = None,
     measure: Annotated[

@@ -92,7 +92,7 @@ _MEANT: dict[str, set[Method]] = {
 }
 _NGRAM = {Signals.WORDS: 3, Signals.CHARACTERS: 5}
 _SUBSTRING_WORDS = 50
-_THRESHOLD = 0.8
+_THRESHOLD = 0.7
 _DISTANCE = 3
 _BITS = 64
 _BINS = 128
