@@ -279,7 +279,7 @@ def test_the_same_command_goes_on_after_a_kill(large: Path, tmp_path: Path) -> N
     out, clusters = tmp_path / "out.jsonl", tmp_path / "clusters"
 
     def run(stage: str, count: int) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", VICTIM, large, out, clusters, stage, str(count)]
+        command = [sys.executable, "-c", VICTIM, *map(str, (large, out, clusters, stage, count))]
         return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
     # After a block is committed, before the next one is, and when all but the name of the output is written.
