@@ -111,7 +111,7 @@ def texts() -> list[str]:
 def wanted(texts: list[str]) -> list[str]:
     return [
         text
-        for number, (text, leader) in enumerate(zip(texts, leaders(texts, 0.8), strict=True))
+        for number, (text, leader) in enumerate(zip(texts, leaders(texts, 0.7), strict=True))
         if leader == number
     ]
 
