@@ -1,5 +1,8 @@
-"""Near-duplicates: MinHash and SimHash compared with their peers from raw text to result, and every method on real pages.
+"""Near-duplicates: MinHash and SimHash compared with their peers from raw text to result, search among SimHashes, and every
+method on real pages.
 
+``CRIVELLO_BENCH_DEDUP`` names the parts that are measured, with commas between them: minhash, simhash, hamming, pages, crawl,
+growth (default all; hamming and growth need no sites). The last two are parts of their own, too: dedup_crawl, dedup_growth.
 ``CRIVELLO_BENCH_DOCUMENTS`` is the number of documents with planted copies (default 50,000). The slowest peers get the
 first ones of them: their rates per document do not fall with the size.
 """
@@ -18,7 +21,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from bench import Measurement, seconds
+from bench import Measurement, _hamming, dedup_crawl, dedup_growth, seconds
 from bench._dedup_corpus import Planted, guides, planted
 from bench._dedup_peers import PIPELINES
 from bench._pages import sites
@@ -58,12 +61,25 @@ class Run:
 
 
 def measure() -> Iterator[Measurement]:
-    if not sites().is_dir():
-        print(f"dedup: there are no sites in {sites()}: name them in CRIVELLO_BENCH_SITES", file=sys.stderr)
-        return
-    yield from minhash()
-    yield from simhash()
-    yield from real_pages()
+    parts = {
+        "hamming": _hamming.measure,
+        "minhash": minhash,
+        "command": command,
+        "simhash": simhash,
+        "pages": real_pages,
+        "crawl": dedup_crawl.measure,
+        "growth": dedup_growth.measure,
+    }
+    wanted = [name for name in os.environ.get("CRIVELLO_BENCH_DEDUP", "").split(",") if name] or list(parts)
+    if unknown := [name for name in wanted if name not in parts]:
+        sys.exit(f"dedup: no such part: {', '.join(unknown)} (there are: {', '.join(parts)})")
+    for name in wanted:
+        if name not in ("hamming", "crawl", "growth") and not sites().is_dir():
+            print(
+                f"dedup: there are no sites in {sites()}: name them in CRIVELLO_BENCH_SITES", file=sys.stderr
+            )
+            return
+        yield from parts[name]()
 
 
 def minhash() -> Iterator[Measurement]:
@@ -99,6 +115,37 @@ def run(name: str, texts: list[str]) -> Run:
         command = [sys.executable, "-m", "bench._dedup_peers", name, file.name]
         done = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     return Run(len(texts), done["seconds"], done["bytes"], set(done["flagged"]))
+
+
+def command() -> Iterator[Measurement]:
+    """The command from JSON lines to clean JSON lines, with the memory above that for an empty corpus."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "in.jsonl")
+        source.touch()
+        _, idle = resources(source, Path(folder, "none.jsonl"))
+        with source.open("wb") as lines:
+            encode = msgspec.json.Encoder().encode
+            for number, text in enumerate(planted(DOCUMENTS).texts):
+                lines.write(encode({"id": number, "text": text}) + b"\n")
+        processor, peak = resources(source, Path(folder, "clean.jsonl"))
+    what = f"crivello dedup, {DOCUMENTS:,} documents"
+    yield Measurement(f"{what}: processor time", 1e6 * processor / DOCUMENTS, "", 0, "µs/document")
+    least = (peak - idle) / DOCUMENTS
+    # A batch and the least budget do not grow with the corpus.
+    asked = 1.0 if DOCUMENTS >= 1_000_000 else None
+    yield Measurement(f"{what}: peak memory", least, "asked", 100, "bytes/document", asked, True)
+
+
+def resources(source: Path, out: Path) -> tuple[float, int]:
+    """The processor time in seconds and the peak memory in bytes of the command."""
+    script = "import sys; from crivello.cli import main; sys.exit(main())"
+    arguments = [sys.executable, "-c", script, "dedup", str(source), "--out", str(out), "--json"]
+    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, arguments)
+    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
 
 
 def simhash() -> Iterator[Measurement]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from crivello import dedup
+from crivello import _core, dedup
 from crivello.dedup.clusters import Clusters
 from crivello.dedup.options import Keep
 from crivello.errors import InvalidArgument, StorageError
@@ -201,9 +201,9 @@ def test_a_long_line_is_a_document_or_too_long(tmp_path: Path) -> None:
         for _ in range(LONG // 100):
             out.write("some words of a long line, " * 4)
         out.write('"}\n{"text": "short"}\n')
-    report = dedup.run(source, out=tmp_path / "out.jsonl", memory=8 * LONG)
+    report = dedup.run(source, out=tmp_path / "out.jsonl", memory=16 * LONG)
     assert (report.documents, report.kept) == (3, 2)
-    with pytest.raises(InvalidArgument, match=r"in.jsonl, line 2 is longer than 4,194,304 bytes"):
+    with pytest.raises(InvalidArgument, match=r"in.jsonl, line 2 is longer than 1,398,101 bytes"):
         dedup.run(source, memory=16 << 20)
 
 
@@ -253,7 +253,7 @@ VICTIM = """
 import os, signal, sys
 from crivello import dedup
 
-source, out, clusters, last, count = sys.argv[1:]
+*sources, out, clusters, last, count = sys.argv[1:]
 told = []
 
 def progress(stage, done, total):
@@ -261,35 +261,53 @@ def progress(stage, done, total):
     if told.count(last) == int(count):
         os.kill(os.getpid(), signal.SIGKILL)
 
-dedup.run(source, out=out, clusters=clusters, checkpoint=0, progress=progress)
+dedup.run(sources, out=out, clusters=clusters, checkpoint=0, progress=progress)
 print(told.count("reading"))
 """
 
 
-@pytest.fixture
-def large(tmp_path: Path) -> Path:
-    """A corpus of several blocks."""
+def large(folder: Path, ending: str) -> list[Path]:
+    """Two corpora of several blocks."""
     draw, words = random.Random(4), [f"word{number}" for number in range(5000)]
     texts = [" ".join(draw.choices(words, k=900)) for _ in range(1500)]
-    return corpus(tmp_path, [*texts, *texts[:300], *texts[900:1200]])
+    halves = (texts, [*texts[:300], *texts[900:1200]])
+    if ending == ".jsonl":
+        return [corpus(folder, half, f"in{number}.jsonl") for number, half in enumerate(halves)]
+    paths = []
+    for number, half in enumerate(halves):
+        pages = [page(f"https://a.example/{number}/{place}", text) for place, text in enumerate(half)]
+        paths.append(folder / f"in{number}.warc.gz")
+        paths[-1].write_bytes(b"".join(pages))
+    return paths
 
 
-def test_the_same_command_goes_on_after_a_kill(large: Path, tmp_path: Path) -> None:
-    dedup.run(large, out=tmp_path / "wanted.jsonl", clusters=tmp_path / "wanted")
-    out, clusters = tmp_path / "out.jsonl", tmp_path / "clusters"
+def page(url: str, text: str) -> bytes:
+    """A page as a record of a WARC file."""
+    fields = [("WARC-Target-URI", url), ("WARC-Date", "2026-05-01T12:00:00Z")]
+    fields.append(("Content-Type", "application/http"))
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    return _core.warc_record("response", fields, head, f"<p>{text}".encode())
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".warc.gz"])
+def test_the_same_command_goes_on_after_a_kill(tmp_path: Path, ending: str) -> None:
+    sources = large(tmp_path, ending)
+    report = dedup.run(sources, out=tmp_path / f"wanted{ending}", clusters=tmp_path / "wanted")
+    assert (report.documents, report.dropped) == (2100, 600)
+    out, clusters = tmp_path / f"out{ending}", tmp_path / "clusters"
 
     def run(stage: str, count: int) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", VICTIM, *map(str, (large, out, clusters, stage, count))]
+        command = [sys.executable, "-c", VICTIM, *map(str, (*sources, out, clusters, stage, count))]
         return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
-    # After a block is committed, before the next one is, and when all but the name of the output is written.
-    for stage, count in (("reading", 2), ("reading", 1), ("writing", 1)):
+    # After a block is committed, before the next one is, when half of the output is written, and when all but its name is.
+    for stage, count in (("reading", 2), ("reading", 1), ("writing", 1), ("writing", 2)):
         assert run(stage, count).returncode == -signal.SIGKILL
         assert not out.exists()
     [left] = [path for path in tmp_path.iterdir() if ".dedup-" in path.name]
     again = run("nothing", 1)
     assert (again.returncode, again.stdout) == (0, "0\n"), again.stderr
-    assert out.read_bytes() == (tmp_path / "wanted.jsonl").read_bytes()
+    assert out.read_bytes() == (tmp_path / f"wanted{ending}").read_bytes()
     assert clusters.read_bytes() == (tmp_path / "wanted").read_bytes()
     assert not left.exists()
 

@@ -309,7 +309,7 @@ def test_units_are_removed_and_documents_without_any_left(tmp_path: Path, unit: 
         ("a.jsonl", b'{"text": "a"}\n{"body": "a"}\n', "a.jsonl, line 2 has no field 'text'"),
         ("a.jsonl", b'{"text": 7}\n', "a.jsonl, line 1: expected `str"),
         ("a.jsonl", b"{" * 100_000, "a.jsonl, line 1 is not JSON"),
-        ("a.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 99)[:-12], "is damaged or cut off"),
+        ("a.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 99, mtime=0)[:-12], "is damaged or cut off"),
         ("a.csv", b"id,words\n1,a\n", "a.csv has no column 'text', only id, words"),
         ("a.csv", b"id,text\n1,a\n2\n", "a.csv, row 2 has 1 columns"),
         ("a.parquet", b"PAR1 and no more", "a.parquet is not a Parquet file that can be read"),
@@ -332,6 +332,35 @@ def test_an_empty_corpus_is_no_error(tmp_path: Path, name: str) -> None:
     )
     assert (report.documents, report.kept, report.clusters, report.largest) == (0, 0, 0, 0)
     assert (tmp_path / f"out-{name}").read_bytes() == (tmp_path / "c").read_bytes() == b""
+
+
+def test_outputs_are_no_inputs(tmp_path: Path) -> None:
+    source = write_json_lines(tmp_path / "a.jsonl", [{"text": "a"}, {"text": "a"}])
+    before = source.read_bytes()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "a.txt").write_text("a")
+    (tmp_path / "link").symlink_to(source)
+    for flags in ({"out": source}, {"clusters": source}, {"pairs": tmp_path / "link"}):
+        with pytest.raises(InvalidArgument, match="is an input, and would be overwritten"):
+            run(source, **flags)
+    with pytest.raises(InvalidArgument, match="is an input, and would be overwritten"):
+        run(tmp_path / "folder", against=[source], clusters=source)
+    with pytest.raises(InvalidArgument, match="is named for two outputs"):
+        run(source, out=tmp_path / "b", clusters=tmp_path / "b")
+    for places in ({"out": f"{tmp_path}/folder/clean/"}, {"work": tmp_path / "folder"}):
+        with pytest.raises(InvalidArgument, match="would be among the files of the input"):
+            run(tmp_path / "folder", **places)
+    assert source.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.jsonl", "a.txt", "folder", "link"]
+
+
+def test_the_same_file_twice_and_a_folder_without_files(tmp_path: Path) -> None:
+    source = write_json_lines(tmp_path / "a.jsonl", [{"text": "a"}, {"text": "b"}])
+    report = run([source, source], out=tmp_path / "out.jsonl")
+    assert (report.documents, report.kept) == (4, 2)
+    assert (tmp_path / "out.jsonl").read_bytes() == source.read_bytes()
+    (tmp_path / "empty").mkdir()
+    assert run(tmp_path / "empty", out=f"{tmp_path}/clean/").documents == 0
 
 
 def test_what_is_not_there_is_told(tmp_path: Path) -> None:

@@ -22,6 +22,12 @@ def peers() -> Path:
     return _built([], ROOT / "bench" / "peers")
 
 
+@cache
+def originals() -> Path:
+    """Builds ``crates/core/benches/originals.rs``."""
+    return _built(["-p", "crivello-core", "--bench", "originals"], ROOT)
+
+
 def write_pages(folder: Path, pages: int) -> None:
     """Writes a collection of synthetic pages through the page store."""
     subprocess.run([store(), "pages", folder, str(pages)], check=True, stdout=subprocess.DEVNULL)

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use crivello_core::collection::cells::{Group, Versions, key, micros};
 use crivello_core::collection::{Change, Collection, Outcome, Row, Rows, TableState, TableWriter};
-use crivello_core::crawl::{PageStore, Parsed, StoreSettings, Tag, Work};
+use crivello_core::crawl::{DuplicateRules, PageStore, Parsed, StoreSettings, Tag, Treatment, Work};
 use crivello_core::disk::file::DurableFile;
 use crivello_core::graph::PageLinks;
 use crivello_core::warc::warc_record;
@@ -146,7 +146,12 @@ fn pages(folder: &Path, count: u64, with_records: bool, distance: u32) -> Result
     Collection::create(folder, "")?;
     let collection = Collection::write(folder)?;
     let settings: StoreSettings = serde_json::from_str(SETTINGS)?;
-    let mut store = PageStore::open(folder, &settings, "crivello bench", distance, &Pulse::STEADY)?;
+    let duplicates = DuplicateRules {
+        exact_duplicates: Treatment::Mark,
+        near_duplicates: if distance > 0 { Treatment::Mark } else { Treatment::Keep },
+        near_distance: distance,
+    };
+    let mut store = PageStore::open(folder, &settings, "crivello bench", duplicates, &Pulse::STEADY)?;
     let (mut spent, mut making) = (Duration::ZERO, 0.0);
     let step = (count / 100).max(COMMIT);
     for first in (0..count).step_by(BATCH as usize) {
@@ -238,9 +243,10 @@ fn page(number: u64, with_record: bool) -> Result<Parsed> {
         record,
         request: None,
         conversion: None,
-        words: Some((u128::from(digest), simhash)),
+        words: Some((u128::from(digest), Some(simhash))),
         links: PageLinks { followed: links, nofollow: Vec::new() },
         found: Vec::new(),
+        sitemaps: 0,
         signals: Vec::new(),
         page: None,
         failure: None,

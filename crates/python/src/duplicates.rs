@@ -232,13 +232,14 @@ struct Discovery {
 
 #[pymethods]
 impl Discovery {
-    /// Opens a work folder, which exists; `options` is MessagePack, and 0 threads is one for each core.
+    /// Opens a work folder, which exists; `options` is MessagePack, the memory adapts to the corpus if it is `None`, and 0
+    /// threads is one for each core.
     #[new]
     fn new(
         py: Python<'_>,
         folder: PathBuf,
         options: PyBackedBytes,
-        memory: usize,
+        memory: Option<usize>,
         threads: usize,
     ) -> PyResult<Self> {
         enter_showing(py, None, |_| {

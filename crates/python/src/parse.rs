@@ -1,6 +1,6 @@
-//! Pages and near-duplicates.
+//! Pages.
 
-use crivello_core::{Error, duplicates, parse};
+use crivello_core::parse;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
@@ -90,59 +90,13 @@ impl ParsedPage {
     }
 
     #[getter]
-    fn simhash(&self) -> u64 {
+    fn simhash(&self) -> Option<u64> {
         self.0.simhash
-    }
-}
-
-/// Fingerprints with their ids, searchable by Hamming distance.
-#[pyclass(module = "crivello._core")]
-struct NearTable(duplicates::NearTable);
-
-#[pymethods]
-impl NearTable {
-    #[new]
-    fn new() -> Self {
-        NearTable(duplicates::NearTable::default())
-    }
-
-    fn add(&mut self, py: Python<'_>, simhashes: Vec<u64>, ids: Vec<u64>) -> PyResult<()> {
-        enter(py, |_| {
-            if simhashes.len() != ids.len() {
-                return Err(Error::Invalid(format!(
-                    "{} fingerprints with {} ids",
-                    simhashes.len(),
-                    ids.len()
-                )));
-            }
-            simhashes.into_iter().zip(ids).try_for_each(|(simhash, id)| self.0.add(simhash, id))
-        })
-    }
-
-    #[pyo3(signature = (simhashes, distance = 3))]
-    fn nearest(
-        &self,
-        py: Python<'_>,
-        simhashes: Vec<u64>,
-        distance: u32,
-    ) -> PyResult<Vec<Option<(u64, u32)>>> {
-        enter(py, |pulse| {
-            let nearest = |simhash| {
-                pulse.beat()?;
-                self.0.nearest(simhash, distance)
-            };
-            simhashes.into_iter().map(nearest).collect()
-        })
-    }
-
-    fn __len__(&self) -> usize {
-        self.0.len()
     }
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse_html, module)?)?;
     module.add_function(wrap_pyfunction!(parse_text, module)?)?;
-    module.add_class::<ParsedPage>()?;
-    module.add_class::<NearTable>()
+    module.add_class::<ParsedPage>()
 }

@@ -56,6 +56,14 @@ def dedup(
     unit: Annotated[
         str, typer.Option("--unit", metavar="document|paragraph|line", help="what is compared and removed")
     ] = "document",
+    boilerplate: Annotated[
+        str,
+        typer.Option(
+            "--boilerplate",
+            metavar="keep|drop",
+            help="drop: lines that many documents of a site share do not count",
+        ),
+    ] = "keep",
     keep: Annotated[
         str, typer.Option("--keep", metavar="first|longest", help="which document of a cluster is kept")
     ] = "first",
@@ -143,7 +151,12 @@ def dedup(
             help="auto, jsonl, parquet, csv, lines, files, warc or collection; auto: by content",
         ),
     ] = "auto",
-    memory: Annotated[str, typer.Option("--memory", metavar="SIZE", help="memory budget")] = "1G",
+    memory: Annotated[
+        str,
+        typer.Option(
+            "--memory", metavar="SIZE", help="memory budget [default: 32 bytes a document, up to 1G]"
+        ),
+    ] = "",
     threads: Annotated[int, typer.Option("--threads", min=0, metavar="N", help="0: one for each core")] = 0,
     work: Annotated[
         str,
@@ -163,6 +176,7 @@ def dedup(
     Examples:
       crivello dedup pages.jsonl --threshold 0.8 --out clean.jsonl --clusters clusters.jsonl
       crivello dedup crawl.warc.gz --out clean.warc.gz --report report.html
+      crivello dedup crawl.warc.gz --boilerplate drop --out clean.jsonl
       crivello dedup 'train-*.parquet' --against test.jsonl --out clean/
       crivello dedup book.txt --method exact --ignore case,space --out -
       crivello dedup pages.jsonl --method substring --ngram 50 --out clean.jsonl
@@ -189,6 +203,7 @@ def dedup(
                 progress=progress,
                 method=method,
                 unit=unit,
+                boilerplate=boilerplate,
                 keep=keep,
                 threshold=threshold,
                 measure=measure,
@@ -204,7 +219,7 @@ def dedup(
                 window=window,
                 ignore=[word for word in ignore.split(",") if word] or None,
                 sampled=sampled or None,
-                memory=size(memory, "--memory"),
+                memory=size(memory, "--memory") if memory else None,
                 threads=threads,
             )
         except KeyboardInterrupt:

@@ -6,7 +6,7 @@
 
 ``run`` takes files of any size, out of core. ``Deduplicator`` takes batches of texts in one pass, and ``arrow`` record batches, so that
 Polars, DuckDB, pandas, ``datasets`` and Spark need no adapter. The functions ``simhash``, ``minhash``, ``fingerprints``, ``digest`` and
-``similarity`` take lists of texts and return arrays of numpy. See docs/duplicates.md.
+``similarity`` take lists of texts and return arrays of numpy; ``HammingTable`` and ``HammingFile`` search among SimHashes. See docs/duplicates.md.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from crivello.dedup.arrow import arrow
 from crivello.dedup.deduplicator import Deduplicator
 from crivello.dedup.fingerprint import digest, fingerprints, minhash, simhash, similarity
+from crivello.dedup.hamming import HammingFile, HammingTable, Lead, Nearest, Pairs, Within
 from crivello.dedup.inputs import Format
 from crivello.dedup.options import Keep, Linkage, Measure, Method, Options, Signals, Unit, Weights
 from crivello.dedup.report import Example, Report
@@ -23,15 +24,21 @@ __all__ = [
     "Deduplicator",
     "Example",
     "Format",
+    "HammingFile",
+    "HammingTable",
     "Keep",
+    "Lead",
     "Linkage",
     "Measure",
     "Method",
+    "Nearest",
     "Options",
+    "Pairs",
     "Report",
     "Signals",
     "Unit",
     "Weights",
+    "Within",
     "arrow",
     "digest",
     "fingerprints",

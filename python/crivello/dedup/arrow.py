@@ -14,6 +14,8 @@ from crivello.errors import InvalidArgument
 if TYPE_CHECKING:
     import pyarrow
 
+_ROWS = 1000
+
 
 def arrow(batches: Any, column: str = "text", **options: Any) -> Iterator[pyarrow.RecordBatch]:
     """The record batches of a table or a stream without duplicates; needs the package pyarrow.
@@ -35,11 +37,28 @@ def _batches(pa: Any, batches: Any) -> Iterable[pyarrow.RecordBatch]:
         return reader
     if hasattr(batches, "__arrow_c_array__"):
         return [pa.record_batch(batches)]
-    if isinstance(batches, Iterable):
-        return batches
-    raise InvalidArgument(
-        f"{type(batches).__name__} is no table and no stream of record batches",
-        hint="give what has __arrow_c_stream__, or an iterable of pyarrow.RecordBatch",
+    if hasattr(batches, "with_format") and hasattr(batches, "iter"):
+        # A dataset of the package datasets: its batches are tables.
+        batches = batches.with_format("arrow").iter(_ROWS)
+    if not isinstance(batches, Iterable):
+        raise _unknown(batches)
+    return _flat(pa, batches)
+
+
+def _flat(pa: Any, batches: Iterable[Any]) -> Iterator[pyarrow.RecordBatch]:
+    for some in batches:
+        if isinstance(some, pa.RecordBatch):
+            yield some
+        elif isinstance(some, pa.Table):
+            yield from some.to_batches()
+        else:
+            raise _unknown(some)
+
+
+def _unknown(given: object) -> InvalidArgument:
+    return InvalidArgument(
+        f"{type(given).__name__} is no table and no stream of record batches",
+        hint="give what has __arrow_c_stream__, a dataset, or an iterable of pyarrow.RecordBatch",
     )
 
 

@@ -49,17 +49,29 @@ class Clusters:
         numbers = np.arange(self.references, len(self.leaders), dtype=np.uint32)
         return np.equal(self.leaders[self.references :], numbers)
 
+    def _dropped(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self.leaders != np.arange(len(self.leaders), dtype=np.uint32))
+
     def sizes(self) -> NDArray[np.int64]:
         """The number of documents of each cluster, with its leader, from the largest down."""
-        dropped = np.flatnonzero(self.leaders != np.arange(len(self.leaders)))
+        dropped = self._dropped()
         return np.sort(np.unique(self.leaders[dropped], return_counts=True)[1] + 1)[::-1]
 
     def __iter__(self) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """The leader of each cluster of two or more, and the others."""
-        dropped = np.flatnonzero(self.leaders != np.arange(len(self.leaders)))
+        for leaders, dropped in self.batches(len(self.leaders)):
+            yield from zip(leaders.tolist(), dropped, strict=True)
+
+    def batches(self, size: int) -> Iterator[tuple[NDArray[np.int64], list[NDArray[np.int64]]]]:
+        """The leaders of some clusters of two or more, and the others of each; as many as have about ``size`` others
+        together."""
+        dropped = self._dropped()
         order: NDArray[Any] = np.argsort(self.leaders[dropped], kind="stable")
         dropped = dropped[order]
-        leaders = self.leaders[dropped]
-        starts = np.flatnonzero(np.diff(leaders.astype(np.int64), prepend=-1))
-        for start, end in pairwise([*starts.tolist(), len(dropped)]):
-            yield int(leaders[start]), dropped[start:end]
+        leaders = self.leaders[dropped].astype(np.int64)
+        starts = np.flatnonzero(np.diff(leaders, prepend=-1))
+        # The first cluster of each batch.
+        firsts = np.flatnonzero(np.diff(starts // max(1, size), prepend=-1))
+        for first, last in pairwise([*firsts.tolist(), len(starts)]):
+            begin, end = starts[first], starts[last] if last < len(starts) else len(dropped)
+            yield leaders[starts[first:last]], np.split(dropped[begin:end], starts[first + 1 : last] - begin)

@@ -15,7 +15,7 @@ from crivello.errors import InvalidArgument, StorageError
 
 GZIP, ZSTANDARD, SKIPPABLE = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x2a\x4d\x18"
 MARK = b"\xef\xbb\xbf"
-_BLOCK = 8 << 20
+_BLOCK = 2 << 20
 
 
 class Input:

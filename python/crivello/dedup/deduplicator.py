@@ -10,7 +10,7 @@ import numpy as np
 from crivello import _core
 from crivello.dedup.fingerprint import digest
 from crivello.dedup.growing import Growing, MinHashBands, SimHashBlocks
-from crivello.dedup.options import Keep, Linkage, Method, Options, Unit, Weights
+from crivello.dedup.options import Handling, Keep, Linkage, Method, Options, Unit, Weights
 from crivello.dedup.source import Text, comparable
 from crivello.errors import InvalidArgument
 
@@ -32,6 +32,11 @@ class Deduplicator:
 
     def __init__(self, **options: Any) -> None:
         self._options = chosen = Options(**options)
+        if chosen.boilerplate is Handling.DROP:
+            raise InvalidArgument(
+                "what documents of a site share is known after all of them only",
+                hint="take crivello.dedup.run",
+            )
         if chosen.unit is not Unit.DOCUMENT or chosen.keep is not Keep.FIRST:
             raise InvalidArgument(
                 "in one pass whole documents are compared, and the first one is kept",
@@ -45,7 +50,7 @@ class Deduplicator:
         self._near: Growing | None = None
         match chosen.method:
             case Method.EXACT:
-                self._seen = _core.ExactSet(chosen.memory)
+                self._seen = _core.ExactSet(chosen.most_memory)
             case Method.MINHASH:
                 self._near = Growing(MinHashBands(chosen))
             case Method.SIMHASH if chosen.bits != 128 and chosen.threshold is None:

@@ -34,7 +34,7 @@ def simhash(
     unit, size = options.shingle
     frequencies = None
     if weights == "tf-idf":
-        frequencies = _core.DocumentFrequencies(unit, size, options.memory)
+        frequencies = _core.DocumentFrequencies(unit, size, options.most_memory)
         frequencies.add(given)
     hashes = np.asarray(_core.simhashes(given, unit, size, weights, bits, frequencies))
     return hashes.reshape(-1, 2) if bits == 128 else hashes

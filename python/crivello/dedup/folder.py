@@ -82,7 +82,7 @@ class Folder(Source):
             if file.stat().st_size > self.limit:
                 raise InvalidArgument(
                     f"{file} is longer than {self.limit:,} bytes, which is the most for a document",
-                    hint="give more memory: a document may be as large as a quarter of --memory",
+                    hint="give more memory: a document may be as large as a twelfth of --memory",
                 )
             body = file.read_bytes()
         except OSError as error:

@@ -60,6 +60,13 @@ class Keep(StrEnum):
     LONGEST = "longest"
 
 
+class Handling(StrEnum):
+    """Whether template text, the lines that many documents of a site share, counts."""
+
+    KEEP = "keep"
+    DROP = "drop"
+
+
 class Unit(StrEnum):
     """What is compared and removed."""
 
@@ -69,7 +76,10 @@ class Unit(StrEnum):
 
 
 IGNORED = ("markup", "case", "digits", "dates", "space")
-DEFAULT_MEMORY = 1 << 30
+# The most that is taken where no budget is given.
+MOST_MEMORY = 1 << 30
+# A document is in memory as bytes, as text, and as n-grams: ten times its size.
+_SHARE_OF_DOCUMENT = 12
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 _NEAR = {Method.SIMHASH, Method.FINGERPRINT, Method.MINHASH}
@@ -105,7 +115,8 @@ class Options:
     """The options of a deduplication; ``None`` is the default of the method, and what has no meaning for it is refused.
 
     ``simhash`` takes texts for duplicates within ``distance`` bits, and with a ``threshold`` only those that are also as
-    similar as that. ``memory`` is in bytes; ``threads`` 0 is one per core.
+    similar as that. ``memory`` is in bytes; ``None`` adapts it to the corpus: 32 bytes a document, up to 1 GiB. ``threads`` 0
+    is one per core.
     """
 
     method: Method | str = Method.MINHASH
@@ -125,7 +136,8 @@ class Options:
     sampled: bool | None = None
     keep: Keep | str = Keep.FIRST
     unit: Unit | str = Unit.DOCUMENT
-    memory: int = DEFAULT_MEMORY
+    boilerplate: Handling | str = Handling.KEEP
+    memory: int | None = None
     threads: int = 0
 
     def __post_init__(self) -> None:
@@ -137,6 +149,7 @@ class Options:
             "weights": Weights,
             "keep": Keep,
             "unit": Unit,
+            "boilerplate": Handling,
         }
         for name, kind in kinds.items():
             if (value := getattr(self, name)) is not None:
@@ -153,6 +166,13 @@ class Options:
         if wrong := set(self.ignore or ()) - set(IGNORED):
             raise InvalidArgument(
                 f"{sorted(wrong)[0]!r} is not among what can be ignored", hint=f"{', '.join(IGNORED)}"
+            )
+        if self.boilerplate is Handling.DROP and (
+            self.unit is not Unit.DOCUMENT or self.method is Method.SUBSTRING
+        ):
+            raise InvalidArgument(
+                "boilerplate is left out where whole documents are compared",
+                hint="leave out boilerplate, or unit and the method substring",
             )
         if self.method is Method.SUBSTRING and self.unit is not Unit.DOCUMENT:
             raise InvalidArgument(
@@ -177,6 +197,16 @@ class Options:
                 raise InvalidArgument(f"{name} must be from {least:,} to {most:,}, and not {value:,}")
         if self.bits not in (None, 32, 64, 128):
             raise InvalidArgument(f"a SimHash has 32, 64 or 128 bits, and not {self.bits}")
+
+    @property
+    def most_memory(self) -> int:
+        """The memory budget, or the most that an adapted one can be."""
+        return MOST_MEMORY if self.memory is None else self.memory
+
+    @property
+    def largest_document(self) -> int:
+        """The size in bytes of the largest document."""
+        return self.most_memory // _SHARE_OF_DOCUMENT
 
     @property
     def shingle(self) -> tuple[str, int]:

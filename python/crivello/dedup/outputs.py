@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -24,6 +25,7 @@ from crivello.errors import InvalidArgument, StorageError
 
 STANDARD_OUTPUT = "-"
 _PAIRS = 1 << 16
+_DROPPED = 1 << 14
 _JSON = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson")
 
 
@@ -32,6 +34,26 @@ class Pairs(Protocol):
 
     def pairs(self, start: int, count: int) -> tuple[Array, Array, Array]:
         """Some of them: both numbers, and the similarity."""
+
+
+def check_outputs(outputs: Sequence[str], inputs: Sequence[Source]) -> None:
+    """Refuses outputs that would overwrite an input or each other, or become part of an input that is a folder."""
+    seen: set[Path] = set()
+    for name in outputs:
+        path = Path(name).resolve()
+        if path in seen:
+            raise InvalidArgument(f"{name} is named for two outputs", hint="name another file")
+        seen.add(path)
+        for source in inputs:
+            place = source.path.resolve()
+            if place == path and not path.is_dir():
+                raise InvalidArgument(
+                    f"{name} is an input, and would be overwritten", hint="name another file"
+                )
+            if source.path.is_dir() and place in (path, *path.parents):
+                raise InvalidArgument(
+                    f"{name} would be among the files of the input {source.name}", hint="name one elsewhere"
+                )
 
 
 class Copy:
@@ -140,9 +162,11 @@ def write_clusters(path: str, clusters: Clusters, ledger: Ledger) -> None:
     encode = msgspec.json.Encoder().encode
 
     def lines(out: IO[bytes]) -> None:
-        for leader, dropped in clusters:
-            kept = ledger.ids(np.array([leader]))[0]
-            out.write(encode({"keep": kept, "drop": ledger.ids(dropped)}) + b"\n")
+        for leaders, dropped in clusters.batches(_DROPPED):
+            names = iter(ledger.ids(np.concatenate(dropped)))
+            rows = zip(ledger.ids(leaders), dropped, strict=True)
+            encoded = (encode({"keep": kept, "drop": list(islice(names, len(some)))}) for kept, some in rows)
+            out.write(b"".join(row + b"\n" for row in encoded))
 
     _written(path, lines)
 

@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, ClassVar, cast
+from typing import IO, TYPE_CHECKING, Any, ClassVar, cast
 
-import duckdb
-
+from crivello._extras import optional
 from crivello.dedup.compressed import MARK, head, reading
 from crivello.dedup.source import BATCH_BYTES, Batch, Source, Text, Verdicts, readable
 from crivello.errors import InvalidArgument, StorageError
+
+if TYPE_CHECKING:
+    import duckdb
 
 _ROWS = 256
 _DELIMITERS = ",\t;|"
@@ -190,6 +192,8 @@ class Parquet(Source):
 
 @contextmanager
 def _database(path: Path, name: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    with optional():
+        import duckdb
     try:
         with duckdb.connect() as database:
             yield database

@@ -21,21 +21,23 @@ import msgspec
 import numpy as np
 
 from crivello import _core
+from crivello.dedup.boilerplate import Boilerplate, Lines
 from crivello.dedup.clusters import Clusters
 from crivello.dedup.examples import examples_of
 from crivello.dedup.inputs import STANDARD_INPUT, open_inputs
 from crivello.dedup.ledger import Ledger
-from crivello.dedup.options import Keep, Method, Options, Unit
-from crivello.dedup.outputs import STANDARD_OUTPUT, Copy, write_clusters, write_pairs
+from crivello.dedup.options import Handling, Keep, Method, Options, Unit
+from crivello.dedup.outputs import STANDARD_OUTPUT, Copy, check_outputs, write_clusters, write_pairs
 from crivello.dedup.pages import check_name, write_report
 from crivello.dedup.passages import Passages
 from crivello.dedup.report import Report
-from crivello.dedup.source import Batch, Source, Text, comparable
+from crivello.dedup.source import Batch, Source, Text
 from crivello.dedup.units import InUnits, Whole, split
 from crivello.errors import InvalidArgument, StorageError
 
 Progress = Callable[[str, int, int], object]
 CHECKPOINT = 10.0
+_LINES_MEMORY = 64 << 20
 
 
 def run(
@@ -74,10 +76,12 @@ def run(
 
         def opened(some: Sequence[str | Path]) -> list[Source]:
             return open_inputs(
-                some, format=format, field=field, id=id, limit=chosen.memory // 4, spool=Path(spool)
+                some, format=format, field=field, id=id, limit=chosen.largest_document, spool=Path(spool)
             )
 
         references, sources = opened(list(against)), opened(names)
+        named = [*targets.values(), str(report), str(work)]
+        check_outputs([name for name in named if name not in ("", STANDARD_OUTPUT)], [*references, *sources])
         removes_parts = chosen.unit is not Unit.DOCUMENT or chosen.method is Method.SUBSTRING
         copy = Copy(targets["out"], sources, rewrites=removes_parts) if out else None
         if report:
@@ -87,7 +91,16 @@ def run(
                 raise InvalidArgument("the method substring has no pairs and no clusters", hint="give --out")
             return _remove_passages(chosen, references, sources, copy, str(report), progress)
         identity = [source.identity() for source in [*references, *sources]]
-        told = [chosen.native(), str(chosen.unit), field, id, format, len(references), identity]
+        told = [
+            chosen.native(),
+            str(chosen.unit),
+            str(chosen.boilerplate),
+            field,
+            id,
+            format,
+            len(references),
+            identity,
+        ]
         beside = next((path for path in targets.values() if path not in ("", STANDARD_OUTPUT)), "")
         is_resumable = STANDARD_INPUT not in map(str, [*names, *against])
         with _folder(str(work), beside if is_resumable else "", told, Path(spool)) as folder:
@@ -145,7 +158,7 @@ def _remove_passages(
     """The method ``substring``: one pass, and nothing to go on with."""
     started = time.monotonic()
     made = Report(str(options.method), str(options.unit))
-    passages = Passages(options.shingle[1], options.memory, made)
+    passages = Passages(options.shingle[1], options.most_memory, made)
     for source in references:
         for batch in source.batches():
             passages.remember(batch.texts)
@@ -193,32 +206,69 @@ class _Run:
         at = self._engine.position
         self._state = msgspec.msgpack.decode(at, type=_State) if at else _State()
         self._ledger = Ledger(folder, self._state.ledger)
+        self._folder = folder
+        self._boilerplate = Boilerplate.none()
 
     def finish(self, copy: Copy | None, pairs: str, clusters: str, report: str) -> Report:
         """Reads what is left to read, finds the duplicates, and writes the outputs."""
         try:
+            if self._options.boilerplate is Handling.DROP:
+                self._boilerplate = self._read_boilerplate()
             self._read()
             self._find()
             return self._write(copy, pairs, clusters, report)
         finally:
             self._ledger.close()
 
+    def _read_boilerplate(self) -> Boilerplate:
+        """What many documents of a site share, from a pass of its own."""
+        folder = self._folder / "boilerplate"
+        found = folder / "found"
+        if found.exists():
+            return Boilerplate.load(found)
+        folder.mkdir(exist_ok=True)
+        with Lines(folder) as lines:
+
+            def add(batch: Batch, _: int) -> None:
+                lines.add(batch.ids, batch.texts)
+
+            self._scan("boilerplate", *lines.position, add, lines.commit)
+            made = lines.count(self._options.memory or _LINES_MEMORY)
+            made.save(found)
+            lines.remove()
+        return made
+
     def _read(self) -> None:
+        def add(batch: Batch, number: int) -> None:
+            self._add(batch, number < len(self._references))
+
+        def commit(source: int, position: Any) -> None:
+            self._state.source, self._state.position = source, position
+            self._commit()
+
+        self._scan("reading", self._state.source, self._state.position, add, commit)
+
+    def _scan(
+        self,
+        stage: str,
+        first: int,
+        position: Any,
+        add: Callable[[Batch, int], None],
+        commit: Callable[[int, Any], None],
+    ) -> None:
+        """A pass over all corpora from a position on, with a commit every few seconds and at the end."""
         every = [*self._references, *self._sources]
         sizes = [source.size for source in every]
-        while self._state.source < len(every):
-            number = self._state.source
-            before, total = sum(sizes[:number]), sum(sizes)
-            last = time.monotonic()
-            for batch in every[number].batches(self._state.position):
-                self._add(batch, number < len(self._references))
-                self._state.position = batch.position
-                self._progress("reading", before + min(batch.done, sizes[number]), total)
+        total = sum(sizes)
+        for number in range(first, len(every)):
+            before, last = sum(sizes[:number]), time.monotonic()
+            for batch in every[number].batches(position if number == first else None):
+                add(batch, number)
+                self._progress(stage, before + min(batch.done, sizes[number]), total)
                 if time.monotonic() - last >= self._checkpoint:
-                    self._commit()
+                    commit(number, batch.position)
                     last = time.monotonic()
-            self._state.source, self._state.position = number + 1, None
-        self._commit()
+        commit(len(every), None)
 
     def _add(self, batch: Batch, is_reference: bool) -> None:
         ids, texts, units = batch.ids, batch.texts, []
@@ -233,7 +283,7 @@ class _Run:
             texts = [unit for found in parts for unit in found]
             units = [] if is_reference else [len(found) for found in parts]
         self._state.references += len(ids) if is_reference else 0
-        self._engine.add([comparable(text) for text in texts], is_reference)
+        self._engine.add(self._boilerplate.without(ids, texts), is_reference)
         self._ledger.add(ids, map(len, texts), units)
 
     def _commit(self) -> None:

@@ -86,7 +86,7 @@ class Source(ABC):
         """The error about a document that does not fit into memory."""
         return InvalidArgument(
             f"{self.name}, {what} {number} is longer than {self.limit:,} bytes, which is the most for a document",
-            hint="give more memory: a document may be as large as a quarter of --memory",
+            hint="give more memory: a document may be as large as a twelfth of --memory, which is 1G if not given",
         )
 
 

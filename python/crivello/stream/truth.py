@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from crivello._extras import optional
 from crivello.errors import StorageError
 from crivello.stream.confusion import Confusion
+
+with optional():
+    import duckdb
 
 ENTRY = np.dtype([("signature", "<u8"), ("judged", "?")])
 MEMORY_LIMIT = "1GB"

@@ -32,24 +32,28 @@ impl MinHash {
     /// Puts the sketch of signals into `sketch`, in place of what is there; without signals all bins are 0.
     pub fn of(self, signals: &[u64], sketch: &mut Vec<u32>) {
         sketch.clear();
-        sketch.resize(self.bins, 0);
         if signals.is_empty() {
+            sketch.resize(self.bins, 0);
             return;
         }
-        let mut least = vec![EMPTY; self.bins];
+        sketch.resize(self.bins, u32::MAX);
+        let mut filled = [0u64; MinHash::MOST_BINS.div_ceil(u64::BITS as usize)];
+        let is_filled = |filled: &[u64], bin: usize| filled[bin / 64] >> (bin % 64) & 1 == 1;
         for &signal in signals {
-            let bin = &mut least[reduce(signal, self.bins as u64) as usize];
-            *bin = u64::from(signal as u32).min(*bin);
+            let bin = reduce(signal, self.bins as u64) as usize;
+            sketch[bin] = sketch[bin].min(signal as u32);
+            filled[bin / 64] |= 1 << (bin % 64);
         }
-        let mask = u32::MAX >> (u32::BITS - self.bits.clamp(1, u32::BITS));
-        for (bin, value) in sketch.iter_mut().enumerate() {
+        for bin in 0..self.bins {
             let (mut from, mut attempt) = (bin, 0);
-            while least[from] == EMPTY {
+            while !is_filled(&filled, from) {
                 attempt += 1;
                 from = reduce(random(bin as u64, attempt), self.bins as u64) as usize;
             }
-            *value = least[from] as u32 & mask;
+            sketch[bin] = sketch[from];
         }
+        let mask = u32::MAX >> (u32::BITS - self.bits.clamp(1, u32::BITS));
+        sketch.iter_mut().for_each(|value| *value &= mask);
     }
 
     /// The estimate of the Jaccard similarity from two sketches.
@@ -59,9 +63,6 @@ impl MinHash {
         ((share - chance) / (1.0 - chance)).max(0.0)
     }
 }
-
-/// No value of 32 bits.
-const EMPTY: u64 = u64::MAX;
 
 #[cfg(test)]
 mod tests {

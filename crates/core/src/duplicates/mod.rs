@@ -4,20 +4,22 @@
 //! its fingerprints: a digest ([`exact`]) finds equal ones, a SimHash ([`simhash`]) those within a few bits, selected
 //! n-grams ([`Selection`]) and MinHash ([`MinHash`]) those that have most of their signals in common. What two texts
 //! really have in common is measured on the sets of their signals ([`Measure`]).
+//! [`hamming`] finds SimHashes within a few bits among any number of them, and [`discovery`] the duplicates of a corpus.
 
 mod banding;
 pub mod batch;
 pub mod discovery;
 pub mod exact;
 mod frequencies;
+pub mod hamming;
 mod minhash;
 mod normal;
 mod selection;
 mod signals;
 mod simhash;
 mod similarity;
-mod table;
 mod windows;
+mod words;
 
 pub use banding::Banding;
 pub use frequencies::Frequencies;
@@ -25,7 +27,6 @@ pub use minhash::MinHash;
 pub use normal::{Normal, lower_case};
 pub use selection::Selection;
 pub use signals::{Signals, Unit};
-pub use simhash::{Weights, of_page, simhash, simhash_128};
+pub use simhash::{LEAST_WORDS, Weights, of_page, of_text, simhash, simhash_128};
 pub use similarity::{Measure, distinct};
-pub use table::{MAX_DISTANCE, NearTable};
 pub use windows::Windows;

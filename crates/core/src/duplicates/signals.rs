@@ -17,6 +17,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::words::for_each_word;
 use crate::Signature;
 use crate::signature::hash::random;
 
@@ -120,49 +121,6 @@ impl<'a> Grams<'a> {
     }
 }
 
-/// Calls `tell` with the start and end of each word.
-#[inline]
-pub fn for_each_word(text: &str, mut tell: impl FnMut(usize, usize)) {
-    let bytes = text.as_bytes();
-    let (mut at, mut start) = (0, None);
-    while at < bytes.len() {
-        let byte = bytes[at];
-        if byte.is_ascii() {
-            if byte.is_ascii_alphanumeric() {
-                start.get_or_insert(at);
-            } else if let Some(start) = start.take() {
-                tell(start, at);
-            }
-            at += 1;
-            continue;
-        }
-        let (character, length) =
-            text[at..].chars().next().map_or(('\0', 1), |character| (character, character.len_utf8()));
-        if !character.is_alphanumeric() || stands_alone(character) {
-            if let Some(start) = start.take() {
-                tell(start, at);
-            }
-            if character.is_alphanumeric() {
-                tell(at, at + length);
-            }
-        } else {
-            start.get_or_insert(at);
-        }
-        at += length;
-    }
-    if let Some(start) = start {
-        tell(start, bytes.len());
-    }
-}
-
-/// Whether a character is of a script without spaces between words (Thai to Myanmar, Khmer, the kana and the
-/// ideographs): there each character counts as a word; otherwise a sentence would be one word.
-fn stands_alone(character: char) -> bool {
-    matches!(character as u32,
-        0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff
-        | 0x2e80..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x3ffff)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -191,13 +149,6 @@ mod tests {
             length if length < size => vec![gram(units)],
             _ => units.windows(size).map(gram).collect(),
         }
-    }
-
-    #[test]
-    fn words_are_letters_and_digits_and_ideographs() {
-        assert_eq!(words("it's 3.5 km, né-e"), ["it", "s", "3", "5", "km", "né", "e"]);
-        assert_eq!(words("a中文 b"), ["a", "中", "文", "b"]);
-        assert_eq!(words(" … "), Vec::<&str>::new());
     }
 
     #[test]

@@ -15,7 +15,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use super::{Frequencies, Signals};
+use super::{Frequencies, Signals, lower_case};
 use crate::signature::hash::random;
 
 /// What a signal weighs.
@@ -30,17 +30,27 @@ pub enum Weights<'a> {
 }
 
 /// The signals of pages: what the crawl and the index fingerprint.
-///
-/// Pairs of words by their frequency: of 1,603 pairs of pages of one book for two machines, among 19,000 pages of
-/// documentation, 72 % are within five bits, with a precision of 87 %; of sets of three-word shingles 61 %. Single words
-/// by their frequency find more within three bits, and take pages of the same style for copies.
-const PAGE: Signals = Signals::words(2);
+const PAGE: Signals = Signals::words(3);
 
-/// The SimHash of a page's text, which the caller has lower-cased; 0 if it has no words.
-pub fn of_page(text: &str) -> u64 {
+/// The fewest words of a page that has a fingerprint: the triples of a shorter one are so few that a word more or less
+/// flips many bits, and generated pages (calendars, lists, stubs) with a template in common are within few bits.
+pub const LEAST_WORDS: usize = 50;
+
+/// The SimHash of a page: of the set of the word triples of its text, which the caller has lower-cased; `None` if it has
+/// fewer than [`LEAST_WORDS`] words. docs/duplicates.md has the figures by which the signals were chosen.
+pub fn of_page(text: &str) -> Option<u64> {
     let mut signals = Vec::with_capacity(text.len() / 5 + 1);
     PAGE.of(text, &mut signals);
-    simhash(&signals, Weights::Frequency)
+    let words = signals.len() + PAGE.size - 1;
+    (words >= LEAST_WORDS).then(|| simhash(&signals, Weights::Set))
+}
+
+/// The SimHash of a document that is no page of a crawl, as [`of_page`] computes it.
+pub fn of_text(text: &str) -> Option<u64> {
+    let mut lower = Vec::with_capacity(text.len());
+    lower_case(&mut lower, text);
+    // It is built from characters, so it is valid.
+    of_page(std::str::from_utf8(&lower).unwrap_or_default())
 }
 
 /// The SimHash of 64 bits of signals; 0 if there are none. Its lower half is the SimHash of 32 bits.
@@ -174,14 +184,22 @@ mod tests {
         let mut edited = text.clone();
         edited[250] = "edited".into();
         let other: Vec<String> = (0..500).map(|word| format!("other{}", word * 7 % 103)).collect();
-        let [text, edited, other] = [text, edited, other].map(|words| of_page(&words.join(" ")));
+        let [text, edited, other] = [text, edited, other].map(|words| of_page(&words.join(" ")).unwrap());
         assert!((text ^ edited).count_ones() <= 8);
         assert!((text ^ other).count_ones() > 16);
     }
 
     #[test]
+    fn a_short_text_has_no_fingerprint() {
+        let words = |count: usize| vec!["word"; count].join(" ");
+        assert_eq!((of_page(""), of_page("a b"), of_page(&words(LEAST_WORDS - 1))), (None, None, None));
+        assert!(of_page(&words(LEAST_WORDS)).is_some());
+        assert_eq!(of_text(&words(60).to_uppercase()), of_page(&words(60)));
+    }
+
+    #[test]
     fn a_text_without_words_has_no_bits() {
-        assert_eq!(of_page(""), 0);
+        assert_eq!(simhash(&[], Weights::Set), 0);
         assert_eq!(simhash_128(&[], Weights::Frequency), 0);
     }
 

@@ -4,7 +4,8 @@
 //! A text of fewer than n words has no window. The hash is that of [`super::Signals`], so case does not matter. Time
 //! O(length).
 
-use super::signals::{Grams, for_each_word};
+use super::signals::Grams;
+use super::words::for_each_word;
 use crate::Signature;
 
 /// The words of a text and its windows.

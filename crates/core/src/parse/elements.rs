@@ -100,6 +100,16 @@ pub enum Role {
     Svg,
     Math,
     Template,
+    /// An element that may declare a landmark by its role.
+    Block,
+    /// Navigation, or an aside.
+    Landmark,
+    /// The header or footer of the page, or of a section.
+    Margin,
+    /// What is in it is content, with headers and footers of its own.
+    Section,
+    /// The main content.
+    Main,
 }
 
 impl Role {
@@ -117,14 +127,19 @@ impl Role {
             | Role::Meta
             | Role::Time
             | Role::Script
-            | Role::Html => true,
+            | Role::Html
+            | Role::Block
+            | Role::Section => true,
             Role::Nothing
             | Role::Heading
             | Role::Title
             | Role::Unseen
             | Role::Svg
             | Role::Math
-            | Role::Template => false,
+            | Role::Template
+            | Role::Landmark
+            | Role::Margin
+            | Role::Main => false,
         }
     }
 }
@@ -273,6 +288,15 @@ const ROLES: &[(&str, Role)] = &[
     ("svg", Role::Svg),
     ("math", Role::Math),
     ("template", Role::Template),
+    ("div", Role::Block),
+    ("form", Role::Block),
+    ("nav", Role::Landmark),
+    ("aside", Role::Landmark),
+    ("header", Role::Margin),
+    ("footer", Role::Margin),
+    ("article", Role::Section),
+    ("section", Role::Section),
+    ("main", Role::Main),
 ];
 
 /// The size of the hash table: a power of two, at least twice the number of elements.

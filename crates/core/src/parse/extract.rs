@@ -6,6 +6,8 @@
 //! belongs to the body, as the HTML standard has it, and `<noscript>` is markup like any other, since no script
 //! is run here. The text of a link or heading is not gathered twice: it is a part of the text of the page.
 
+use std::ops::Range;
+
 use super::Rules;
 use super::described::Described;
 use super::elements::{Content, Element, Name, Role, Separation};
@@ -31,6 +33,8 @@ pub struct Extract<'a> {
     pub declared: Option<String>,
     pub directives: Directives,
     pub described: Described,
+    /// The parts of the text in landmarks, in order.
+    pub landmarks: Vec<Range<usize>>,
     rules: &'a Rules<'a>,
     has_title: bool,
     inside: Inside,
@@ -38,6 +42,19 @@ pub struct Extract<'a> {
     /// Where in the text the current heading begins.
     heading: Option<usize>,
     anchor: Option<Anchor>,
+    landmark: Option<Landmark>,
+    /// How many articles, sections and main elements are open.
+    sections: usize,
+}
+
+/// A landmark that is open: a part of the page that is no content of its own (WAI-ARIA's banner, navigation,
+/// complementary, contentinfo and search).
+struct Landmark {
+    element: Name,
+    /// How often the element is nested in itself.
+    depth: usize,
+    /// Where in the text it begins.
+    start: usize,
 }
 
 /// Which part of the page the text belongs to.
@@ -76,12 +93,15 @@ impl<'a> Extract<'a> {
             declared: None,
             directives,
             described: Described::default(),
+            landmarks: Vec::new(),
             rules,
             has_title: false,
             inside: Inside::Body,
             in_math: false,
             heading: None,
             anchor: None,
+            landmark: None,
+            sections: 0,
         }
     }
 
@@ -89,6 +109,7 @@ impl<'a> Extract<'a> {
     pub fn finish(&mut self) {
         self.end_heading();
         self.end_anchor();
+        self.end_landmark();
         // A page that a script would fill in shows less than it says of itself.
         if self.text.len() < self.described.about.len() {
             self.text.line();
@@ -99,6 +120,51 @@ impl<'a> Extract<'a> {
     fn end_heading(&mut self) {
         let heading = self.heading.take().map(|start| self.text.zone(start, ZONE));
         self.headings.extend(heading.filter(|heading| !heading.is_empty()));
+    }
+
+    fn end_landmark(&mut self) {
+        let part = self.landmark.take().map(|landmark| landmark.start..self.text.len());
+        self.landmarks.extend(part.filter(|part| !part.is_empty()));
+    }
+
+    /// Opens the landmark that a tag begins, or counts it if it is nested in one of its name. One that is left open
+    /// ends with the main content, or the page.
+    fn mark(&mut self, tag: &Tag) {
+        let role = tag.element().role;
+        if role == Role::Main {
+            self.end_landmark();
+        }
+        if let Some(landmark) = &mut self.landmark {
+            landmark.depth += usize::from(landmark.element == tag.name());
+            return;
+        }
+        let is_landmark = match role {
+            Role::Landmark => true,
+            Role::Margin => self.sections == 0,
+            Role::Block | Role::Section => tag.get(Attribute::Role).is_some_and(|role| is_landmark(&role)),
+            _ => false,
+        };
+        if is_landmark {
+            self.landmark = Some(Landmark { element: tag.name(), depth: 1, start: self.text.len() });
+        } else {
+            self.sections += usize::from(matches!(role, Role::Section | Role::Main));
+        }
+    }
+
+    fn unmark(&mut self, name: Name) {
+        match &mut self.landmark {
+            Some(landmark) if landmark.element == name => {
+                landmark.depth -= 1;
+                if landmark.depth == 0 {
+                    self.end_landmark();
+                }
+            }
+            Some(_) => {}
+            None if matches!(name.element().role, Role::Section | Role::Main) => {
+                self.sections = self.sections.saturating_sub(1);
+            }
+            None => {}
+        }
     }
 
     fn end_anchor(&mut self) {
@@ -140,6 +206,7 @@ impl<'a> Extract<'a> {
                 self.end_heading();
                 self.heading = Some(self.text.len());
             }
+            Role::Block | Role::Landmark | Role::Margin | Role::Section | Role::Main => self.mark(tag),
             _ => {}
         }
     }
@@ -287,6 +354,7 @@ impl Sink for Extract<'_> {
             Role::Anchor => self.end_anchor(),
             Role::Heading => self.end_heading(),
             Role::Math => self.in_math = false,
+            Role::Block | Role::Landmark | Role::Margin | Role::Section | Role::Main => self.unmark(name),
             _ => {}
         }
     }
@@ -308,6 +376,13 @@ impl Sink for Extract<'_> {
     fn is_foreign(&self) -> bool {
         self.in_math || matches!(self.inside, Inside::Hidden(Role::Svg, _))
     }
+}
+
+/// Whether the role of an element is that of a landmark without content of its own; of several the first counts.
+fn is_landmark(role: &str) -> bool {
+    const LANDMARKS: [&str; 5] = ["navigation", "banner", "contentinfo", "complementary", "search"];
+    let role = role.split_ascii_whitespace().next().unwrap_or_default();
+    LANDMARKS.iter().any(|other| role.eq_ignore_ascii_case(other))
 }
 
 /// What the relations of a link say of it.

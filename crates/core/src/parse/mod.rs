@@ -65,8 +65,8 @@ pub struct Page {
     /// XXH3-128 of title and text, ignoring case and layout, or of the bytes if there is no text: equal for
     /// the same words in any markup.
     pub digest: u128,
-    /// See [`crate::duplicates::simhash`].
-    pub simhash: u64,
+    /// See [`crate::duplicates::of_page`]; `None` if the text outside landmarks is too short.
+    pub simhash: Option<u64>,
 }
 
 /// Options of the parser, and the response headers that concern robots.
@@ -105,7 +105,7 @@ pub fn parse_with(body: &[u8], url: &str, content_type: Option<&str>, rules: &Ru
     let title = extract.title.finish();
     let found = extract.links.finish(extract.directives.nofollow);
     let own = url.and_then(|url| crate::url::canonical(url.as_str(), None)).unwrap_or_default();
-    let words = Words::of(&title, &text, body);
+    let words = Words::of(&title, &text, &extract.landmarks, body);
     Page {
         headings: extract.headings,
         same_shape: found.urls.iter().map(|link| same_shape(link, &own)).collect(),
@@ -161,7 +161,7 @@ pub fn parse_text_with(body: &[u8], content_type: Option<&str>, rules: &Rules) -
     let mut directives = Directives::default();
     rules.x_robots_tag.iter().for_each(|value| directives.add_header(value, rules.agent));
     let (normalised, charset) = lines(body, content_type);
-    let words = Words::of("", &normalised, body);
+    let words = Words::of("", &normalised, &[], body);
     Page {
         title: String::new(),
         headings: Vec::new(),

@@ -28,9 +28,10 @@ pub enum Attribute {
     Property,
     Itemprop,
     Datetime,
+    Role,
 }
 
-const ATTRIBUTES: usize = 15;
+const ATTRIBUTES: usize = 16;
 
 impl Attribute {
     /// All attributes, each at its index.
@@ -50,6 +51,7 @@ impl Attribute {
         (Attribute::Property, b"property"),
         (Attribute::Itemprop, b"itemprop"),
         (Attribute::Datetime, b"datetime"),
+        (Attribute::Role, b"role"),
     ];
 
     #[inline]
@@ -67,6 +69,7 @@ impl Attribute {
             (7, b'c') => Attribute::Charset,
             (10, b'h') => Attribute::HttpEquiv,
             (4, b't') => Attribute::Type,
+            (4, b'r') => Attribute::Role,
             (8, b'p') => Attribute::Property,
             (8, b'i') => Attribute::Itemprop,
             (8, b'd') => Attribute::Datetime,

@@ -124,8 +124,37 @@ fn converted_text_is_a_page_without_links() {
     let found = parse_text(b"  One   line \r\n\r\n\x0canother\n", None);
     assert_eq!(found.text, "One line\nanother");
     assert_eq!(found.digest, page("<p>one line<p>another").digest);
-    assert_eq!(found.simhash, page("<p>one line<p>another").simhash);
     assert!(found.links.is_empty());
+    let long = "word another thing ".repeat(30);
+    assert!(found.simhash.is_none() && page(&long).simhash.is_some());
+    assert_eq!(parse_text(long.as_bytes(), None).simhash, page(&long).simhash);
+}
+
+#[test]
+fn landmarks_are_not_fingerprinted() {
+    let words: Vec<String> = (0..80).map(|word| format!("word{}", word * 7 % 31)).collect();
+    let text = format!("<p>{}</p>", words.join(" "));
+    let alone = page(&text);
+    for framed in [
+        format!("<header>Site <nav>Home</nav> name</header>{text}<footer>Imprint</footer>"),
+        format!("<nav><nav>One</nav> two</nav><main>{text}</main><aside>Read next</aside>"),
+        format!("<div role=navigation><div>a</div>b</div>{text}<div role='Search x'>c</div>"),
+        format!("<form role=search>Find</form><section role=contentinfo>d</section>{text}"),
+        format!("<nav>left open<main>{text}</main>"),
+    ] {
+        let found = page(&framed);
+        assert_eq!(found.simhash, alone.simhash, "{framed}");
+        assert_ne!(found.digest, alone.digest, "{framed}");
+    }
+    for content in [
+        format!("<article><header>By A. Writer</header>{text}</article>"),
+        format!("<main><footer>Of the text</footer>{text}</main>"),
+        format!("<div role=main>Content</div>{text}"),
+        format!("</nav></section>Before{text}"),
+    ] {
+        assert_ne!(page(&content).simhash, alone.simhash, "{content}");
+    }
+    assert_eq!(page(&format!("<nav>{text}</nav>")).simhash, None);
 }
 
 #[test]

@@ -19,11 +19,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from crivello._extras import optional
 from crivello.errors import CrivelloError, InvalidArgument, StorageError
+
+with optional():
+    import duckdb
 
 BASE_URL = "https://data.commoncrawl.org/"
 FILE = "urls.duckdb"

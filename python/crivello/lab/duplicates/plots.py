@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import matplotlib
+from crivello._extras import optional
 
-matplotlib.use("Agg")
-from matplotlib import pyplot as plt
-from matplotlib.ticker import FuncFormatter, PercentFormatter
+with optional():
+    import duckdb
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+    from matplotlib.ticker import FuncFormatter, PercentFormatter
 
 BLOOM, STABLE, STABLE_MORE, PLAIN = "#c0392b", "#1f77b4", "#17a589", "#888888"
 

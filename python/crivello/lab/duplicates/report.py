@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
+from crivello._extras import optional
 from crivello.lab.duplicates.grid import best_hashes, bound_of
 from crivello.lab.duplicates.plots import draw_all, reference, short
 from crivello.lab.duplicates.results import FILE
+
+with optional():
+    import duckdb
 
 REPORT = "report.md"
 

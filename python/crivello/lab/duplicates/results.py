@@ -12,11 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 
+from crivello._extras import optional
 from crivello.lab.duplicates.runs import Run, window_bounds
 from crivello.lab.duplicates.stream import Stream
+
+with optional():
+    import duckdb
 
 FILE = "duplicates.duckdb"
 

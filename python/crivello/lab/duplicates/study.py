@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 
+from crivello._extras import optional
 from crivello.errors import StorageError
 from crivello.lab.duplicates import report, results
 from crivello.lab.duplicates.grid import Grid
 from crivello.lab.duplicates.runs import Run, run_all, truth_of
 from crivello.lab.duplicates.stream import Stream
+
+with optional():
+    import duckdb
 
 Progress = Callable[[int, int], None]
 

@@ -1,13 +1,14 @@
-//! The first row of the journal with each text, and of each host that answered.
+//! The row of the journal whose page has each text, and the first row of each host that answered.
 //!
 //! A sorted map over the journal, from the digest of a text (16 bytes) or the signature of an origin (8 bytes) to
-//! the offset of the row: 24 bytes a text on disk, and constant memory. Adding a row twice changes nothing, so
-//! that it can be replayed.
+//! the offset of the row: 24 bytes a text on disk, and constant memory. A page with a text that is no duplicate takes the
+//! text over: the page that had it before has another one now, or is gone. Rows that are replayed in order lead to
+//! the same map.
 
 use std::ops::Range;
 use std::path::Path;
 
-use crate::collection::{Row, layout};
+use crate::collection::{Outcome, Row, layout};
 use crate::crawl::parsing::origin;
 use crate::sorted::{Checkpoint, Options, SortedMap, State};
 use crate::{Error, Result, Signature};
@@ -35,20 +36,28 @@ impl Firsts {
         self.map.applied()
     }
 
-    /// The offset of the first row with a text.
+    /// The offset of the row whose page has a text.
     pub fn with_text(&self, digest: u128) -> Result<Option<u64>> {
         self.get(&digest.to_be_bytes())
     }
 
-    /// Adds a row; returns whether it is the first with its text.
-    pub fn add(&mut self, row: &Row, place: &Range<u64>) -> Result<bool> {
+    /// Adds a row.
+    pub fn add(&mut self, row: &Row, place: &Range<u64>) -> Result<()> {
         if row.status.is_some() {
             let host = Signature::of(origin(&row.url).as_bytes());
             self.hosts += u64::from(self.put(&host.0.to_be_bytes(), place)?);
         }
-        let is_first = digest_of(row).map(|digest| self.put(&digest.to_be_bytes(), place)).transpose()?;
+        // A row that is replayed for another map has its place in the runs of this one.
+        let is_new = place.end > self.map.applied();
+        if let Some(digest) = digest_of(row).filter(|_| is_new && row.has_own_text()) {
+            // A page that was found unchanged has its text already.
+            let is_known = row.outcome == Outcome::NotModified && self.with_text(digest)?.is_some();
+            if !is_known {
+                self.map.put(&digest.to_be_bytes(), Some(&place.start.to_le_bytes()), place.end)?;
+            }
+        }
         self.map.pass(place.end);
-        Ok(is_first == Some(true))
+        Ok(())
     }
 
     /// See [`crate::collection::TableWriter::checkpoint`].

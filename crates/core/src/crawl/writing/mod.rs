@@ -13,19 +13,25 @@ pub(crate) mod reread;
 pub(crate) mod sieve;
 pub(crate) mod store;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::net::IpAddr;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use super::counts::{Counts, Failure, Revisited};
+use super::exchange::ledger::Ledger;
+use super::exchange::membership::Owners;
+use super::exchange::{Exchange, Recipient};
+use super::parsing::reach::Reach;
 use super::parsing::{Parser, origin};
 use super::revisit::Revisits;
 use super::shared::Shared;
-use super::tag::Tag;
-use super::work::{Event, Found, Order, Parsed, Unanswered, Work};
+use super::tag::{Layout, Tag};
+use super::work::{Event, Found, Handed, Incoming, Order, Parsed, Question, Unanswered, Work};
 use super::writing::decisions::Decision;
+use super::writing::duplicates::Treatment;
 use super::writing::policy::Policy;
 use super::writing::reread::Reread;
 use super::writing::sieve::UrlSieve;
@@ -58,6 +64,8 @@ pub struct Commit {
     pub led_to: Vec<String>,
     /// The queue offset from which stored pages are still to be read again.
     pub reread: Option<u64>,
+    /// The state of the exchange with other agents, as JSON.
+    pub exchange: Option<String>,
     /// The description of the sieve, as JSON.
     pub described: String,
     /// The counters at this checkpoint.
@@ -83,6 +91,10 @@ pub struct Writer {
     /// Brings back links that earlier runs refused; `None` if there are none, or no longer.
     reread: Option<Reread>,
     led_to: Vec<String>,
+    /// Which links are followed.
+    reach: Arc<RwLock<Reach>>,
+    /// The exchange with other agents, if the crawl is divided among them.
+    exchange: Option<Exchange>,
     refresh: schedule::Options,
     /// The pages that this run visits again and that are not yet handed out.
     revisits: Option<Revisits>,
@@ -108,14 +120,21 @@ impl Writer {
         pulse: &Pulse,
     ) -> Result<Writer> {
         let (plan, shared) = (&parser.plan, Arc::clone(&parser.shared));
-        let (software, near) = (&plan.software, plan.crawl.near_distance);
-        let store = PageStore::open(&plan.folder, &plan.store, software, near, pulse)?;
-        Ok(Writer {
+        let (software, duplicates) = (&plan.software, plan.crawl.duplicates);
+        let store = PageStore::open(&plan.folder, &plan.store, software, duplicates, pulse)?;
+        let recent = plan.crawl.sieve_options.cache;
+        let exchange = plan.exchange.as_ref();
+        let exchange = exchange
+            .map(|membership| Exchange::open(&plan.folder, membership, files, recent, pulse))
+            .transpose()?;
+        let mut writer = Writer {
             sieve,
             policy,
             store,
             reread: Reread::open(parser.clone(), files)?,
             led_to: Vec::new(),
+            reach: Arc::clone(&parser.reach),
+            exchange,
             refresh: plan.refresh.clone(),
             revisits: (plan.revisits > 0).then(|| Revisits::open(&plan.folder, plan.revisits)).transpose()?,
             orders,
@@ -125,16 +144,45 @@ impl Writer {
             hungry: false,
             has_more: false,
             shared,
-        })
+        };
+        writer.hand_over(files, &plan.led_to, pulse)?;
+        Ok(writer)
     }
 
-    /// Logs the seeds.
-    pub fn note_seeds(&mut self, seeds: &[String]) -> Result<()> {
+    /// Hands over what other agents own since the members have changed.
+    fn hand_over(&mut self, files: &HashMap<String, u64>, led_to: &[String], pulse: &Pulse) -> Result<()> {
+        let Writer { exchange: Some(exchange), store, sieve, shared, .. } = self else { return Ok(()) };
+        if shared.tags != Layout::WithSite {
+            return Err(Error::Invalid(
+                "a collection that was begun by an early version of Crivello cannot be divided among agents"
+                    .to_owned(),
+            ));
+        }
+        let mut delivery = Delivery::new(sieve.as_mut());
+        exchange.hand_over(files, led_to, |url| store.table().contains(url), &mut delivery, pulse)?;
+        let delivered = delivery.end();
+        shared.is_handing_over.store(exchange.is_waiting(), Ordering::Release);
+        self.act_on(delivered)
+    }
+
+    /// The positions of the exchange.
+    pub fn ledger(&self) -> Option<Arc<Ledger>> {
+        self.exchange.as_ref().map(|exchange| Arc::clone(exchange.ledger()))
+    }
+
+    /// Whose URLs are.
+    pub fn owners(&self) -> Option<Arc<Owners>> {
+        self.exchange.as_ref().map(|exchange| Arc::clone(exchange.owners()))
+    }
+
+    /// Adds the seeds to the sieve, and logs them.
+    pub fn take_seeds(&mut self, seeds: &[String]) -> Result<()> {
         for seed in seeds {
             let decision = Decision { time: now(), url: seed.clone(), event: "seed", ..Decision::default() };
             self.store.note(&decision)?;
+            self.offer_one(seed, Tag::default())?;
         }
-        Ok(())
+        self.settle()
     }
 
     /// Handles events until the last.
@@ -149,6 +197,22 @@ impl Writer {
             match event {
                 Ok(Event::Parsed(parsed)) => self.take_in(*parsed)?,
                 Ok(Event::Unanswered(unanswered)) => self.give_up(*unanswered)?,
+                Ok(Event::Handed(handed)) => self.hand(*handed)?,
+                Ok(Event::Incoming(incoming)) => self.receive(incoming)?,
+                Ok(Event::Ask(question)) => {
+                    if let Some(exchange) = &mut self.exchange {
+                        exchange.ask(question.agent, &question.origin, &question.url, question.address)?;
+                        exchange.publish();
+                    }
+                    self.shared.stored(1);
+                }
+                Ok(Event::Answer(reply)) => {
+                    if let Some(exchange) = &mut self.exchange {
+                        exchange.answer(reply.agent, &reply.origin, &reply.response)?;
+                        exchange.publish();
+                    }
+                    self.shared.stored(1);
+                }
                 Ok(Event::Note(decision)) => {
                     self.store.note(&decision)?;
                     self.shared.stored(1);
@@ -162,7 +226,7 @@ impl Writer {
                 Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            if !self.shared.is_stopping() {
+            if !self.shared.is_pausing() {
                 if events.is_empty() {
                     self.read_again()?;
                 }
@@ -175,7 +239,7 @@ impl Writer {
 
     /// When to check the sieve again even if no event arrives.
     fn deadline(&self) -> Option<Instant> {
-        let stopping = self.shared.is_stopping();
+        let stopping = self.shared.is_pausing();
         if (self.has_more || self.reread.is_some()) && !stopping {
             return Some(Instant::now());
         }
@@ -185,9 +249,17 @@ impl Writer {
     /// Stores a page, and adds its links to the sieve.
     fn take_in(&mut self, mut parsed: Parsed) -> Result<()> {
         let before = if parsed.work.revisit.is_some() { self.before(&parsed.row.url)? } else { None };
-        self.store.add(&mut parsed)?;
+        let treatment = self.store.add(&mut parsed)?;
+        if treatment >= Treatment::SkipLinks {
+            let skipped = parsed.found.len() - parsed.sitemaps;
+            self.shared.count(|counts| counts.save(treatment, skipped, &parsed));
+            parsed.found.truncate(parsed.sitemaps);
+        }
         let row = &parsed.row;
         if row.outcome == Outcome::Redirected && row.depth == 0 && row.detail.is_empty() {
+            if let (Some(exchange), Some(target)) = (&mut self.exchange, &row.redirect) {
+                exchange.widen(target)?;
+            }
             self.led_to.extend(row.redirect.clone());
         }
         let links = parsed.links.followed.len() as u64;
@@ -198,8 +270,9 @@ impl Writer {
         if let Some(failure) = parsed.failure.take() {
             self.note_failure(&parsed.row.url, failure)?;
         }
-        // A sitemap is no page.
-        let counted = parsed.work.counted && parsed.row.outcome == Outcome::Sitemap;
+        // A sitemap is no page, and neither is a duplicate of which nothing is stored.
+        let is_page = parsed.row.outcome != Outcome::Sitemap && treatment < Treatment::Drop;
+        let counted = parsed.work.counted && !is_page;
         self.shared.budget.fetch_add(i64::from(counted), Ordering::AcqRel);
         self.announce(&parsed.signals)?;
         self.offer(&parsed.found)?;
@@ -270,10 +343,85 @@ impl Writer {
 
     /// Adds links to the sieve.
     fn offer(&mut self, found: &[Found]) -> Result<()> {
-        for found in found {
-            self.sieve.offer(&found.url, found.tag.pack(self.shared.tags));
+        found.iter().try_for_each(|found| self.offer_one(&found.url, found.tag))?;
+        self.settle()
+    }
+
+    /// Adds a URL to the sieve's batch, or hands it to the agent whose it is.
+    fn offer_one(&mut self, url: &str, tag: Tag) -> Result<()> {
+        let tag = tag.pack(self.shared.tags);
+        if let Some(exchange) = &mut self.exchange
+            && !exchange.is_own(url, tag)?
+        {
+            return Ok(());
+        }
+        self.sieve.offer(url, tag);
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        if let Some(exchange) = &mut self.exchange {
+            exchange.publish();
         }
         self.sieve.settle()
+    }
+
+    /// Accepts a batch of another agent.
+    fn receive(&mut self, incoming: Incoming) -> Result<()> {
+        let Incoming { sender, start, batch, reply } = incoming;
+        let Some(exchange) = &mut self.exchange else { return Ok(()) };
+        let mut delivery = Delivery::new(self.sieve.as_mut());
+        let positions = exchange.receive(sender, start, &batch, &mut delivery)?;
+        let delivered = delivery.end();
+        self.shared.is_handing_over.store(exchange.is_waiting(), Ordering::Release);
+        self.shared.is_idle.store(false, Ordering::Release);
+        self.act_on(delivered)?;
+        // The sender may be gone; then it sends the batch again.
+        let _ = reply.send(positions);
+        Ok(())
+    }
+
+    /// Does what other agents' records ask for, beside offering URLs to the sieve.
+    fn act_on(&mut self, delivered: Delivered) -> Result<()> {
+        let Delivered { reopened, pins, led_to, orders } = delivered;
+        orders.into_iter().for_each(|order| self.shared.order(&self.orders, order));
+        self.sieve.settle()?;
+        if !pins.is_empty() {
+            self.shared.order(&self.orders, Order::Pin(pins.into_iter().collect()));
+        }
+        // What the sieve has not emitted yet in this run it will emit.
+        let (tags, next) = (self.shared.tags, self.sieve.next());
+        let visits = reopened
+            .into_iter()
+            .filter(|(offset, ..)| *offset < next)
+            .map(|(offset, tag, host)| (offset, host, Tag::unpack(tag, tags).level))
+            .collect();
+        self.send(visits);
+        for url in led_to {
+            if !self.led_to.contains(&url) {
+                self.reach.write().unwrap_or_else(PoisonError::into_inner).add_seed(&url);
+                self.led_to.push(url);
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves a URL to another agent.
+    fn hand(&mut self, handed: Handed) -> Result<()> {
+        let Handed { work, agent, address } = handed;
+        let Some(exchange) = &mut self.exchange else { return Ok(()) };
+        exchange.hand(&work.url, work.tag.pack(self.shared.tags), work.offset, agent, address)?;
+        exchange.publish();
+        let detail = match address {
+            Some(address) => format!("to agent {agent}, which crawls {address}"),
+            None => format!("to agent {agent}, which owns its name"),
+        };
+        let (url, depth) = (work.url.clone(), Some(work.tag.depth));
+        let decision =
+            Decision { time: now(), url, event: "handed over", detail, depth, ..Decision::default() };
+        self.store.note(&decision)?;
+        self.finish(&work, 1);
+        Ok(())
     }
 
     /// Adds links of stored pages that earlier runs refused, for a batch of pages.
@@ -368,6 +516,9 @@ impl Writer {
     /// decide about the last ones; it is forced to only while connections are idle, for a small share of the
     /// time, or when nothing at all is open.
     fn hand_out(&mut self) -> Result<()> {
+        if self.exchange.as_ref().is_some_and(Exchange::is_waiting) {
+            return Ok(());
+        }
         if self.hand_out_revisits()? {
             self.has_more = true;
             return Ok(());
@@ -387,7 +538,7 @@ impl Writer {
         let now = Instant::now();
         while self.sieve.has_waiting() && (self.is_idle() || (self.hungry && now >= self.next_flush)) {
             let shared = Arc::clone(&self.shared);
-            let go_on = move || !shared.is_stopping();
+            let go_on = move || !shared.is_pausing();
             let entries = match self.sieve.take(BATCH, &Pulse::new(&go_on)) {
                 Err(Error::Stopped) => return Ok(()),
                 entries => entries?,
@@ -395,7 +546,10 @@ impl Writer {
             self.next_flush = Instant::now() + now.elapsed().max(Duration::from_millis(1)) * FLUSH_SHARE;
             self.order(&entries)?;
         }
-        if self.is_idle() {
+        if self.exchange.is_some() {
+            // Other agents may send more.
+            self.shared.is_idle.store(self.is_idle(), Ordering::Release);
+        } else if self.is_idle() {
             self.shared.finish(None);
         }
         Ok(())
@@ -428,8 +582,16 @@ impl Writer {
             if entry.offset < self.replayed && self.store.table().contains(entry.url)? {
                 continue;
             }
+            if let Some(exchange) = &mut self.exchange
+                && !exchange.emits(entry.url, entry.tag, entry.offset)?
+            {
+                continue;
+            }
             let host = Signature::of(origin(entry.url).as_bytes()).0;
             visits.push((entry.offset, host, Tag::unpack(entry.tag, self.shared.tags).level));
+        }
+        if let Some(exchange) = &mut self.exchange {
+            exchange.publish();
         }
         self.send(visits);
         Ok(())
@@ -462,10 +624,74 @@ impl Writer {
         commit.led_to = self.led_to.clone();
         commit.reread = self.reread.as_ref().map(|reread| reread.progress().0);
         commit.hosts = self.store.hosts();
+        if let Some(exchange) = &mut self.exchange {
+            let exchanged = exchange.checkpoint()?;
+            commit.files.extend(exchanged.files);
+            commit.handles.extend(exchanged.handles);
+            commit.exchange = Some(exchanged.state);
+        }
         self.tell();
         commit.counts = self.shared.counts();
         commit.described = self.sieve.describe();
         Ok(commit)
+    }
+}
+
+/// What other agents' records ask for beside offering URLs to the sieve.
+#[derive(Default)]
+struct Delivered {
+    /// The URLs to fetch that the sieve emitted before: their offsets in its queue, tags and hosts.
+    reopened: Vec<(u64, u32, u64)>,
+    /// Where to crawl the hosts of other agents' names.
+    pins: HashMap<String, IpAddr>,
+    led_to: Vec<String>,
+    /// Questions and answers.
+    orders: Vec<Order>,
+}
+
+/// Delivers other agents' URLs to the sieve.
+struct Delivery<'a> {
+    sieve: &'a mut dyn UrlSieve,
+    delivered: Delivered,
+}
+
+impl Delivery<'_> {
+    fn new(sieve: &mut dyn UrlSieve) -> Delivery<'_> {
+        Delivery { sieve, delivered: Delivered::default() }
+    }
+
+    fn end(self) -> Delivered {
+        self.delivered
+    }
+}
+
+impl Recipient for Delivery<'_> {
+    fn offer(&mut self, url: &str, tag: u32) {
+        self.sieve.offer(url, tag);
+    }
+
+    fn reopen(&mut self, url: &str, tag: u32, offset: u64) {
+        self.delivered.reopened.push((offset, tag, Signature::of(origin(url).as_bytes()).0));
+    }
+
+    fn pin(&mut self, url: &str, address: IpAddr) {
+        let origin = origin(url);
+        if self.delivered.pins.get(origin) != Some(&address) {
+            self.delivered.pins.insert(origin.to_owned(), address);
+        }
+    }
+
+    fn widen(&mut self, url: &str) {
+        self.delivered.led_to.push(url.to_owned());
+    }
+
+    fn ask(&mut self, agent: u32, origin: &str, url: &str, address: IpAddr) {
+        let (origin, url) = (origin.to_owned(), url.to_owned());
+        self.delivered.orders.push(Order::Ask(Question { agent, origin, url, address }));
+    }
+
+    fn answer(&mut self, origin: &str, response: &[u8]) {
+        self.delivered.orders.push(Order::Answer(origin.to_owned(), response.to_vec()));
     }
 }
 

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::Deserialize;
 
+use super::duplicates::Treatment;
 use super::store::PageStore;
 use crate::collection::layout::{self, URLS};
 use crate::collection::{Archive, Outcome, Place, Row};
@@ -128,6 +129,9 @@ impl Reread {
         };
         let (answer, readable) = (row.place(), row.readable_place());
         if row.digest.is_none() || !is_stored(answer) || !is_stored(readable) {
+            return None;
+        }
+        if self.parser.plan.crawl.duplicates.treatment(&row) >= Treatment::SkipLinks {
             return None;
         }
         let url = row.url.clone();

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::decisions::{Decision, DecisionLog};
-use super::duplicates::{Copy, Originals};
+use super::duplicates::{Originals, Rules, Treatment};
+use super::firsts::digest_of;
 use super::now;
 use crate::collection::cells::{Group, Versions, micros};
 use crate::collection::refresh::schedule_of;
@@ -88,13 +89,13 @@ pub struct StoreCommit {
 }
 
 impl PageStore {
-    /// Opens everything as it was committed. `software` is named in new files of the archive; pages within
-    /// `near_distance` bits of an earlier one are its near-duplicates.
+    /// Opens everything as it was committed. `software` is named in new files of the archive; `duplicates` says what
+    /// becomes of duplicates.
     pub fn open(
         folder: &Path,
         settings: &Settings,
         software: &str,
-        near_distance: u32,
+        duplicates: Rules,
         pulse: &Pulse,
     ) -> Result<PageStore> {
         let manifest = Manifest::read(folder)?;
@@ -103,7 +104,7 @@ impl PageStore {
         let committed = |name: &str| files.get(name).copied().unwrap_or(0);
         let (rows, state) = (committed(layout::ROWS), manifest.table_state()?);
         let table = TableWriter::open(folder, rows, &state, settings.of_table(), settings.kept(), pulse)?;
-        let originals = Originals::open(folder, rows, &state, settings.of_originals(), near_distance, pulse)?;
+        let originals = Originals::open(folder, rows, &state, settings.of_originals(), duplicates, pulse)?;
         Ok(PageStore {
             folder: folder.to_path_buf(),
             archive: ArchiveWriter::open(folder, &files, software)?,
@@ -115,10 +116,22 @@ impl PageStore {
         })
     }
 
-    /// Adds a page. Its row is completed with the place of its record and the page that it duplicates.
-    pub fn add(&mut self, parsed: &mut Parsed) -> Result<()> {
+    /// Adds a page. Its row is completed with the place of its record and the page that it duplicates. Returns what
+    /// becomes of it as a duplicate; [`Treatment::Keep`] if it is none.
+    pub fn add(&mut self, parsed: &mut Parsed) -> Result<Treatment> {
         if parsed.row.outcome == Outcome::NotModified {
-            return self.add_unchanged(parsed);
+            self.add_unchanged(parsed)?;
+            return Ok(Treatment::Keep);
+        }
+        if let Some((digest, simhash)) = parsed.words {
+            self.compare(&mut parsed.row, digest, simhash)?;
+        }
+        let treatment = self.originals.rules().treatment(&parsed.row);
+        if treatment == Treatment::Drop {
+            // Without them the next visit gets the page whole: the original may be gone by then.
+            (parsed.row.etag, parsed.row.last_modified, parsed.row.payload) = (None, None, None);
+            self.add_row(&parsed.row, Some(parsed.bytes))?;
+            return Ok(treatment);
         }
         let row = &mut parsed.row;
         let page = Signature::of(row.url.as_bytes());
@@ -130,26 +143,51 @@ impl PageStore {
             let place = self.archive.append(record)?;
             (row.text_file, row.text_offset, row.text_length) = (place.file, place.offset, place.length);
         }
-        if let Some((digest, simhash)) = parsed.words {
-            let copy = self.originals.find(digest, simhash)?;
-            if let Copy::Exact(original) | Copy::Near(original) = copy {
-                // A later version of a page does not duplicate the page itself, nor a page one that has moved
-                // here or is gone.
-                let url = self.table.url_at(original)?;
-                let is_copy = url != row.url && self.table.get(&url)?.is_some_and(|first| first.is_there());
-                let url = is_copy.then_some(url);
-                match copy {
-                    Copy::Exact(_) => row.duplicate_of = url,
-                    _ => row.near_duplicate_of = url,
-                }
-            }
-        }
         if parsed.words.is_some() || row.outcome == Outcome::Redirected {
             self.links.append(page, &parsed.links.encode())?;
             let links = parsed.found.iter().map(|found| (found.url.as_str(), found.anchor.as_str()));
             self.anchors.append(page, links)?;
         }
-        self.add_row(&parsed.row, Some(parsed.bytes))
+        self.add_row(&parsed.row, Some(parsed.bytes))?;
+        Ok(treatment)
+    }
+
+    /// Names in its row the page of which a page is a duplicate. That is one whose text is still the one compared with:
+    /// no earlier version of the page itself, and no page that has changed, moved or is gone.
+    fn compare(&mut self, row: &mut Row, digest: u128, simhash: Option<u64>) -> Result<()> {
+        let rules = self.originals.rules();
+        if rules.exact_duplicates > Treatment::Keep
+            && let Some(first) = self.holder(digest)?
+            && first.url != row.url
+            && first.has_own_text()
+            && first.digest == row.digest
+        {
+            row.duplicate_of = Some(first.url);
+            return Ok(());
+        }
+        let Some(simhash) = simhash else { return Ok(()) };
+        let Some(nearest) = self.originals.nearest(simhash)? else { return Ok(()) };
+        // The page that has the text now, which may have been another's before.
+        let Some(digest) = self.table.row_at(nearest)?.as_ref().and_then(digest_of) else { return Ok(()) };
+        let Some(first) = self.holder(digest)? else { return Ok(()) };
+        let bits = first.simhash.map(|other| (other ^ simhash).count_ones());
+        if let Some(bits) = bits.filter(|bits| *bits <= rules.near_distance)
+            && first.url != row.url
+            && first.is_original()
+            // An equal text is an exact duplicate, which is not looked for.
+            && first.digest != row.digest
+        {
+            row.near_duplicate_of = Some(first.url);
+            row.near_bits = Some(bits);
+        }
+        Ok(())
+    }
+
+    /// The page that has a text, as it is now.
+    fn holder(&mut self, digest: u128) -> Result<Option<Row>> {
+        let Some(offset) = self.originals.with_text(digest)? else { return Ok(None) };
+        let url = self.table.url_at(offset)?;
+        self.table.get(&url)
     }
 
     /// Adds a version without a body: its row has the content of the version before.

@@ -1,18 +1,19 @@
-//! Candidate pairs: representatives with a key in common.
+//! Candidate pairs: representatives with a key in common, or whose SimHashes are within the distance.
 //!
 //! A pass takes the keys of one range, as many as fit in half the memory, sorts them, and pairs the documents of each
 //! key; the other half is for the pairs, which are verified when it is full. A key that more than [`MOST`] documents
 //! have pairs each of them with the first ones and with those just before it: the first is the one that leads their
-//! cluster, if they are one. SimHashes are cheap to compare, and all of them are.
+//! cluster, if they are one. A pass over SimHashes is over one of the tables that find all pairs within a distance, or a
+//! range of it.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::files::Stored;
-use super::keys;
 use super::options::{Method, Options};
 use super::verify::{Pair, Verifier};
+use crate::duplicates::hamming::{Join, Word};
 use crate::{Pulse, Result};
 
 /// The most documents of a key all of which are compared.
@@ -20,17 +21,28 @@ const MOST: usize = 256;
 /// Of a key with more: how many first ones, and how many before it, a document is compared with.
 const SOME: usize = 16;
 const ENTRY: usize = size_of::<u64>();
+/// The ranges of rows of a table that are compared before their pairs are verified.
+const ROWS: usize = 64;
+/// The ranges of documents whose keys are read together.
+const RANGES: usize = 16;
 
 /// The search for pairs.
 pub struct Search<'a> {
     pub stored: &'a Stored,
-    pub options: &'a Options,
     /// See [`super::groups::representatives`].
     pub representatives: &'a [u32],
     /// The number of references: they are not compared with each other.
     pub references: u64,
     pub memory: usize,
     verifier: Verifier<'a>,
+    tables: Tables,
+}
+
+/// How SimHashes are compared.
+enum Tables {
+    None,
+    Narrow(Join<u64>),
+    Wide(Join<u128>),
 }
 
 impl<'a> Search<'a> {
@@ -43,27 +55,83 @@ impl<'a> Search<'a> {
         memory: usize,
     ) -> Result<Search<'a>> {
         let verifier = Verifier::new(stored, options)?;
-        Ok(Search { stored, options, representatives, references, memory, verifier })
+        let tables = match options.method {
+            Method::Simhash { bits: 128, distance, .. } => {
+                Tables::Wide(Join::new(128, stored.documents, distance))
+            }
+            Method::Simhash { bits, distance, .. } => {
+                Tables::Narrow(Join::new(bits, stored.documents, distance))
+            }
+            _ => Tables::None,
+        };
+        Ok(Search { stored, representatives, references, memory, verifier, tables })
     }
 
     /// The number of passes.
     pub fn passes(&self) -> Result<u64> {
-        let keys = match self.options.method {
-            Method::Simhash { bits, distance, .. } => {
-                let mut keys = 0;
-                keys::of_simhash(0, bits, distance, |_| keys += 1);
-                keys * self.stored.documents
-            }
-            _ => self.stored.count_keys()?,
-        };
-        Ok((keys * ENTRY as u64).div_ceil((self.memory as u64 / 2).max(1)).max(1))
+        let half = (self.memory as u64 / 2).max(1);
+        let parts = |entry: usize| (self.stored.documents * entry as u64).div_ceil(half).max(1);
+        Ok(match &self.tables {
+            Tables::None => (self.stored.count_keys()? * ENTRY as u64).div_ceil(half).max(1),
+            Tables::Narrow(join) => join.tables() as u64 * parts(2 * size_of::<(u64, u32)>()),
+            Tables::Wide(join) => join.tables() as u64 * parts(2 * size_of::<(u128, u32)>()),
+        })
     }
 
     /// The verified pairs of a pass of `passes`; a pair may come in several passes.
     pub fn pass(&self, pass: u64, passes: u64, pulse: &Pulse) -> Result<Vec<Pair>> {
+        match &self.tables {
+            Tables::None => self.pass_over_keys(pass, passes, pulse),
+            Tables::Narrow(join) => {
+                self.pass_over_tables(join, |simhash| simhash as u64, pass, passes, pulse)
+            }
+            Tables::Wide(join) => self.pass_over_tables(join, |simhash| simhash, pass, passes, pulse),
+        }
+    }
+
+    fn pass_over_tables<W: Word>(
+        &self,
+        join: &Join<W>,
+        word: impl Fn(u128) -> W + Sync,
+        pass: u64,
+        passes: u64,
+        pulse: &Pulse,
+    ) -> Result<Vec<Pair>> {
+        let parts = passes / join.tables() as u64;
+        let firsts = self.representatives.par_iter().enumerate();
+        let firsts = firsts.filter(|(document, first)| *document == **first as usize);
+        let words = firsts.map(|(_, document)| (word(self.verifier.simhash(*document)), *document));
+        let sorted = join.part((pass / parts) as usize, pass % parts, parts, words);
+        let of_rows = |rows: &Range<usize>| {
+            pulse.beat()?;
+            let mut pairs = Vec::new();
+            join.pairs(&sorted, rows.clone(), |one, other, _| {
+                if u64::from(other) >= self.references {
+                    pairs.push(u64::from(one) << 32 | u64::from(other));
+                }
+            });
+            Ok(pairs)
+        };
+        let (mut pairs, mut verified) = (Vec::new(), Vec::new());
+        for rows in sorted.rows().chunks(ROWS) {
+            let found = rows.par_iter().map(of_rows).collect::<Result<Vec<_>>>()?;
+            pairs.extend(found.into_iter().flatten());
+            if pairs.len() >= self.most_pairs() {
+                verified.extend(self.verifier.verify(&mut pairs, pulse)?);
+                pairs.clear();
+            }
+        }
+        verified.extend(self.verifier.verify(&mut pairs, pulse)?);
+        Ok(verified)
+    }
+
+    fn most_pairs(&self) -> usize {
+        (self.memory / 2 / ENTRY).max(1 << 10)
+    }
+
+    fn pass_over_keys(&self, pass: u64, passes: u64, pulse: &Pulse) -> Result<Vec<Pair>> {
         let mut entries = self.entries(pass, passes, pulse)?;
         entries.par_sort_unstable();
-        let most = (self.memory / 2 / ENTRY).max(1 << 10);
         let (mut pairs, mut verified) = (Vec::new(), Vec::new());
         for (number, documents) in entries.chunk_by(|one, other| one >> 32 == other >> 32).enumerate() {
             if number % (1 << 12) == 0 {
@@ -72,7 +140,7 @@ impl<'a> Search<'a> {
             if documents.len() > 1 {
                 self.pair(documents, &mut pairs);
             }
-            if pairs.len() >= most {
+            if pairs.len() >= self.most_pairs() {
                 verified.extend(self.verifier.verify(&mut pairs, pulse)?);
                 pairs.clear();
             }
@@ -93,40 +161,35 @@ impl<'a> Search<'a> {
                     entries.push(u64::from(key) << 32 | u64::from(document));
                 }
             };
-            if let Method::Simhash { bits, distance, .. } = self.options.method {
-                for document in
-                    documents.map(|document| document as u32).filter(|document| is_first(*document))
-                {
-                    let simhash = self.verifier.simhash(document);
-                    keys::of_simhash(simhash, bits, distance, |key| add(document, key));
+            self.stored.keys(documents, |document, keys| {
+                if is_first(document) {
+                    keys.iter().for_each(|key| add(document, *key));
                 }
-            } else {
-                self.stored.keys(documents, |document, keys| {
-                    if is_first(document) {
-                        keys.iter().for_each(|key| add(document, *key));
-                    }
-                })?;
-            }
+            })?;
             Ok(entries)
         };
         let ranges: Vec<Range<u64>> = self.stored.ranges().collect();
-        Ok(ranges.into_par_iter().map(some).collect::<Result<Vec<_>>>()?.concat())
+        let mut entries = Vec::with_capacity(
+            (self.memory / 2 / ENTRY).min(self.stored.count_keys()?.div_ceil(passes) as usize),
+        );
+        for ranges in ranges.chunks(RANGES) {
+            for some in ranges.par_iter().cloned().map(some).collect::<Result<Vec<_>>>()? {
+                entries.extend(some);
+            }
+        }
+        Ok(entries)
     }
 
     fn pair(&self, documents: &[u64], pairs: &mut Vec<u64>) {
-        let is_cheap = matches!(self.options.method, Method::Simhash { .. });
         for (place, other) in documents.iter().enumerate().skip(1) {
             let other = *other as u32;
             if u64::from(other) < self.references {
                 continue;
             }
             let mut add = |one: &u64| {
-                let one = *one as u32;
-                if !is_cheap || self.verifier.is_near(one, other) {
-                    pairs.push(u64::from(one) << 32 | u64::from(other));
-                }
+                pairs.push(u64::from(*one as u32) << 32 | u64::from(other));
             };
-            if is_cheap || documents.len() <= MOST {
+            if documents.len() <= MOST {
                 documents[..place].iter().for_each(&mut add);
             } else {
                 documents[..place.min(SOME)].iter().for_each(&mut add);

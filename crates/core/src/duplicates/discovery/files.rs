@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::Kept;
 use super::options::Options;
 use super::verify::Pair;
 use crate::disk::file::DurableFile;
@@ -24,7 +23,6 @@ const NAMES: [&str; 6] = ["digests", "signals", "keys", "ends", "simhashes", "pa
 const DIGEST: usize = 16;
 const ENDS: usize = 16;
 const SIGNAL: usize = 4;
-const LEADER: usize = 4;
 /// The documents that are read together.
 const DOCUMENTS: u64 = 1 << 12;
 
@@ -44,6 +42,28 @@ pub struct State {
     pub passes: u64,
     /// Whether everything is found.
     pub is_found: bool,
+}
+
+/// What is kept of some documents, as it is written.
+#[derive(Default)]
+pub struct Kept {
+    digests: Vec<u8>,
+    signals: Vec<u8>,
+    keys: Vec<u8>,
+    /// The number of signals and of keys of each.
+    counts: Vec<[u32; 2]>,
+    simhashes: Vec<u8>,
+}
+
+impl Kept {
+    /// Adds a document.
+    pub fn push(&mut self, digest: u128, signals: &[u32], keys: &[u32], simhash: u128) {
+        self.digests.extend(digest.to_le_bytes());
+        push_numbers(&mut self.signals, signals);
+        push_numbers(&mut self.keys, keys);
+        self.counts.push([signals.len() as u32, keys.len() as u32]);
+        self.simhashes.extend(simhash.to_le_bytes());
+    }
 }
 
 /// The files that are written.
@@ -91,15 +111,17 @@ impl Files {
 
     /// Appends what is kept of documents.
     pub fn append(&mut self, kept: &[Kept]) -> Result<()> {
-        for Kept { digest, signals, keys, simhash } in kept {
-            self.write(0, &digest.to_le_bytes())?;
-            self.write(1, &bytes_of(signals))?;
-            self.write(2, &bytes_of(keys))?;
-            self.ends[0] += signals.len() as u64;
-            self.ends[1] += keys.len() as u64;
-            let ends = self.ends.map(u64::to_le_bytes).concat();
-            self.write(3, &ends)?;
-            self.write(4, &simhash.to_le_bytes())?;
+        for Kept { digests, signals, keys, counts, simhashes } in kept {
+            self.write(0, digests)?;
+            self.write(1, signals)?;
+            self.write(2, keys)?;
+            for count in counts {
+                self.ends[0] += u64::from(count[0]);
+                self.ends[1] += u64::from(count[1]);
+                let ends = self.ends.map(u64::to_le_bytes);
+                self.write(3, ends.as_flattened())?;
+            }
+            self.write(4, simhashes)?;
         }
         Ok(())
     }
@@ -186,16 +208,25 @@ impl Files {
     pub fn leaders(&self) -> Result<Vec<u32>> {
         let path = self.folder.join(LEADERS);
         let bytes = std::fs::read(&path).map_err(Error::io(&path))?;
-        Ok(bytes.chunks_exact(LEADER).map(number).collect())
+        Ok(numbers_of(&bytes))
     }
 }
 
-fn bytes_of(numbers: &[u32]) -> Vec<u8> {
-    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+fn push_numbers(bytes: &mut Vec<u8>, numbers: &[u32]) {
+    let start = bytes.len();
+    bytes.resize(start + size_of_val(numbers), 0);
+    let (places, _) = bytes[start..].as_chunks_mut();
+    places.iter_mut().zip(numbers).for_each(|(place, number)| *place = number.to_le_bytes());
 }
 
-fn number(bytes: &[u8]) -> u32 {
-    bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte))
+fn bytes_of(numbers: &[u32]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    push_numbers(&mut bytes, numbers);
+    bytes
+}
+
+fn numbers_of(bytes: &[u8]) -> Vec<u32> {
+    bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
 }
 
 fn wide(bytes: &[u8]) -> u128 {
@@ -257,7 +288,7 @@ impl Stored {
 
     fn numbers(&self, file: usize, range: Range<u64>) -> Result<Vec<u32>> {
         let size = SIGNAL as u64;
-        Ok(self.read(file, range.start * size..range.end * size)?.chunks_exact(SIGNAL).map(number).collect())
+        Ok(numbers_of(&self.read(file, range.start * size..range.end * size)?))
     }
 
     /// The signals of a document, in their order.
@@ -279,8 +310,17 @@ impl Stored {
 
     /// The number of all keys.
     pub fn count_keys(&self) -> Result<u64> {
+        self.count(1)
+    }
+
+    /// The number of all signals, repeated ones too.
+    pub fn count_signals(&self) -> Result<u64> {
+        self.count(0)
+    }
+
+    fn count(&self, of: usize) -> Result<u64> {
         let last = self.documents.saturating_sub(1)..self.documents;
-        Ok(self.bounds(last, 1)?.last().copied().unwrap_or(0))
+        Ok(self.bounds(last, of)?.last().copied().unwrap_or(0))
     }
 
     /// Calls `visit` with the signals of each document, in order.

@@ -2,27 +2,31 @@
 //!
 //! - MinHash: one of each band.
 //! - n-gram fingerprints: one of each, or that of the least signal if a short text has none.
-//! - SimHash within k bits: the bits are cut into k + 3 blocks, of which k bits touch at most k, so that two SimHashes
-//!   within the distance agree on three blocks: one key of each three blocks.
+//!
+//! SimHashes have no keys: the tables of [`crate::duplicates::hamming`] find the pairs within a distance.
 
-use super::Kept;
+use super::files::Kept;
 use super::options::{Method, Options, WeightsName};
 use crate::duplicates::batch::Text;
 use crate::duplicates::{Banding, MinHash, Weights, exact, simhash_128};
 use crate::signature::hash::random;
 
-/// The blocks of a SimHash that a key has.
-const BLOCKS_OF_KEY: u32 = 3;
 const VALUE_BITS: u32 = 32;
 
-/// Makes what is kept of documents.
-pub struct Sketcher {
+/// Makes what is kept of documents; each thread has one, whose buffers are used again.
+pub struct Sketcher<'a> {
+    options: &'a Options,
     minhash: Option<(MinHash, Banding)>,
+    text: Text,
+    narrow: Vec<u32>,
+    sketch: Vec<u32>,
+    keys: Vec<u32>,
+    bytes: Vec<u8>,
 }
 
-impl Sketcher {
+impl<'a> Sketcher<'a> {
     /// For documents with these options.
-    pub fn new(options: &Options) -> Sketcher {
+    pub fn new(options: &'a Options) -> Sketcher<'a> {
         let minhash = match options.method {
             Method::Minhash { bins, recall } => {
                 let minhash = MinHash { bins, bits: VALUE_BITS };
@@ -30,26 +34,32 @@ impl Sketcher {
             }
             _ => None,
         };
-        Sketcher { minhash }
+        let (text, narrow, sketch, keys, bytes) = Default::default();
+        Sketcher { options, minhash, text, narrow, sketch, keys, bytes }
     }
 
-    /// What is kept of a text.
-    pub fn keep(&self, text: &mut Text, from: &str, options: &Options) -> Kept {
-        if let Method::Exact { normal, sampled } = options.method {
+    /// Appends what is kept of a text.
+    pub fn keep(&mut self, from: &str, kept: &mut Kept) {
+        if let Method::Exact { normal, sampled } = self.options.method {
             let normal = normal.of(from);
             let digest = if sampled { exact::sampled } else { exact::of_bytes };
-            return Kept { digest: digest(normal.as_bytes()), ..Kept::default() };
+            kept.push(digest(normal.as_bytes()), &[], &[], 0);
+            return;
         }
-        let signals = text.signals(options.signals(), from);
-        let bytes: Vec<u8> = signals.iter().flat_map(|signal| signal.to_le_bytes()).collect();
-        let mut kept = Kept { digest: exact::of_bytes(&bytes), ..Kept::default() };
-        kept.signals = signals.iter().map(|signal| narrowed(*signal)).collect();
-        match options.method {
+        let signals = self.text.signals(self.options.signals(), from);
+        self.bytes.resize(size_of::<u64>() * signals.len(), 0);
+        let (places, _) = self.bytes.as_chunks_mut();
+        places.iter_mut().zip(&*signals).for_each(|(place, signal)| *place = signal.to_le_bytes());
+        let digest = exact::of_bytes(&self.bytes);
+        self.keys.clear();
+        self.narrow.clear();
+        self.narrow.extend(signals.iter().copied().map(narrowed));
+        let mut simhash = 0;
+        match self.options.method {
             Method::Minhash { .. } => {
                 if let (Some((minhash, banding)), false) = (self.minhash, signals.is_empty()) {
-                    let mut sketch = Vec::new();
-                    minhash.of(signals, &mut sketch);
-                    kept.keys = banding.keys(&sketch).map(narrowed).collect();
+                    minhash.of(signals, &mut self.sketch);
+                    self.keys.extend(banding.keys(&self.sketch).map(narrowed));
                 }
             }
             Method::Fingerprint { modulus, window } => {
@@ -58,44 +68,26 @@ impl Sketcher {
                 if signals.is_empty() {
                     signals.extend(least);
                 }
-                kept.keys = signals.iter().map(|signal| narrowed(random(*signal, 0))).collect();
+                self.keys.extend(signals.iter().map(|signal| narrowed(random(*signal, 0))));
             }
             Method::Simhash { weights, bits, .. } => {
                 let weights = match weights {
                     WeightsName::Set => Weights::Set,
                     _ => Weights::Frequency,
                 };
-                kept.simhash = masked(simhash_128(signals, weights), bits);
+                simhash = masked(simhash_128(signals, weights), bits);
             }
             Method::Exact { .. } => {}
         }
-        kept.keys.sort_unstable();
-        kept.keys.dedup();
-        kept
+        self.keys.sort_unstable();
+        self.keys.dedup();
+        kept.push(digest, &self.narrow, &self.keys, simhash);
     }
 }
 
 /// The first bits of a SimHash.
 pub fn masked(simhash: u128, bits: u32) -> u128 {
     simhash & (u128::MAX >> (u128::BITS - bits))
-}
-
-/// The keys of a SimHash of `bits` bits for a distance.
-pub fn of_simhash(simhash: u128, bits: u32, distance: u32, mut tell: impl FnMut(u32)) {
-    let blocks = distance + BLOCKS_OF_KEY;
-    let block = |number: u32| {
-        let (start, end) = (bits * number / blocks, bits * (number + 1) / blocks);
-        masked(simhash >> start, (end - start).max(1)) as u64
-    };
-    for first in 0..blocks {
-        let key = random(random(0, u64::from(first)) ^ block(first), 0);
-        for second in first + 1..blocks {
-            let key = random(key ^ random(1, u64::from(second)) ^ block(second), 0);
-            for third in second + 1..blocks {
-                tell(narrowed(random(key ^ random(2, u64::from(third)) ^ block(third), 0)));
-            }
-        }
-    }
 }
 
 /// The upper half of a hash.

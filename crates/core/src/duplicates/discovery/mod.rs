@@ -2,18 +2,18 @@
 //!
 //! Documents are added in batches and get numbers in their order. Of each is kept, in files of a work folder: a digest
 //! (of its normal form, or of its signals), its signals (32 bits each: two documents of a thousand signals share one by
-//! chance with probability 2⁻¹²), and the *keys* by which it may be compared: the bands of its MinHash, its n-gram
-//! fingerprints, or the blocks of its SimHash. Then
+//! chance with probability 2⁻¹²), and the *keys* by which it may be compared: the bands of its MinHash or its n-gram
+//! fingerprints; or its SimHash. Then
 //!
 //! 1. documents with the same digest are represented by the first of them ([`groups`]);
 //! 2. documents with a key in common are candidates ([`candidates`]), in passes over ranges of keys that fit in the
-//!    memory;
+//!    memory; or those whose SimHashes are within the distance, in passes over tables ([`super::hamming`]);
 //! 3. every candidate pair is verified on the true sets of signals ([`verify`]), or by its Hamming distance if so set;
 //! 4. clusters are formed that do not chain ([`cluster`]): a document joins a leader that it is similar to (`leader`), or
 //!    a cluster all of whose members it is similar to (`complete`).
 //!
-//! Memory: 12 bytes a document, and the budget. What is added is durable after a commit, and the passes of step 2
-//! continue where they stopped.
+//! Memory: 12 bytes a document, and the budget; without one it is 32 bytes a document, between 16 MiB and 1 GiB. What is
+//! added is durable after a commit, and the passes of step 2 continue where they stopped.
 
 mod candidates;
 mod cluster;
@@ -28,41 +28,45 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use self::candidates::Search;
-use self::files::{Files, State, Stored};
+use self::files::{Files, Kept, State, Stored};
 use self::keys::Sketcher;
-use super::batch::Text;
 use super::{Frequencies, Weights, simhash_128};
 use crate::{Error, Pulse, Result};
 
 pub use options::{Linkage, Method, Options};
 pub use verify::Pair;
 
-/// The share of the memory for document frequencies, where they are needed.
+/// The share of the memory for document frequencies, where they are needed, and the bytes for a signal.
 const FREQUENCIES: usize = 4;
+const FREQUENCY: usize = 8;
+/// The budget for a document if none is given, and its bounds.
+const BUDGET: usize = 32;
+const LEAST_BUDGET: usize = 16 << 20;
+const MOST_BUDGET: usize = 1 << 30;
+/// The documents that are sketched together, and by one thread at a time.
+const GROUP: usize = 1 << 8;
+const CHUNK: usize = 16;
 
 /// The corpus, and what was found in it.
 pub struct Discovery {
     options: Options,
-    memory: usize,
+    memory: Option<usize>,
     files: Files,
     state: State,
 }
 
-/// What is kept of a document.
-#[derive(Default)]
-struct Kept {
-    digest: u128,
-    signals: Vec<u32>,
-    keys: Vec<u32>,
-    simhash: u128,
-}
-
 impl Discovery {
     /// Opens the work folder, which exists, as it was last committed; refuses one of other options.
-    pub fn open(folder: &Path, options: Options, memory: usize) -> Result<Discovery> {
+    pub fn open(folder: &Path, options: Options, memory: impl Into<Option<usize>>) -> Result<Discovery> {
         options.check()?;
         let (files, state) = Files::open(folder, &options)?;
-        Ok(Discovery { options, memory, files, state })
+        Ok(Discovery { options, memory: memory.into(), files, state })
+    }
+
+    /// The memory budget in bytes.
+    fn budget(&self) -> usize {
+        let adapted = || (self.state.documents as usize * BUDGET).clamp(LEAST_BUDGET, MOST_BUDGET);
+        self.memory.unwrap_or_else(adapted)
     }
 
     /// Adds documents. References are never dropped; they come before all others.
@@ -74,12 +78,15 @@ impl Discovery {
         if are_references && self.state.references < self.state.documents {
             return Err(Error::Invalid("references come before the other documents".into()));
         }
-        let sketcher = Sketcher::new(&self.options);
-        let kept: Vec<Kept> = texts
-            .par_iter()
-            .map_init(Text::default, |text, from| sketcher.keep(text, from.as_ref(), &self.options))
-            .collect();
-        self.files.append(&kept)?;
+        // One group is written while the next one is sketched.
+        let mut sketched = Vec::new();
+        for group in texts.chunks(GROUP) {
+            let (options, files) = (&self.options, &mut self.files);
+            let (written, next) = rayon::join(|| files.append(&sketched), || sketch(group, options));
+            written?;
+            sketched = next;
+        }
+        self.files.append(&sketched)?;
         self.state.documents = count;
         self.state.references += if are_references { texts.len() as u64 } else { 0 };
         Ok(())
@@ -112,8 +119,9 @@ impl Discovery {
         if self.state.is_found {
             return Ok(());
         }
+        let memory = self.budget();
         let mut stored = self.files.stored(self.state.documents)?;
-        let representatives = groups::representatives(&stored, self.memory, pulse)?;
+        let representatives = groups::representatives(&stored, memory, pulse)?;
         if !self.options.is_exact() {
             if self.options.needs_frequencies() {
                 let simhashes = self.weighted(&stored, pulse)?;
@@ -121,7 +129,7 @@ impl Discovery {
                 stored = self.files.stored(self.state.documents)?;
             }
             let references = self.state.references;
-            let search = Search::new(&stored, &self.options, &representatives, references, self.memory)?;
+            let search = Search::new(&stored, &self.options, &representatives, references, memory)?;
             let passes = search.passes()?;
             while self.state.passes < passes {
                 pulse.set(self.state.passes, passes);
@@ -131,7 +139,7 @@ impl Discovery {
                 self.files.commit(&mut self.state)?;
             }
         }
-        verify::sort(&mut self.files, &representatives, self.memory, pulse)?;
+        verify::sort(&mut self.files, &representatives, memory, pulse)?;
         let leaders = cluster::leaders(&self.files, representatives, self.options.linkage, pulse)?;
         self.files.write_leaders(&leaders)?;
         self.state.is_found = true;
@@ -141,7 +149,8 @@ impl Discovery {
     /// The SimHashes with the frequencies of the whole corpus.
     fn weighted(&self, stored: &Stored, pulse: &Pulse) -> Result<Vec<u128>> {
         let Method::Simhash { bits, .. } = self.options.method else { return Ok(Vec::new()) };
-        let mut frequencies = Frequencies::new(self.memory / FREQUENCIES);
+        let enough = FREQUENCY * stored.count_signals()? as usize;
+        let mut frequencies = Frequencies::new(enough.min(self.memory.unwrap_or(MOST_BUDGET) / FREQUENCIES));
         stored.for_each_signals(pulse, |signals| frequencies.add(&mut keys::widened(signals)))?;
         let mut simhashes = Vec::with_capacity(stored.documents as usize);
         stored.for_each_signals(pulse, |signals| {
@@ -163,6 +172,16 @@ impl Discovery {
         }
         self.files.leaders()
     }
+}
+
+/// What is kept of texts, on all threads.
+fn sketch<S: AsRef<str> + Sync>(texts: &[S], options: &Options) -> Vec<Kept> {
+    let some = |sketcher: &mut Sketcher<'_>, texts: &[S]| {
+        let mut kept = Kept::default();
+        texts.iter().for_each(|text| sketcher.keep(text.as_ref(), &mut kept));
+        kept
+    };
+    texts.par_chunks(CHUNK).map_init(|| Sketcher::new(options), some).collect()
 }
 
 #[cfg(test)]

@@ -66,12 +66,6 @@ impl<'a> Verifier<'a> {
         self.simhashes[document as usize]
     }
 
-    /// Whether the SimHashes of two documents are within the distance.
-    pub fn is_near(&self, one: u32, other: u32) -> bool {
-        let Method::Simhash { distance, .. } = self.options.method else { return true };
-        (self.simhash(one) ^ self.simhash(other)).count_ones() <= distance
-    }
-
     /// The pairs (first, second) that are duplicates, sorted and each once.
     pub fn verify(&self, pairs: &mut Vec<u64>, pulse: &Pulse) -> Result<Vec<Pair>> {
         pairs.par_sort_unstable();

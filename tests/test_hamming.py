@@ -1,0 +1,110 @@
+"""Search among SimHashes, against a comparison with all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from crivello.dedup import HammingFile, HammingTable, simhash
+from crivello.errors import CorruptFile, InvalidArgument
+
+
+def near_words(base: int, flips: list[int]) -> int:
+    for flip in flips:
+        base ^= 1 << flip
+    return base
+
+
+# Few base values with some bits flipped, so that near pairs are common.
+WORDS = st.lists(
+    st.builds(
+        near_words,
+        st.sampled_from([0, 2**64 - 1, 0x0123456789ABCDEF]),
+        st.lists(st.integers(0, 63), max_size=9),
+    ),
+    max_size=60,
+).map(lambda words: np.array(words, np.uint64))
+
+
+def distances(known: NDArray[np.uint64], asked: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    found: NDArray[np.uint8] = np.bitwise_count(known[None, :] ^ asked[:, None])
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(known=WORDS, asked=WORDS, distance=st.integers(0, 10))
+def test_a_table_finds_what_brute_force_finds(
+    known: NDArray[np.uint64], asked: NDArray[np.uint64], distance: int
+) -> None:
+    table = HammingTable(known, distance=distance)
+    assert (len(table), table.distance) == (len(known), distance)
+    compared = distances(known, asked)
+    nearest = table.nearest(asked)
+    within = table.within(asked)
+    assert len(nearest.index) == len(nearest.distance) == len(within) == len(asked)
+    for row, index, least, found in zip(compared, nearest.index, nearest.distance, within, strict=True):
+        order = sorted((int(far), number) for number, far in enumerate(row) if far <= distance)
+        assert (least, index) == (order[0] if order else (-1, -1))
+        assert list(zip(found.distance.tolist(), found.index.tolist(), strict=True)) == order
+    one, other = np.nonzero(np.triu(distances(known, known) <= distance, 1))
+    pairs = table.pairs()
+    assert pairs.one.tolist() == one.tolist()
+    assert pairs.other.tolist() == other.tolist()
+    assert pairs.distance.tolist() == distances(known, known)[one, other].tolist()
+
+
+@settings(max_examples=15, deadline=None)
+@given(known=WORDS, asked=WORDS, distance=st.integers(0, 8))
+def test_a_file_finds_what_a_table_finds(
+    tmp_path_factory: pytest.TempPathFactory,
+    known: NDArray[np.uint64],
+    asked: NDArray[np.uint64],
+    distance: int,
+) -> None:
+    path = tmp_path_factory.mktemp("hamming") / "hashes.run"
+    HammingFile.write(path, known, distance=distance, memory=1 << 16)
+    file, table = HammingFile(path), HammingTable(known, distance=distance)
+    assert (len(file), file.distance) == (len(np.unique(known)), distance)
+    found, expected = file.nearest(asked), table.nearest(asked)
+    assert found.index.tolist() == expected.index.tolist()
+    assert found.distance.tolist() == expected.distance.tolist()
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def test_parts_that_do_not_fit_in_the_memory_are_merged(tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    known = random.integers(0, 2**64, 20_000, np.uint64)
+    asked = known[::40] ^ (np.uint64(1) << random.integers(0, 64, 500, np.uint64))
+    HammingFile.write(tmp_path / "hashes.run", known, distance=5, memory=1 << 18)
+    found, expected = (
+        HammingFile(tmp_path / "hashes.run").nearest(asked),
+        HammingTable(known, distance=5).nearest(asked),
+    )
+    assert found.index.tolist() == expected.index.tolist() == list(range(0, 20_000, 40))
+
+
+def test_texts_are_found_by_their_simhashes() -> None:
+    texts = [" ".join(f"w{base * 100 + word}" for word in range(100)) for base in range(5)]
+    table = HammingTable(simhash(texts), distance=0)
+    assert table.nearest(simhash(reversed(texts))).index.tolist() == [4, 3, 2, 1, 0]
+    assert [(lead.bits, lead.radius) for lead in table.layout] == [(64, 0)]
+    assert table.nbytes >= 12 * len(texts)
+
+
+def test_what_cannot_be_searched_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match="0 to 16"):
+        HammingTable(np.zeros(1, np.uint64), distance=17)
+    with pytest.raises(InvalidArgument, match="one dimension"):
+        HammingTable(np.zeros((2, 2), np.uint64))
+    with pytest.raises(InvalidArgument, match="64 bits"):
+        HammingTable([1.5])
+    with pytest.raises(InvalidArgument, match="64 bits"):
+        HammingTable([-1])
+    (tmp_path / "other").write_bytes(b"something else")
+    with pytest.raises(CorruptFile):
+        HammingFile(tmp_path / "other")
