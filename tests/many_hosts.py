@@ -19,7 +19,7 @@ import threading
 import time
 from array import array
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import cycle, islice, pairwise
 from pathlib import Path
 from typing import Self, cast
 
@@ -43,12 +43,15 @@ class ManyHosts:
         pages: int,
         *,
         per_address: int = 1,
+        addresses: int = 0,
         fan_out: int = 40,
         think: float = 0.0,
+        words: int = len(_WORDS),
         robots: Callable[[int], str] = lambda _: "User-agent: *\nDisallow: /closed/\n",
     ) -> None:
         self.hosts, self.pages, self.fan_out, self.think = hosts, pages, fan_out, think
-        self._per_address = per_address
+        self._per_address, self._addresses = per_address, addresses
+        self._words = words
         self.robots = robots
         self._starts, self._ends = array("d"), array("d")
         self._asked = array("I")
@@ -84,8 +87,8 @@ class ManyHosts:
         return f"h{host:05}.test"
 
     def address(self, host: int) -> str:
-        """The address of a host, from 127.1.0.1 on."""
-        number = host // self._per_address
+        """The address of a host, from 127.1.0.1 on: one for each ``per_address`` hosts, or ``addresses`` in turn."""
+        number = host % self._addresses if self._addresses else host // self._per_address
         block, last = divmod(number, _PER_BLOCK)
         return f"127.{1 + block // 256}.{block % 256}.{last + 1}"
 
@@ -114,6 +117,12 @@ class ManyHosts:
             host, page = self._asked[2 * number], self._asked[2 * number + 1]
             if page != _ROBOTS:
                 yield self.url(host, page), self._ends[number]
+
+    def asked_for_robots(self) -> Iterator[str]:
+        """The hosts whose robots.txt was asked for."""
+        for number in range(len(self)):
+            if self._asked[2 * number + 1] == _ROBOTS:
+                yield self.name(self._asked[2 * number])
 
     def hits(self, since: int = 0) -> Iterator[Hit]:
         """The log as ``tests.politeness`` reads it."""
@@ -159,7 +168,10 @@ class ManyHosts:
                 for other in range(first, min(first + self.fan_out, self.hosts))
             ]
         seed = host * 7_919 + page * 104_729
-        words = " ".join(f"{word}{seed * (place + 1) % 1_000_003}" for place, word in enumerate(_WORDS))
+        words = " ".join(
+            f"{word}{seed * (place + 1) % 1_000_003}"
+            for place, word in enumerate(islice(cycle(_WORDS), self._words))
+        )
         return (
             f"<!DOCTYPE html><html lang=en><title>Page {page} of {self.name(host)}</title>\n"
             f"<p>{words}</p>\n{''.join(links)}</html>\n"

@@ -89,6 +89,16 @@ impl Layout {
     fn segment_number(name: &str) -> Option<u64> {
         layout::segment_number(name)
     }
+
+    #[staticmethod]
+    fn segment_shard(name: &str) -> Option<u16> {
+        layout::segment_shard(name)
+    }
+
+    #[staticmethod]
+    fn is_of_terms(name: &str) -> bool {
+        layout::is_of_terms(name)
+    }
 }
 
 /// The enumeration of outcomes, built with Python's `enum` from the core's.
@@ -141,7 +151,7 @@ row! {
     texts: url title detail;
     maybe: content_type digest language redirect duplicate_of near_duplicate_of canonical etag last_modified address payload;
     numbers: depth: u32, fetched_at: f64, content_at: f64, status: Option<u16>, simhash: Option<u64>, noindex: bool, file: u32, offset: u64,
-    length: u64, text_file: u32, text_offset: u64, text_length: u64, visit_file: u32, visit_offset: u64, visit_length: u64, attempts: u32, seconds: f32,;
+    length: u64, text_file: u32, text_offset: u64, text_length: u64, visit_file: u32, visit_offset: u64, visit_length: u64, attempts: u32, seconds: f32, near_bits: Option<u32>,;
 
     /// The header of the journal; and a row with nothing in it as a MessagePack map, which has the names of the fields
     /// in their order.
@@ -161,6 +171,11 @@ row! {
         self.0.indexable()
     }
 
+    #[getter]
+    fn is_dropped(&self) -> bool {
+        self.0.is_dropped()
+    }
+
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let row = &self.0;
         let about = PyDict::new(py);
@@ -176,6 +191,7 @@ row! {
         about.set_item("redirect", &row.redirect)?;
         about.set_item("duplicate_of", &row.duplicate_of)?;
         about.set_item("near_duplicate_of", &row.near_duplicate_of)?;
+        about.set_item("near_bits", row.near_bits)?;
         about.set_item("canonical", &row.canonical)?;
         about.set_item("address", &row.address)?;
         about.set_item("attempts", row.attempts)?;
@@ -349,13 +365,13 @@ impl Collection {
             let snapshot = self.0.snapshot();
             let mut queue = RevisitWriter::create(&snapshot.folder)?;
             let mut count = 0;
+            let table = snapshot.table(pulse)?;
             let mut push = |row: collection::Row, pushed: Option<Pushed>| {
                 count += 1;
-                queue.push(&Revisit { pushed, ..Revisit::of(&row) })
+                queue.push(&Revisit { pushed, ..Revisit::of_page(&row, |url| table.get(url))? })
             };
             let mut plan = serde_json::Value::Null;
             if let Some(urls) = urls {
-                let table = snapshot.table(pulse)?;
                 let pushed = pushed
                     .into_iter()
                     .map(|(url, content_type, body)| (url, Some(Pushed { content_type, body })));
@@ -470,7 +486,8 @@ impl Extractor for PythonExtractor {
             let (_, title, body, language, headings, anchors, id, kind, day) = extracted;
             let language = language.unwrap_or_default();
             let url = std::mem::take(&mut document.url);
-            *document = Document { url, id, title, headings, body, anchors, language, kind, day };
+            let simhash = document.simhash;
+            *document = Document { url, id, title, headings, body, anchors, language, kind, day, simhash };
         }
         Ok(())
     }
@@ -481,7 +498,7 @@ type Fields = (String, String, String, Option<String>, String, String, String, S
 
 #[allow(clippy::type_complexity)]
 fn fields(document: &Document) -> (&str, &str, &str, Option<&str>, &str, &str, &str, &str, u32) {
-    let Document { url, id, title, headings, body, anchors, language, kind, day } = document;
+    let Document { url, id, title, headings, body, anchors, language, kind, day, .. } = document;
     let language = (!language.is_empty()).then_some(language.as_str());
     (url, title, body, language, headings, anchors, id, kind, *day)
 }

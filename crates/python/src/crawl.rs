@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use crivello_core::crawl::{
@@ -12,16 +13,22 @@ use crivello_core::parse::Page;
 use crivello_core::sieve::{Entries, Stats};
 use crivello_core::{Error, Pulse, Result};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::enter::enter;
 
 /// The files to commit, and the state to save as JSON.
 type Committed = (HashMap<String, Option<u64>>, String);
 
-/// A crawl in native threads.
-#[pyclass(module = "crivello._core")]
-struct Crawl(Option<crawl::Crawl>);
+/// A batch of records for another agent: the positions of its begin and end, and the batch.
+type Outgoing<'py> = (u64, u64, Bound<'py, PyBytes>);
+
+/// What is known of a host.
+type HostState<'py> = (u64, f64, Option<(f64, u16, Bound<'py, PyBytes>)>, Option<f64>);
+
+/// A crawl in native threads. It may be closed while other threads still exchange URLs with other agents.
+#[pyclass(frozen, module = "crivello._core")]
+struct Crawl(RwLock<Option<Arc<crawl::Crawl>>>);
 
 #[pymethods]
 impl Crawl {
@@ -43,7 +50,7 @@ impl Crawl {
             let plan = Plan::from_json(plan)?;
             crawl::Crawl::start(Start { plan, files, sieve, policy }, pulse)
         })
-        .map(|crawl| Crawl(Some(crawl)))
+        .map(|crawl| Crawl(RwLock::new(Some(Arc::new(crawl)))))
     }
 
     /// Waits up to `seconds` for the end: returns whether it was reached, and by which limit.
@@ -64,8 +71,9 @@ impl Crawl {
 
     fn checkpoint(&self, py: Python<'_>) -> PyResult<Committed> {
         let crawl = self.running(py)?;
-        let Commit { files, table, sieve, described, position, led_to, reread, hosts, counts, .. } =
-            enter(py, |_| crawl.checkpoint())?;
+        let Commit {
+            files, table, sieve, described, position, led_to, reread, exchange, hosts, counts, ..
+        } = enter(py, |_| crawl.checkpoint())?;
         let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap_or_default();
         let state = serde_json::json!({
             "table": table,
@@ -74,8 +82,9 @@ impl Crawl {
             "position": position,
             "led_to": led_to,
             "reread": reread,
+            "exchange": exchange.as_deref().map(parsed),
             "hosts": hosts,
-            "report": report(crawl, &counts),
+            "report": report(&crawl, &counts),
         });
         Ok((files.into_iter().collect(), state.to_string()))
     }
@@ -83,12 +92,65 @@ impl Crawl {
     /// Counters and gauges, as JSON.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let crawl = self.running(py)?;
-        Ok(report(crawl, &crawl.counts()).to_string())
+        Ok(report(&crawl, &crawl.counts()).to_string())
+    }
+
+    /// Says that what the last checkpoint returned is committed.
+    fn committed(&self, py: Python<'_>) -> PyResult<()> {
+        let crawl = self.running(py)?;
+        crawl.committed();
+        Ok(())
+    }
+
+    /// The next batch for another agent; see `crawl::Crawl::outgoing`.
+    fn outgoing<'py>(&self, py: Python<'py>, peer: u32, limit: usize) -> PyResult<Option<Outgoing<'py>>> {
+        let crawl = self.running(py)?;
+        let outgoing = enter(py, |_| crawl.outgoing(peer, limit))?;
+        Ok(outgoing.map(|(start, end, batch)| (start, end, PyBytes::new(py, &batch))))
+    }
+
+    /// Sends another agent what begins at a position, and what follows.
+    fn rewind(&self, py: Python<'_>, peer: u32, position: u64) -> PyResult<()> {
+        let crawl = self.running(py)?;
+        enter(py, |_| crawl.rewind(peer, position))
+    }
+
+    /// Drops what another agent has committed.
+    fn acknowledge(&self, py: Python<'_>, peer: u32, position: u64) -> PyResult<()> {
+        let crawl = self.running(py)?;
+        enter(py, |_| crawl.acknowledge(peer, position))
+    }
+
+    /// Accepts a batch of another agent; see `crawl::Crawl::receive`.
+    fn receive(
+        &self,
+        py: Python<'_>,
+        sender: u32,
+        epoch: u64,
+        start: u64,
+        batch: &[u8],
+    ) -> PyResult<(u64, u64)> {
+        let crawl = self.running(py)?;
+        enter(py, |_| crawl.receive(sender, epoch, start, batch))
+    }
+
+    /// Begins no further request; see `crawl::Crawl::drain`.
+    fn drain(&self, py: Python<'_>) -> PyResult<()> {
+        let crawl = self.running(py)?;
+        crawl.drain();
+        Ok(())
+    }
+
+    /// Allows requests for some seconds from now.
+    fn permit(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
+        let crawl = self.running(py)?;
+        crawl.permit(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+        Ok(())
     }
 
     /// Stops the threads; what was not committed is lost.
-    fn close(&mut self, py: Python<'_>) -> PyResult<()> {
-        let crawl = self.0.take();
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let crawl = self.0.write().unwrap_or_else(PoisonError::into_inner).take();
         enter(py, |_| {
             drop(crawl);
             Ok(())
@@ -97,9 +159,9 @@ impl Crawl {
 }
 
 impl Crawl {
-    fn running(&self, py: Python<'_>) -> PyResult<&crawl::Crawl> {
-        match &self.0 {
-            Some(crawl) => Ok(crawl),
+    fn running(&self, py: Python<'_>) -> PyResult<Arc<crawl::Crawl>> {
+        match &*self.0.read().unwrap_or_else(PoisonError::into_inner) {
+            Some(crawl) => Ok(Arc::clone(crawl)),
             None => {
                 enter(py, |_| Err(Error::Invalid("the crawl is closed".to_owned()))).map(|()| unreachable!())
             }
@@ -111,9 +173,12 @@ impl Crawl {
 fn report(crawl: &crawl::Crawl, counts: &Counts) -> serde_json::Value {
     let slowest: Vec<_> =
         crawl.slowest().into_iter().map(|host| (host.name, host.seconds, host.requests)).collect();
+    let resting: Vec<_> = crawl.resting().into_iter().map(|host| (host.name, host.until, host.why)).collect();
     let mut report = counters(counts);
+    report["resting"] = serde_json::json!(resting);
     report["gauges"] = serde_json::json!(crawl.gauges().into_iter().collect::<HashMap<_, _>>());
     report["slowest"] = serde_json::json!(slowest);
+    report["exchange"] = serde_json::json!(crawl.exchange());
     report
 }
 
@@ -126,6 +191,7 @@ pub fn counters(counts: &Counts) -> serde_json::Value {
         "statuses": counts.statuses,
         "duplicates": counts.duplicates,
         "near_duplicates": counts.near_duplicates,
+        "saved": counts.saved,
         "seen": counts.seen,
         "waiting": counts.waiting,
         "links": counts.links,
@@ -264,6 +330,19 @@ fn depths_of(
     Ok(tag.map(|tag| (tag.depth, tag.site_depth)))
 }
 
+/// The number of pages, the end of the rest, the robots.txt (when, status, content) and the Crawl-delay of a host.
+#[pyfunction]
+fn host_state<'py>(
+    py: Python<'py>,
+    folder: PathBuf,
+    name: &str,
+    user_agent: &str,
+) -> PyResult<HostState<'py>> {
+    let state = enter(py, |pulse| crawl::host_state(&folder, name, user_agent, pulse))?;
+    let robots = state.robots.map(|(when, status, body)| (when, status, PyBytes::new(py, &body)));
+    Ok((state.fetched, state.ready_at, robots, state.crawl_delay.map(|delay| delay.as_secs_f64())))
+}
+
 /// The signatures of up to `limit` pages in a link log that link to a page.
 #[pyfunction]
 #[pyo3(signature = (path, committed, signature, limit))]
@@ -287,6 +366,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(any_is_private, module)?)?;
     module.add_function(wrap_pyfunction!(check_crawl, module)?)?;
     module.add_function(wrap_pyfunction!(depths_of, module)?)?;
+    module.add_function(wrap_pyfunction!(host_state, module)?)?;
     module.add_function(wrap_pyfunction!(verify_crawl, module)?)?;
     module.add_function(wrap_pyfunction!(pages_linking_to, module)?)?;
     module.add_class::<Crawl>()

@@ -3,6 +3,9 @@
 Fetching, parsing and storing run in native threads (``crates/core/src/crawl``); this thread polls them a
 few times a second. Every few seconds a checkpoint makes the sieve, the table, the links, the archive and
 the log durable together, so a crash loses at most what came after it.
+
+A run can be steered while it goes on (``crivello.crawl.steering``): a command ends the native threads at a checkpoint, is
+carried out, and they are started anew, which takes a fraction of a second; in a pause they are started when it is over.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
+from itertools import islice
 from types import FrameType
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,19 +27,25 @@ from crivello import _core
 from crivello.collection import Collection
 from crivello.crawl import reach
 from crivello.crawl.converters import command, load_converters
+from crivello.crawl.exchange import Membership
+from crivello.crawl.now import Now
 from crivello.crawl.priority import load_policy
 from crivello.crawl.progress import ProgressLog
 from crivello.crawl.report import Report
-from crivello.errors import CrawlError, InvalidArgument
+from crivello.crawl.steering import MOST_PAGES, Command, Steering, set_in_file, without_port
+from crivello.errors import CrawlError, CrivelloError, InvalidArgument
 from crivello.extend import Extensions, imported, label_of
 from crivello.settings import Crawl, Refresh, Store, for_core
 from crivello.sieve import KINDS, QUEUE, Sieve, open_sieve, state_of_kind
+from crivello.store import Outcome
 
 _BETWEEN_REPORTS = 0.2
 # The first checkpoint comes early, so that the first pages can be searched soon; then the interval doubles.
 _FIRST_CHECKPOINT = 0.5
 # Ctrl-C must end a crawl within three seconds: fetched pages get this long to be stored.
 _SETTLING = 1.5
+# Why nothing was fetched from a host that the settings block, as its rows say (crates/core/src/crawl/fetching).
+_BLOCKED = "its host is blocked"
 
 
 def canonical_seeds(urls: Sequence[str]) -> list[str]:
@@ -90,6 +100,7 @@ def plan_of(settings: Crawl, seeds: Sequence[str], extensions: Extensions, **mor
         "position": None,
         "revisits": 0,
         "reread": None,
+        "exchange": None,
         **more,
     }
     return msgspec.json.encode(plan)
@@ -128,6 +139,10 @@ class Crawler:
     ``plan_revisits`` has just written, or their URLs; ``pushed`` are the contents that pages have now (URL, media
     type, body), which need no request. A run with either needs no seeds. ``reaches`` are URLs that widen the scope as
     seeds do, and are not visited for that.
+
+    With ``exchange`` this is one agent of several: it needs no seeds, makes requests only while it is permitted to
+    (`permit`), and does not end by itself. `outgoing`, `rewind`, `acknowledge`, `receive`, `permit` and `drain` are
+    thread-safe, and raise `CrawlError` while the crawl is not running (`is_running`).
     """
 
     def __init__(
@@ -139,9 +154,12 @@ class Crawler:
         revisits: int | Sequence[str] = 0,
         pushed: Sequence[tuple[str, str, bytes]] = (),
         reaches: Sequence[str] = (),
+        exchange: Membership | None = None,
         on_progress: Callable[[Report], object] | None = None,
     ) -> None:
         self._revisits = revisits
+        self._exchange = exchange
+        self._native: _core.Crawl | None = None
         self._pushed = pushed
         self._collection = collection
         self._settings = settings or collection.settings.crawl
@@ -153,60 +171,265 @@ class Crawler:
         older = set(known)
         new = [seed for seed in dict.fromkeys(canonical_seeds(urls)) if seed not in older]
         self._seeds = [*known, *new]
-        if not self._seeds and not revisits and not pushed:
+        if not self._seeds and not revisits and not pushed and exchange is None:
             raise CrawlError(
                 f"{collection.folder} has no seeds yet", hint="name at least one URL to start from"
             )
         # A seed on a private network is consent to crawl that network. Only new seeds are checked: a name
         # that has moved to a private address since it was added is no such consent.
         private: bool = self._state.get("private", False)
-        self._private = private or (bool(new) and starts_on_private(self._settings, new))
+        # Agents do not ask: whoever starts them has, and each name is resolved by its owner alone.
+        is_asked = bool(new) and exchange is None
+        self._private = private or (is_asked and starts_on_private(self._settings, new))
         self.report: Report = Report(self._state.get("report"))
         self._progress = ProgressLog(collection)
         self._stopping = threading.Event()
+        # An agent is steered by the driver of its cluster.
+        self._steering = Steering(collection) if exchange is None else None
+        self._now = Now(collection.folder, self._settings) if exchange is None else None
+        self._began = time.time()
+        self._pending: list[Command] = []
+        self._is_paused = False
 
     def stop(self) -> None:
         """Ends the crawl, after a checkpoint. Thread-safe."""
         self._stopping.set()
 
+    @property
+    def is_running(self) -> bool:
+        """Whether other agents can be exchanged with."""
+        return self._native is not None
+
+    def outgoing(self, peer: int, limit: int) -> tuple[int, int, bytes] | None:
+        """The next batch for another agent, of about ``limit`` bytes: the positions of its begin and end, and the batch.
+
+        It has no record if everything was sent and not all of it acknowledged; None if there is nothing to do.
+        """
+        return self._running().outgoing(peer, limit)
+
+    def rewind(self, peer: int, position: int) -> None:
+        """Sends another agent what begins at a position, because that is what it expects."""
+        self._running().rewind(peer, position)
+
+    def acknowledge(self, peer: int, position: int) -> None:
+        """Drops what another agent has committed."""
+        self._running().acknowledge(peer, position)
+
+    def receive(self, sender: int, epoch: int, start: int, batch: bytes) -> tuple[int, int]:
+        """Accepts a batch of another agent; returns the positions up to which its records are accepted and committed.
+
+        A batch that begins past what is expected is refused by them. Raises `InvalidArgument` if the sender is in
+        another epoch.
+        """
+        return self._running().receive(sender, epoch, start, batch)
+
+    def permit(self, seconds: float) -> None:
+        """Allows requests for so long from now; requests that are being made when that is over are cut off."""
+        self._running().permit(seconds)
+
+    def drain(self) -> None:
+        """Begins no further request and emits nothing more, until the end; what is being fetched is stored, and the
+        exchange goes on. ``is_drained`` in the report of the exchange says when that is so."""
+        self._running().drain()
+
+    def _running(self) -> _core.Crawl:
+        native = self._native
+        if native is None:
+            raise CrawlError("the crawl is not running", hint="it may just be starting or ending: try again")
+        return native
+
     def run(self) -> Report:
         """Crawls until the frontier is empty, a limit is reached, or Ctrl-C."""
+        try:
+            with signals_interrupt():
+                self._obey_earlier()
+                self._run_part()
+                while self._goes_on():
+                    self.report.resume()
+                    self._run_part()
+        finally:
+            if self._now:
+                self._now.close()
+        return self.report
+
+    def _run_part(self) -> None:
+        """Runs native threads until the crawl should end, or was told to do something."""
         self._commit_seeds()
-        native = self._start()
+        native = self._native = self._start()
         interrupted = False
         try:
             try:
-                with _signals_interrupt():
-                    self._watch(native)
+                self._watch(native)
             except KeyboardInterrupt:
                 interrupted = True
             native.stop(_SETTLING)
             self._checkpoint(native)
             self._tell(native)
         finally:
+            self._native = None
             native.close()
         if interrupted:
             raise KeyboardInterrupt
-        return self.report
 
     def _watch(self, native: _core.Crawl) -> None:
-        """Reports, makes a checkpoint when one is due, and returns when the crawl should end."""
-        started = last = time.monotonic()
+        """Reports, makes a checkpoint when one is due, and returns when the crawl should end or was told to do something."""
+        last = time.monotonic()
         between = min(_FIRST_CHECKPOINT, self._settings.checkpoint)
         while not self._stopping.is_set():
             over, limit = native.wait(_BETWEEN_REPORTS)
             self.report.stopped_by = limit
-            if over:
+            if self._steering:
+                self._pending += self._steering.commands()
+            if over or self._pending:
                 return
             now = time.monotonic()
-            if now - last >= between:
+            exchange = self.report.exchange
+            if now - last >= between or (exchange and exchange["wants_checkpoint"]):
                 self._checkpoint(native)
                 last = time.monotonic()
                 between = min(2 * between, self._settings.checkpoint)
-            if self._settings.max_time and now - started >= self._settings.max_time:
+            if self._settings.max_time and self.report.elapsed >= self._settings.max_time:
                 self.report.stopped_by = "max_time"
                 return
             self._tell(native)
+
+    def _goes_on(self) -> bool:
+        """Does what the crawl was told, while no native thread runs; returns whether to start them anew."""
+        if self._steering is None or not self._pending:
+            return False
+        while self._pending or self._is_paused:
+            if self._pending:
+                self._obey(self._steering)
+            if self._stopping.is_set():
+                return False
+            if self._is_paused:
+                self._show()
+                time.sleep(_BETWEEN_REPORTS)
+                self._pending = self._steering.commands()
+        self._state = self._collection.state("crawl")
+        self._plan_revisits(self._steering)
+        return True
+
+    def _obey_earlier(self) -> None:
+        """Does what was said while no crawl was running."""
+        if self._steering is None:
+            return
+        self._pending = self._steering.commands()
+        if self._pending or self._steering.has_news:
+            self._obey(self._steering)
+        asked = self._steering.still_to_refresh()
+        if asked and not self._revisits:
+            self._revisits = asked
+
+    def _obey(self, steering: Steering) -> None:
+        """Carries out the pending commands, and commits that."""
+        pending, self._pending = self._pending, []
+        for told in pending:
+            try:
+                steering.answer(told, self._carry_out(steering, told))
+            except CrivelloError as error:
+                steering.answer(told, str(error), is_done=False)
+        steering.commit()
+        if self._now:
+            self._now.settings = self._settings
+        self._show(at_once=True)
+
+    def _plan_revisits(self, steering: Steering) -> None:
+        """What the next native threads visit again: what was asked for, and what this run has not visited yet."""
+        from crivello.crawl.revisits import find_due
+
+        asked = steering.still_to_refresh()
+        if isinstance(self._revisits, int):
+            self._revisits = find_due(self._collection).queue if self._revisits and not asked else asked
+            return
+        left = [url for url in self._revisits if not self._was_visited(url)]
+        self._pushed = [pushed for pushed in self._pushed if not self._was_visited(pushed[0])]
+        self._revisits = list(dict.fromkeys([*asked, *left]))
+
+    def _was_visited(self, url: str) -> bool:
+        """Whether this run has visited a page again."""
+        row = self._collection.page(url)
+        return row is not None and row.fetched_at >= self._began
+
+    def _carry_out(self, steering: Steering, told: Command) -> str:
+        value = told.value
+        match told.kind:
+            case "pause":
+                self._is_paused = True
+                return "paused"
+            case "resume":
+                self._is_paused = False
+                return "resumed"
+            case "stop":
+                self.report.is_stopped = True
+                self._stopping.set()
+                return "stopped"
+            case "seeds":
+                return self._add_seeds(value.split("\n"))
+            case "scope":
+                self._change(scope=value)
+                return f"the scope is {value}"
+            case "delay":
+                self._change(delay=float(value) if value else None)
+                return f"the delay is {value} s" if value else "there is no delay but that of politeness"
+            case "block":
+                hosts = dict.fromkeys([*self._settings.block.split(), value])
+                self._change(block=" ".join(hosts))
+                return f"{value} is blocked"
+            case "unblock":
+                names = {value, without_port(value)}
+                left = [host for host in self._settings.block.split() if host not in names]
+                if len(left) == len(self._settings.block.split()):
+                    raise InvalidArgument(f"{value} is not blocked")
+                self._change(block=" ".join(left))
+                refused = dict.fromkeys(self._refused_pages(value), told.time)
+                steering.refreshes |= refused
+                again = f"; {len(refused):,} URLs are visited after all" if refused else ""
+                return f"{value} is not blocked any more{again}"
+            case "refresh":
+                if self._collection.page(value) is None:
+                    raise InvalidArgument(f"{value} was not visited yet")
+                steering.refreshes[value] = told.time
+                return f"{value} is visited again"
+            case _:
+                rows = islice(self._collection.pages(prefix=f"{value}/"), MOST_PAGES)
+                pages = [row.url for row in rows]
+                if not pages:
+                    raise InvalidArgument(f"there is no page of {value}")
+                steering.refreshes |= dict.fromkeys(pages, told.time)
+                return f"{len(pages):,} pages of {value} are visited again"
+
+    def _refused_pages(self, host: str) -> Iterator[str]:
+        """The URLs that were not visited because their host was blocked."""
+        refused = (
+            row.url
+            for row in self._collection.pages(site=without_port(host))
+            if row.outcome is Outcome.LIMIT
+            and row.detail == _BLOCKED
+            and host in (urlsplit(row.url).netloc, urlsplit(row.url).hostname)
+        )
+        return islice(refused, MOST_PAGES)
+
+    def _add_seeds(self, urls: Sequence[str]) -> str:
+        known = set(self._seeds)
+        new = [url for url in urls if url not in known]
+        # Whoever reaches the dashboard need not be allowed to reach this network.
+        allowed = self._private or self._settings.allow_private
+        if new and not allowed and starts_on_private(self._settings, new):
+            raise CrawlError("a seed is on a private network", hint="name it on the command line")
+        self._seeds = [*self._seeds, *new]
+        return f"{len(new):,} seeds were added" if len(new) != 1 else f"{new[0]} was added"
+
+    def _change(self, **changes: Any) -> None:
+        """Changes settings, for this run and in the file for the next ones."""
+        changed = msgspec.structs.replace(self._settings, **changes)
+        check(changed, self._seeds)
+        set_in_file(self._collection.folder, changes)
+        self._settings = changed
+        own = self._collection.settings
+        self._collection.settings = msgspec.structs.replace(
+            own, crawl=msgspec.structs.replace(own.crawl, **changes)
+        )
 
     def _commit_seeds(self) -> None:
         """Commits the seeds and the reach, so that a crawl that ends before its first checkpoint can be resumed."""
@@ -216,8 +439,19 @@ class Crawler:
         if self._state != self._collection.state("crawl"):
             self._collection.commit({}, crawl=self._state)
 
+    def _limited(self) -> Crawl:
+        """The settings with the limits of the run that are left."""
+        settings, report = self._settings, self.report
+        limits = {"max_pages": report.pages_of_run, "max_volume": report.bytes_of_run}
+        left = {
+            name: max(1, getattr(settings, name) - done)
+            for name, done in limits.items()
+            if getattr(settings, name)
+        }
+        return msgspec.structs.replace(settings, **left)
+
     def _start(self) -> _core.Crawl:
-        collection, settings, state = self._collection, self._settings, self._state
+        collection, settings, state = self._collection, self._limited(), self._state
         kind = label_of(self._sieve)
         sieve_state = state_of_kind(kind, collection.folder, state.get("sieve"))
         is_native = kind in KINDS and kind != "lsm"
@@ -233,6 +467,7 @@ class Crawler:
             sieve_state=sieve_state if is_native else {},
             position=state.get("position"),
             reread=reach.plan(state, self._seeds),
+            exchange=self._exchange and self._exchange.plan(state.get("exchange")),
             revisits=self._queue_of_revisits(),
         )
         return _core.Crawl(
@@ -265,11 +500,17 @@ class Crawler:
             self._collection.folder,
             self._collection.files,
             state.get("sieve"),
-            start=state.get("position"),
+            start=self._position(),
             memory=settings.sieve_memory,
             cache=settings.sieve_cache,
             signature_bits=settings.sieve_signature_bits,
         )
+
+    def _position(self) -> int | None:
+        """The offset at which a sieve starts: the first if agents give their responsibilities anew."""
+        position: int | None = self._state.get("position")
+        begins_anew = self._exchange and self._exchange.begins_anew(self._state.get("exchange"))
+        return 0 if begins_anew else position
 
     def _checkpoint(self, native: _core.Crawl) -> None:
         files, encoded = native.checkpoint()
@@ -277,6 +518,9 @@ class Crawler:
         self.report.update(state.pop("report"))
         kind = label_of(self._sieve)
         self.report.sieve = state.pop("described")
+        exchange = state.pop("exchange") or self._state.get("exchange")
+        if exchange is not None:
+            state["exchange"] = exchange
         files |= self._progress.append(self.report)
         state |= {
             "sieve": {"kind": kind, **state["sieve"]},
@@ -288,6 +532,7 @@ class Crawler:
             "reread": self._reread(state["reread"]),
         }
         self._collection.commit(files, table=state.pop("table"), crawl=state)
+        native.committed()
 
     def _reread(self, next_offset: int | None) -> dict[str, Any] | None:
         """How far the links of stored pages were read again."""
@@ -295,12 +540,17 @@ class Crawler:
 
     def _tell(self, native: _core.Crawl) -> None:
         self.report.update(msgspec.json.decode(native.report()))
+        self._show()
         if self._on_progress:
             self._on_progress(self.report)
 
+    def _show(self, *, at_once: bool = False) -> None:
+        if self._now:
+            self._now.tell(self.report, "paused" if self._is_paused else "crawling", at_once=at_once)
+
 
 @contextmanager
-def _signals_interrupt() -> Iterator[None]:
+def signals_interrupt() -> Iterator[None]:
     """Makes SIGTERM end a crawl as Ctrl-C does; only the main thread may handle signals."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -16,13 +16,15 @@ from crivello.settings import Crawl
 
 _NATIVE = ("scope", "include", "exclude", "max_depth", "max_site_depth", "max_links")
 _SCOPES = ("prefix", "host", "domain", "any")
+_DUPLICATES = ("exact_duplicates", "near_duplicates")
+_FOLLOWING = ("keep", "mark")
 
 Reach = dict[str, Any]
 
 
 def reach_of(settings: Crawl, seeds: Sequence[str]) -> Reach:
     """The reach of a run, as it is kept; seeds are only ever added, so their number stands for them."""
-    names = (*_NATIVE, "images", "follow")
+    names = (*_NATIVE, *_DUPLICATES, "images", "follow")
     return {**{name: getattr(settings, name) for name in names}, "seeds": len(seeds)}
 
 
@@ -36,6 +38,7 @@ def is_wider(now: Reach, before: Reach, seeds: Sequence[str], led_to: Sequence[s
         or any(_is_larger(now[name], before[name], none) for name, none in unlimited.items())
         or (now["images"] and not before["images"])
         or (bool(before["follow"]) and now["follow"] != before["follow"])
+        or any(_skips(before, kind) and not _skips(now, kind) for kind in _DUPLICATES)
         or _has_new_places(before, seeds, led_to)
     )
 
@@ -60,15 +63,22 @@ def states(state: dict[str, Any], settings: Crawl, seeds: Sequence[str], queued:
         return {"reach": now, "reread": None}
     if before is not None and not is_wider(now, before, seeds, state.get("led_to", [])):
         return {"reach": now, "reread": pending}
-    # Images are not links without the setting, and a rule of one's own is asked later: then all links count.
-    same = ("images", "follow")
-    if before is None or pending is not None or any(now[name] != before[name] for name in same):
+    # Images are not links without the setting, a rule of one's own is asked later, and links of duplicates may not
+    # have been followed: then all links count.
+    is_same = all(now[name] == before[name] for name in ("images", "follow")) if before else False
+    skipped = any(_skips(before, kind) for kind in _DUPLICATES) if before else False
+    if pending is not None or skipped or not is_same:
         before = None
     return {"reach": now, "reread": {"next": 0, "end": queued, "before": before}}
 
 
 def _is_larger(now: int, before: int, none: int) -> bool:
     return before != none and (now == none or now > before)
+
+
+def _skips(reach: Reach, kind: str) -> bool:
+    """Whether the links of such duplicates are not followed; they were before there was a choice."""
+    return reach.get(kind, "mark") not in _FOLLOWING
 
 
 def _has_new_places(before: Reach, seeds: Sequence[str], led_to: Sequence[str]) -> bool:

@@ -44,6 +44,7 @@ class Report(Figures):
         self.statuses: Counter[str] = Counter(saved.get("statuses", {}))
         self.duplicates: int = saved.get("duplicates", 0)
         self.near_duplicates: int = saved.get("near_duplicates", 0)
+        self.saved: Counter[str] = Counter(saved.get("saved", {}))
         self.links: int = saved.get("links", 0)
         self.requests: int = saved.get("requests", 0)
         self.bytes: int = saved.get("bytes", 0)
@@ -54,11 +55,15 @@ class Report(Figures):
         self.unconverted: dict[str, int] = saved.get("unconverted", {})
         self.failures: dict[str, dict[str, Any]] = saved.get("failures", {})
         self.revisits: Counter[str] = Counter(saved.get("revisits", {}))
+        self.exchange: dict[str, Any] | None = saved.get("exchange")
         self.stopped_by: str | None = None
         self.gauges: dict[str, int] = {}
         self.slowest: list[SlowHost] = []
+        self.resting: list[tuple[str, float, str]] = []
+        self.is_stopped: bool = False
         self._before = saved
-        self._started = time.monotonic()
+        self._started = self._resumed = self._updated = time.monotonic()
+        self._at_start: tuple[int, int, float] = (self.requests, self.bytes, self.seconds)
         self._pages_before: int = self.pages
         self._bytes_before: int = self.bytes
 
@@ -125,15 +130,27 @@ class Report(Figures):
         self.outcomes = Counter(native["outcomes"])
         self.statuses = Counter(native["statuses"])
         self.duplicates, self.near_duplicates = native["duplicates"], native["near_duplicates"]
+        self.saved = Counter(native["saved"])
         self.links, self.seen, self.waiting = native["links"], native["seen"], native["waiting"]
         self.unconverted = native["unconverted"]
         self.failures = native["failures"]
         self.revisits = Counter(native["revisits"])
         self.gauges = native["gauges"]
         self.slowest = [SlowHost(*host) for host in native["slowest"]]
-        self.requests = self._before.get("requests", 0) + self.gauges["requests"]
-        self.bytes = self._before.get("bytes", 0) + self.gauges["bytes"]
-        self.seconds = self._before.get("seconds", 0.0) + self.elapsed
+        self.resting = [(name, until, why) for name, until, why in native.get("resting", [])]
+        self.exchange = native.get("exchange")
+        requests, octets, seconds = self._at_start
+        self.requests = requests + self.gauges["requests"]
+        self.bytes = octets + self.gauges["bytes"]
+        self._updated = time.monotonic()
+        self.seconds = seconds + self._updated - self._resumed
+
+    def resume(self) -> None:
+        """Goes on with native threads that were started anew, whose gauges begin at zero; the time without them does
+        not count."""
+        self._at_start = (self.requests, self.bytes, self.seconds)
+        self._resumed = time.monotonic()
+        self._started += self._resumed - self._updated
 
     def to_dict(self) -> dict[str, Any]:
         """The format of ``crivello crawl --json`` and of the manifest."""
@@ -145,6 +162,7 @@ class Report(Figures):
             "statuses": dict(self.statuses),
             "duplicates": self.duplicates,
             "near_duplicates": self.near_duplicates,
+            "saved": dict(self.saved),
             "links": self.links,
             "requests": self.requests,
             "bytes": self.bytes,
@@ -154,6 +172,7 @@ class Report(Figures):
             "unconverted": self.unconverted,
             "failures": self.failures,
             "revisits": dict(self.revisits),
+            **({"exchange": self.exchange} if self.exchange else {}),
         }
 
     def _headline(self) -> str:
@@ -183,7 +202,7 @@ class Report(Figures):
         }
 
 
-_COUNTERS = ("outcomes", "statuses", "revisits")
+_COUNTERS = ("outcomes", "statuses", "revisits", "saved")
 _COUNTS = ("pages", "seen", "duplicates", "near_duplicates", "links", "requests", "bytes")
 SAMPLED = (
     "active",

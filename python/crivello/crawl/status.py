@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from crivello._figures import Figures
-from crivello.crawl.decisions import GIVEN_UP, committed_files
+from crivello.crawl.decisions import GIVEN_UP, BriefDecision, newest_decisions
 from crivello.crawl.progress import read_progress
 from crivello.crawl.report import GOOD, Report
 from crivello.crawl.timeline import Timeline
@@ -29,20 +29,11 @@ LATELY = 60.0
 _LATE_CHECKPOINTS = 3
 _PATIENCE = 5.0
 # A log file has about a million decisions; older ones say little about which hosts are busy.
-_NEWEST_FILES = 4
+_NEWEST_FILES = 2
 
-_BUSIEST = f"""
-SELECT regexp_extract(url, '^[^/]*//[^/]*') AS host,
-       count(*) FILTER (event IN ('{Outcome.FETCHED}', '{Outcome.REDIRECTED}')) AS pages,
-       count(*) FILTER (event IN (SELECT unnest(?))) AS errors,
-       avg(seconds) FILTER (event IN ('{Outcome.FETCHED}', '{Outcome.REDIRECTED}')) AS mean_seconds,
-       bool_or(event = '{GIVEN_UP}') AS given_up
-FROM read_json(?, format = 'newline_delimited',
-               columns = {{url: 'VARCHAR', event: 'VARCHAR', seconds: 'DOUBLE'}})
-GROUP BY host HAVING pages + errors > 0 OR given_up ORDER BY pages DESC, errors DESC, host LIMIT ?
-"""
+_ANSWERED = (Outcome.FETCHED.value, Outcome.REDIRECTED.value)
 # Like the report, this counts the final outcome of a URL as an error, not each failed attempt.
-_ERRORS = [outcome.value for outcome in Outcome if outcome not in GOOD]
+_ERRORS = frozenset(outcome.value for outcome in Outcome if outcome not in GOOD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +45,31 @@ class BusyHost:
     errors: int
     mean_seconds: float | None
     given_up: bool
+
+
+@dataclass(slots=True)
+class _Tally:
+    pages: int = 0
+    errors: int = 0
+    seconds: float = 0.0
+    timed: int = 0
+    given_up: bool = False
+
+    def count(self, decision: BriefDecision) -> None:
+        event = decision.event
+        if event in _ANSWERED:
+            self.pages += 1
+            if decision.seconds is not None:
+                self.seconds += decision.seconds
+                self.timed += 1
+        elif event in _ERRORS:
+            self.errors += 1
+        elif event == GIVEN_UP:
+            self.given_up = True
+
+    def of(self, host: str) -> BusyHost:
+        mean = self.seconds / self.timed if self.timed else None
+        return BusyHost(host, self.pages, self.errors, mean, self.given_up)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -141,7 +157,7 @@ def read_status(collection: Collection, *, busiest: int = 10) -> Status | None:
         report,
         state.get("hosts", 0),
         Timeline(samples),
-        _sizes(collection),
+        sizes_of(collection),
         busiest_hosts(collection, busiest) if busiest else [],
         _reread(state.get("reread")),
         datetime.fromtimestamp(at, UTC) if (at := collection.state("refresh").get("at")) else None,
@@ -151,11 +167,12 @@ def read_status(collection: Collection, *, busiest: int = 10) -> Status | None:
 
 def busiest_hosts(collection: Collection, top: int) -> list[BusyHost]:
     """The hosts with the most pages, according to the newest files of the decision log."""
-    import duckdb
-
-    with committed_files(collection, _NEWEST_FILES) as files, duckdb.connect() as database:
-        found = database.execute(_BUSIEST, [_ERRORS, files, top]).fetchall() if files else []
-    return [BusyHost(*host) for host in found]
+    hosts: dict[str, _Tally] = defaultdict(_Tally)
+    for decision in newest_decisions(collection, _NEWEST_FILES):
+        scheme, _, rest = decision.url.partition("//")
+        hosts[f"{scheme}//{rest.partition('/')[0]}"].count(decision)
+    found = [tally.of(host) for host, tally in hosts.items() if tally.pages + tally.errors or tally.given_up]
+    return sorted(found, key=lambda host: (-host.pages, -host.errors, host.host))[:top]
 
 
 def _state(collection: Collection, samples: list[dict[str, Any]], report: Report) -> tuple[State, int | None]:
@@ -174,7 +191,7 @@ def _reread(pending: dict[str, Any] | None) -> float | None:
     return None if pending is None else round(pending["next"] / pending["end"], 4)
 
 
-def _sizes(collection: Collection) -> dict[str, int]:
+def sizes_of(collection: Collection) -> dict[str, int]:
     """The size of each part on disk, in bytes."""
     sizes: Counter[str] = Counter()
     for name, length in collection.files.items():

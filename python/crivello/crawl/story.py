@@ -20,6 +20,8 @@ def verdict(story: Story) -> str:
     match story.state:
         case "waits":
             return "It is known and waits in the frontier for its turn."
+        case "handed over":
+            return f"It was handed over {story.decisions[-1].detail}."
         case "left out":
             return f"It was seen, and the crawl did not take it in: {_left_out(story)}."
         case _:
@@ -37,8 +39,9 @@ def _of_row(row: Row, host: str, others: dict[str, str]) -> str:
     asked = "" if row.attempts else "It was not asked for: "
     tries = f" after {row.attempts} tries" if row.attempts > 1 else ""
     match row.outcome:
-        case Outcome.FETCHED if row.duplicate_of:
-            return f"It was fetched{tries}, and is a duplicate of {row.duplicate_of}."
+        case Outcome.FETCHED if copy := copied(row):
+            stored = ", so nothing else of it was stored" if row.is_dropped else ""
+            return f"It was fetched{tries}, and is {copy}{stored}."
         case Outcome.FETCHED if row.status == 200:
             return (
                 f"It was fetched{tries}{f', but not all of it could be read{detail}' if row.detail else ''}."
@@ -72,6 +75,16 @@ def _of_row(row: Row, host: str, others: dict[str, str]) -> str:
             return f"It was not asked for, because its host was given up ({failure}){detail}."
         case failure:
             return f"It could not be fetched{tries}: {failure}{f' ({row.detail})' if row.detail else ''}."
+
+
+def copied(row: Row) -> str:
+    """What a page is a duplicate of; empty if it is none."""
+    if row.duplicate_of:
+        return f"a duplicate of {row.duplicate_of}"
+    if row.near_duplicate_of:
+        apart = "" if row.near_bits is None else f", {counted(row.near_bits, 'bit')} apart"
+        return f"a near-duplicate of {row.near_duplicate_of}{apart}"
+    return ""
 
 
 def tell(story: Story) -> Iterator[Line]:

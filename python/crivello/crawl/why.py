@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 
 from crivello import _core
 from crivello._core import Layout
+from crivello._figures import table_html
 from crivello.crawl.crawler import canonical_seeds
-from crivello.crawl.decisions import GIVEN_UP, ROBOTS, SEED, Decision, decisions_naming
+from crivello.crawl.decisions import GIVEN_UP, HANDED_OVER, ROBOTS, SEED, Decision, decisions_naming
 from crivello.crawl.reach import is_wider, reach_of
 from crivello.crawl.revisits import NextVisit, next_visit
 from crivello.crawl.seen import depths_in_frontier
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from crivello.collection import Collection
     from crivello.graph.update import Standing
 
-State = Literal["done", "waits", "left out", "unknown"]
+State = Literal["done", "waits", "handed over", "left out", "unknown"]
 
 LINKS_COUNTED = 100_000
 """The maximum number of pages linking to a URL that are counted."""
@@ -51,7 +52,8 @@ class Finding:
 class Story:
     """Everything known about a URL; ``str()`` renders it in sentences.
 
-    ``state`` is "done" if the URL has an outcome (``row``), "waits" if it is in the frontier, "left out" if
+    ``state`` is "done" if the URL has an outcome (``row``), "waits" if it is in the frontier, "handed over" if
+    another agent of the crawl has it, "left out" if
     pages link to it but the crawl did not add it, and "unknown" if nothing links to it. ``scope_refusal`` is
     why a link to it would not be followed, ``limit_refusal`` why the first link to it was not, and ``others`` has
     the outcomes of the URLs named in its row. ``versions`` are what it was at each visit, newest first.
@@ -84,6 +86,11 @@ class Story:
 
     def __repr__(self) -> str:
         return f"<Story: {self.url}, {self.state}>"
+
+    def _repr_html_(self) -> str:
+        from crivello.crawl.story import tell
+
+        return table_html(self.given, (), tell(self))
 
     def __str__(self) -> str:
         from crivello.crawl.story import tell
@@ -143,22 +150,32 @@ def why(collection: Collection, url: str) -> Story:
     story.row = collection.page(story.url)
     if story.row is not None:
         story.state, story.depth = "done", story.row.depth
-        story.is_indexed, story.index_reason = _index(collection, story.row)
         story.others = _outcomes(collection, story.row)
-        story.standings = _standings(collection, story.row)
+        read_index(collection, story)
         story.versions = collection.versions(story.url)
         story.next_visit = next_visit(collection, story.row.url)
         return story
     depths = depths_in_frontier(collection, story.url)
     if depths is not None:
         story.depth, story.site_depth = depths
-    if depths is not None or story.is_seed:
+    if story.decisions and story.decisions[-1].event == HANDED_OVER:
+        story.state = "handed over"
+    elif depths is not None or story.is_seed:
         story.state = "waits"
     elif story.linking_pages:
         story.state = "left out"
         if story.scope_refusal is None and finder is not None:
             story.limit_refusal = _limit(collection, story.url, finder)
+        if story.scope_refusal is None and "exchange" in collection.state("crawl"):
+            story.limit_refusal = story.limit_refusal or "another agent owns its name"
     return story
+
+
+def read_index(collection: Collection, story: Story) -> None:
+    """Whether the page of a story is in the index of a collection, and where it stands there."""
+    assert story.row is not None
+    story.is_indexed, story.index_reason = _index(collection, story.row)
+    story.standings = _standings(collection, story.row)
 
 
 def origin(url: str) -> str:
@@ -259,6 +276,8 @@ def _links(collection: Collection, row: Row) -> list[tuple[str | None, str]]:
 def _limit(collection: Collection, url: str, finder: Row) -> str | None:
     """Why the link to a URL in scope on the page ``finder`` was not followed, by the settings of today."""
     settings, state = collection.settings.crawl, collection.state("crawl")
+    if skipped := _skipped(settings, finder):
+        return skipped
     depth, site_depth = depths_in_frontier(collection, finder.url) or (finder.depth, 0)
     if settings.max_depth == 0:
         return "only the seeds are fetched (max_depth is 0)"
@@ -277,6 +296,21 @@ def _limit(collection: Collection, url: str, finder: Row) -> str | None:
         return "it was out of reach in the last run; the next run has wider settings and will take it in"
     if state.get("reread"):
         return "it was out of reach in earlier runs; the crawl is reading stored pages again, and will take it in"
+    return None
+
+
+def _skipped(settings: Crawl, finder: Row) -> str | None:
+    """Why no link of a page is followed: it is a duplicate of another."""
+    kinds = (
+        ("exact_duplicates", "a duplicate", finder.duplicate_of),
+        ("near_duplicates", "a near-duplicate", finder.near_duplicate_of),
+    )
+    for setting, kind, original in kinds:
+        treatment = getattr(settings, setting)
+        if original and treatment in ("skip-links", "drop"):
+            return (
+                f"it was found on {kind} of {original}, and {setting} ({treatment}) does not follow its links"
+            )
     return None
 
 
@@ -306,6 +340,8 @@ def _index(collection: Collection, row: Row) -> tuple[bool, str]:
         return False, "it asks not to be indexed (noindex)"
     if row.duplicate_of is not None:
         return False, "it has the words of another page"
+    if row.is_dropped:
+        return False, "it has nearly the words of another page, and was not stored"
     state = collection.state("index")
     if not state:
         return False, "`crivello index` was not run yet"

@@ -17,10 +17,11 @@ from crivello._core import Layout
 from crivello.errors import InvalidArgument
 from crivello.settings import Crawl
 from crivello.settings.fields import SIEVES
+from crivello.sieve.job import Sieved, sieve_files
 
 KINDS: tuple[str, ...] = tuple(SIEVES)
 
-__all__ = ["Checkpoint", "Sieve", "open_sieve"]
+__all__ = ["Checkpoint", "Sieve", "Sieved", "open_sieve", "sieve_files"]
 
 QUEUE = Layout.URLS
 _USUAL = Crawl()

@@ -16,22 +16,24 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rocksdict import (
-    BlockBasedIndexType,
-    BlockBasedOptions,
-    Cache,
-    DBCompressionType,
-    DBRecoveryMode,
-    Options,
-    Rdict,
-    WriteBatch,
-    WriteBufferManager,
-)
-
 from crivello._core import Layout
+from crivello._extras import optional
 from crivello.errors import CorruptFile, StorageError
 from crivello.sieve import Checkpoint
 from crivello.sieve.stored import Entry, StoredSieve
+
+with optional():
+    from rocksdict import (
+        BlockBasedIndexType,
+        BlockBasedOptions,
+        Cache,
+        DBCompressionType,
+        DBRecoveryMode,
+        Options,
+        Rdict,
+        WriteBatch,
+        WriteBufferManager,
+    )
 
 FOLDER = Layout.LSM
 BLOOM_BITS = 10

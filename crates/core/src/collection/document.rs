@@ -32,6 +32,8 @@ pub struct Document {
     pub kind: String,
     /// When it was written, in days since 1970-01-01; 0 if unknown.
     pub day: u32,
+    /// The SimHash of its text, 0 if that is too short for one; `None`: it is computed from the body.
+    pub simhash: Option<u64>,
 }
 
 impl Document {
@@ -47,6 +49,7 @@ impl Document {
             language: &self.language,
             kind: &self.kind,
             day: self.day,
+            simhash: self.simhash,
         }
     }
 }
@@ -127,6 +130,7 @@ impl Snapshot {
         }
         Ok(Some(Document {
             day: day_of_page(day, row.last_modified.as_deref(), row.fetched_at),
+            simhash: Some(row.simhash.unwrap_or_default()),
             url: row.url,
             id: String::new(),
             title: row.title,

@@ -5,7 +5,7 @@
 //! the documents to an index in row order, whichever thread finishes first:
 //!
 //! ```text
-//! rows, anchors ---> read and parse (n threads) ---> extractor ---> IndexBuilder
+//! rows, anchors ---> read and parse (n threads) ---> extractor ---> ShardedBuilder
 //!       \----------- the order of the batches ---------/
 //! ```
 //!
@@ -25,7 +25,7 @@ use super::document::{Document, Extractor};
 use super::row::{Outcome, Row};
 use super::{Snapshot, layout};
 use crate::graph::anchors_of;
-use crate::index::{IndexBuilder, NewDocument};
+use crate::index::{NewDocument, ShardedBuilder};
 use crate::{Error, Pulse, Result, Signature};
 
 /// The maximum number of rows whose anchors are gathered in one pass, and the memory budgeted per row.
@@ -123,7 +123,7 @@ impl Documents {
     }
 
     /// Adds the documents that arrive within `time` to an index; returns false once all are added.
-    pub fn feed(&mut self, builder: &mut IndexBuilder, time: Duration, pulse: &Pulse) -> Result<bool> {
+    pub fn feed(&mut self, builder: &mut ShardedBuilder, time: Duration, pulse: &Pulse) -> Result<bool> {
         let deadline = Instant::now() + time;
         while Instant::now() < deadline {
             pulse.beat()?;
@@ -164,7 +164,12 @@ impl Documents {
         self.end
     }
 
-    fn add(&mut self, mut documents: Vec<Document>, builder: &mut IndexBuilder, pulse: &Pulse) -> Result<()> {
+    fn add(
+        &mut self,
+        mut documents: Vec<Document>,
+        builder: &mut ShardedBuilder,
+        pulse: &Pulse,
+    ) -> Result<()> {
         if let Some(language) = &self.language {
             documents.iter_mut().for_each(|document| document.language.clone_from(language));
         }

@@ -3,7 +3,7 @@
 //! Names are relative to the collection's folder, with `/` between folders, as in the manifest; a name that
 //! ends in `/` is a folder managed by its owner.
 
-use crate::index::format::file_name;
+use crate::index::format::Piece;
 
 /// The settings.
 pub const SETTINGS: &str = "crivello.toml";
@@ -40,6 +40,12 @@ pub const SIEVE: &str = "frontier/sieve-";
 pub const LSM: &str = "frontier/lsm/";
 /// The folder of a sieve written in Python, beside the URLs.
 pub const OWN_SIEVE: &str = "frontier/own/";
+/// The folder of what a crawl divided among agents exchanges; it exists only there.
+pub const EXCHANGE: &str = "frontier/exchange";
+/// The URLs that other agents fetch.
+pub const KNOWN: &str = "frontier/exchange/known.log";
+/// The longest rest of a host, which is not committed: it counts from the moment at which it is written.
+pub const RESTS: &str = "rests.json";
 /// The journal of the table.
 pub const ROWS: &str = "table/rows.log";
 /// The links of each page.
@@ -98,6 +104,37 @@ pub fn hosts_base(name: &str) -> Option<u64> {
         rest => rest.strip_prefix('-')?.parse().ok()?,
     };
     (hosts(base) == name).then_some(base)
+}
+
+/// A run of the map of the URLs that other agents fetch.
+pub fn known_runs(number: u64) -> String {
+    format!("{EXCHANGE}/known-{number:06}{RUN}")
+}
+
+/// The part of the outbox for an agent that begins at a position.
+pub fn outbox(peer: u32, base: u64) -> String {
+    format!("{EXCHANGE}/out-{peer}-{base}.log")
+}
+
+/// The agent and the position of a part of an outbox; `None` if it is another file's name.
+pub fn outbox_of(name: &str) -> Option<(u32, u64)> {
+    let rest = name.strip_prefix(EXCHANGE)?.strip_prefix("/out-")?.strip_suffix(".log")?;
+    let (peer, base) = rest.split_once('-')?;
+    let (peer, base) = (peer.parse().ok()?, base.parse().ok()?);
+    (outbox(peer, base) == name).then_some((peer, base))
+}
+
+/// The first URLs of the hosts of another agent, as of an epoch.
+pub fn copies(sender: u32, epoch: u64) -> String {
+    format!("{EXCHANGE}/copies-{sender}-{epoch}.log")
+}
+
+/// The agent and the epoch of such a file; `None` if it is another file's name.
+pub fn copies_of(name: &str) -> Option<(u32, u64)> {
+    let rest = name.strip_prefix(EXCHANGE)?.strip_prefix("/copies-")?.strip_suffix(".log")?;
+    let (sender, epoch) = rest.split_once('-')?;
+    let (sender, epoch) = (sender.parse().ok()?, epoch.parse().ok()?);
+    (copies(sender, epoch) == name).then_some((sender, epoch))
 }
 
 /// A run of the map of fingerprints.
@@ -167,9 +204,20 @@ pub fn segment(name: &str) -> String {
 
 /// The number in a segment's file name; `None` if it is not the name of a segment.
 pub fn segment_number(name: &str) -> Option<u64> {
-    let digits = name.strip_prefix("segment-")?.strip_suffix(".seg")?;
-    let number = digits.parse().ok()?;
-    (file_name(number) == name).then_some(number)
+    Piece::parse(name).map(|(number, _)| number)
+}
+
+/// The shard in a segment's file name, if the index is divided by documents or by terms.
+pub fn segment_shard(name: &str) -> Option<u16> {
+    match Piece::parse(name)?.1 {
+        Piece::Whole => None,
+        Piece::Shard(shard) | Piece::Terms(shard) => Some(shard),
+    }
+}
+
+/// Whether a file of the index has terms of a segment whose documents are in another file.
+pub fn is_of_terms(name: &str) -> bool {
+    matches!(Piece::parse(name), Some((_, Piece::Terms(_))))
 }
 
 #[cfg(test)]
@@ -179,7 +227,9 @@ mod tests {
     #[test]
     fn a_segment_is_known_by_its_number() {
         for number in [0, 1, 999_999, 1_000_000, u64::MAX] {
-            assert_eq!(segment_number(&file_name(number)), Some(number));
+            for piece in [Piece::Whole, Piece::Shard(3), Piece::Terms(3)] {
+                assert_eq!(segment_number(&piece.name(number)), Some(number));
+            }
         }
         for name in ["segment-1.seg", "segment-+00001.seg", "segment-000001.seg.new", "other"] {
             assert_eq!(segment_number(name), None, "{name}");

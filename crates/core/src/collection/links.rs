@@ -68,12 +68,13 @@ pub fn page_links(
     Union::open(base.map(open).transpose()?, since, &links, committed(layout::LINKS), pulse)
 }
 
-/// What a row says of the node of its URL: a redirect stands for its target, a copy for the first page with its words,
-/// and another page for the canonical one that it declares.
+/// What a row says of the node of its URL: a redirect stands for its target, a copy for the page with its words, a
+/// near-duplicate of which nothing is stored for its original, and another page for the canonical one that it declares.
 fn page_row(row: &Row) -> PageRow {
     let is_page = row.outcome != Outcome::Redirected && row.digest.is_some();
     let alias = match row.outcome {
         Outcome::Redirected => row.redirect.as_deref(),
+        _ if row.is_dropped() => row.duplicate_of.as_deref().or(row.near_duplicate_of.as_deref()),
         _ if is_page => row.duplicate_of.as_deref().or(row.canonical.as_deref()),
         _ => None,
     };

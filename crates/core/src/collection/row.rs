@@ -102,7 +102,7 @@ pub struct Row {
     pub content_type: Option<String>,
     /// The digest of its text, in hexadecimal.
     pub digest: Option<String>,
-    /// The SimHash of its text.
+    /// The SimHash of its text; `None` if that is too short for one.
     pub simhash: Option<u64>,
     /// Its language.
     pub language: Option<String>,
@@ -152,6 +152,8 @@ pub struct Row {
     pub visit_offset: u64,
     /// The length of that record; 0: there is none.
     pub visit_length: u64,
+    /// The number of bits in which its SimHash differs from that of the page that it is a near-duplicate of.
+    pub near_bits: Option<u32>,
 }
 
 impl Row {
@@ -162,7 +164,28 @@ impl Row {
             Outcome::NotModified => true,
             _ => false,
         };
-        has_page && self.digest.is_some() && !self.noindex && self.duplicate_of.is_none()
+        has_page
+            && self.digest.is_some()
+            && !self.noindex
+            && self.duplicate_of.is_none()
+            && !self.is_dropped()
+    }
+
+    /// Whether the page is a duplicate of which nothing but this row was stored.
+    pub fn is_dropped(&self) -> bool {
+        self.length == 0 && (self.duplicate_of.is_some() || self.near_duplicate_of.is_some())
+    }
+
+    /// Whether another page can be an exact duplicate of the page as of this row: it is there with its text, and is
+    /// none itself.
+    pub fn has_own_text(&self) -> bool {
+        self.is_there() && self.duplicate_of.is_none() && !self.is_dropped()
+    }
+
+    /// Whether another page can be a near-duplicate of the page as of this row. A near-duplicate has none of its own,
+    /// so that they do not chain.
+    pub fn is_original(&self) -> bool {
+        self.has_own_text() && self.near_duplicate_of.is_none()
     }
 
     /// Whether the URL has a page as of this row: it did not move, and is not gone.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::index::{IndexBuilder, Options};
+use crate::index::{Options, ShardedBuilder};
 use crate::warc::warc_record;
 use crate::{Pulse, Signature};
 
@@ -75,10 +75,11 @@ fn documents_of(collection: &Collection, selection: Selection, threads: usize) -
     let options = DocumentOptions { threads, memory: 1 << 20, max_bytes: 1 << 20, language, extractor };
     let mut documents = Documents::start(collection.snapshot(), selection, options).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let mut builder = IndexBuilder::new(folder.path(), 1, Options { threads, ..Options::default() });
+    let options = Options { threads, ..Options::default() };
+    let mut builder = ShardedBuilder::new(folder.path(), 1, options, &[], &Pulse::STEADY).unwrap();
     while documents.feed(&mut builder, Duration::from_millis(5), &Pulse::STEADY).unwrap() {}
     assert_eq!(documents.end(), collection.snapshot().length(layout::ROWS));
-    builder.finish(&Pulse::STEADY).unwrap().unwrap();
+    assert_eq!(builder.finish(&Pulse::STEADY).unwrap().len(), 1);
     let found = noted.lock().unwrap().clone();
     assert_eq!(builder.documents(), found.len() as u64);
     found

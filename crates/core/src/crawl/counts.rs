@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use super::work::Parsed;
+use super::writing::duplicates::Treatment;
 use crate::collection::{Outcome, Row};
 
 /// The number of distinct reasons that are counted; a document can make a reader say anything.
@@ -21,6 +23,8 @@ pub struct Counts {
     pub duplicates: u64,
     /// The number of near-duplicates.
     pub near_duplicates: u64,
+    /// What was saved on duplicates.
+    pub saved: Saved,
     /// The number of distinct URLs discovered.
     pub seen: u64,
     /// The number of those that have no row yet.
@@ -33,6 +37,18 @@ pub struct Counts {
     pub unconverted: BTreeMap<String, u64>,
     /// The failures of each extension, by extension name.
     pub failures: BTreeMap<String, Failures>,
+}
+
+/// What was not fetched or stored because pages are duplicates of others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Saved {
+    /// The number of links within reach that were not followed.
+    pub links: u64,
+    /// The number of pages that were not stored.
+    pub pages: u64,
+    /// The number of bytes that their records have, compressed.
+    pub bytes: u64,
 }
 
 /// How a revisit ended.
@@ -80,6 +96,16 @@ impl Counts {
         }
         self.duplicates += u64::from(row.duplicate_of.is_some());
         self.near_duplicates += u64::from(row.near_duplicate_of.is_some());
+    }
+
+    /// Counts what was saved on a page that was treated as a duplicate, with `links` that were not followed.
+    pub fn save(&mut self, treatment: Treatment, links: usize, parsed: &Parsed) {
+        self.saved.links += links as u64;
+        if treatment == Treatment::Drop {
+            let records = [&parsed.record, &parsed.request, &parsed.conversion];
+            self.saved.pages += 1;
+            self.saved.bytes += records.into_iter().flatten().map(|record| record.len() as u64).sum::<u64>();
+        }
     }
 
     /// Counts a revisit.

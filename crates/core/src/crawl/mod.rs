@@ -19,6 +19,7 @@
 //! committed is done again after a crash, from the first URL that has no row.
 
 mod counts;
+pub(crate) mod exchange;
 pub(crate) mod fetching;
 pub mod importing;
 pub(crate) mod parsing;
@@ -32,36 +33,44 @@ mod verify;
 mod work;
 pub(crate) mod writing;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
-use std::sync::{Arc, RwLock};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
+use serde::Serialize;
 
-pub use counts::{Counts, Failure, Failures, Revisited};
+pub use counts::{Counts, Failure, Failures, Revisited, Saved};
+pub use exchange::Traffic;
+pub use fetching::hosts::{HostState, host_state};
 pub use fetching::politeness::Manner;
 pub use plan::Plan;
 pub use revisit::{Pushed, Revisit, RevisitWriter};
 pub use seen::tag_of;
-pub use shared::SlowHost;
+pub use shared::{RestingHost, SlowHost};
 pub use tag::{Layout, Tag};
 pub use verify::verify;
 pub use work::{Found, Parsed, Work};
 pub use writing::Commit;
+pub use writing::duplicates::{Originals, Rules as DuplicateRules, Treatment};
 pub use writing::policy::{Policy, Verdict};
 pub use writing::sieve::{SieveCommit, UrlSieve};
 pub use writing::store::{PageStore, Settings as StoreSettings, StoreCommit};
 
 use crate::collection::layout::URLS;
 use crate::{Error, Pulse, Result};
+use exchange::ledger::Ledger;
+use exchange::membership::Owners;
+use exchange::record::Batch;
 use fetching::Scheduler;
 use parsing::Parser;
 use parsing::convert::Converters;
 use settings::Filters;
 use shared::Shared;
-use work::{Event, Fetched, Order};
+use work::{Event, Fetched, Incoming, Order};
 use writing::Writer;
 
 /// The capacity of the fetcher thread's order queue.
@@ -76,6 +85,9 @@ const CONVERT: &str = "convert";
 pub fn check(plan: &Plan) -> Result<()> {
     crate::fetch::check(&plan.crawl.fetch, &plan.software)?;
     Filters::new(&plan.crawl.kept)?;
+    if let Some(membership) = &plan.exchange {
+        membership.check()?;
+    }
     plan.reach().map(drop)
 }
 
@@ -97,13 +109,15 @@ pub struct Crawl {
     events: Sender<Event>,
     orders: Sender<Order>,
     threads: Vec<JoinHandle<()>>,
+    /// The positions of the exchange with other agents, if there is one.
+    ledger: Option<Arc<Ledger>>,
 }
 
 impl Crawl {
     /// Starts the threads.
     pub fn start(start: Start, pulse: &Pulse) -> Result<Crawl> {
         let Start { plan, files, sieve, policy } = start;
-        let mut sieve = match sieve {
+        let sieve = match sieve {
             Some(sieve) => sieve,
             None => Box::new(plan.open_sieve(&files, pulse)?),
         };
@@ -119,16 +133,13 @@ impl Crawl {
             settings.max_pages,
             tags,
             plan.counts(),
+            plan.exchange.is_some(),
         ));
         let capacity = shared.all_room as usize + CONTROL;
         let (events, heard) = bounded(capacity);
         let (orders, obeyed) = bounded(ORDERS);
         let (to_parse, parsing) = bounded(capacity);
         let (to_convert, converting) = bounded(capacity);
-        for seed in &plan.seeds {
-            sieve.offer(seed, Tag::default().pack(tags));
-        }
-        sieve.settle()?;
         let scheduler_events = events.clone();
         let wants_pages = policy.is_some();
         let parser = Parser {
@@ -141,7 +152,8 @@ impl Crawl {
             shared: Arc::clone(&shared),
         };
         let mut writer = Writer::open(&parser, &files, sieve, policy, orders.clone(), pulse)?;
-        writer.note_seeds(&plan.seeds)?;
+        writer.take_seeds(&plan.seeds)?;
+        let (ledger, owners) = (writer.ledger(), writer.owners());
         let mut threads = Vec::new();
         let failing = Arc::clone(&shared);
         threads.push(spawn("write", move || {
@@ -155,8 +167,9 @@ impl Crawl {
         for _ in 0..settings.conversion.processes {
             threads.push(parser_thread(CONVERT, &parser, &converting, &events)?);
         }
-        threads.push(fetching_thread(plan, &shared, files, to_parse, to_convert, scheduler_events, obeyed)?);
-        Ok(Crawl { shared, events, orders, threads })
+        let fetched = (to_parse, to_convert);
+        threads.push(fetching_thread(plan, &shared, files, owners, fetched, scheduler_events, obeyed)?);
+        Ok(Crawl { shared, events, orders, threads, ledger })
     }
 
     /// Waits at most `timeout` for the end: `Some` once nothing is left or a limit is reached, with the
@@ -175,19 +188,103 @@ impl Crawl {
         }
     }
 
+    /// Why the writer thread does not answer.
+    fn ended(&self) -> Error {
+        match self.shared.wait(Duration::from_secs(1)) {
+            Err(error) => error,
+            Ok(_) => Error::Invalid("the crawl has ended".to_owned()),
+        }
+    }
+
     /// Makes everything durable, and returns what to commit.
     pub fn checkpoint(&self) -> Result<Commit> {
         let (reply, commit) = bounded(1);
-        let ended = |()| match self.shared.wait(Duration::from_secs(1)) {
-            Err(error) => error,
-            Ok(_) => Error::Invalid("the crawl has ended".to_owned()),
-        };
-        self.events.send(Event::Checkpoint(reply)).map_err(|_| ended(()))?;
-        let mut commit = commit.recv().map_err(|_| ended(()))??;
+        self.events.send(Event::Checkpoint(reply)).map_err(|_| self.ended())?;
+        let mut commit = commit.recv().map_err(|_| self.ended())??;
         for handle in commit.handles.drain(..) {
             handle.sync()?;
         }
         Ok(commit)
+    }
+
+    /// Says that what the last checkpoint returned is committed: what it wrote for other agents may be sent.
+    pub fn committed(&self) {
+        if let Some(ledger) = &self.ledger {
+            ledger.commit();
+        }
+    }
+
+    fn ledger(&self) -> Result<&Ledger> {
+        let alone = || Error::Invalid("the crawl is not divided among agents".to_owned());
+        self.ledger.as_deref().ok_or_else(alone)
+    }
+
+    /// See [`Ledger::outgoing`].
+    pub fn outgoing(&self, peer: u32, limit: usize) -> Result<Option<(u64, u64, Vec<u8>)>> {
+        self.ledger()?.outgoing(peer, limit)
+    }
+
+    /// See [`Ledger::rewind`].
+    pub fn rewind(&self, peer: u32, position: u64) -> Result<()> {
+        self.ledger().map(|ledger| ledger.rewind(peer, position))
+    }
+
+    /// See [`Ledger::acknowledge`].
+    pub fn acknowledge(&self, peer: u32, position: u64) -> Result<()> {
+        self.ledger().map(|ledger| ledger.acknowledge(peer, position))
+    }
+
+    /// Accepts a batch of another agent in the same epoch that begins at a position; returns the positions up to which
+    /// that agent's records are accepted and committed. A batch past what is expected is refused by them.
+    pub fn receive(&self, sender: u32, epoch: u64, start: u64, batch: &[u8]) -> Result<(u64, u64)> {
+        let ledger = self.ledger()?;
+        ledger.check_epoch(sender, epoch)?;
+        let batch = Batch::read(batch)?;
+        // Backpressure: one batch at a time waits for the writer thread.
+        let _gate = ledger.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let (reply, positions) = bounded(1);
+        let incoming = Incoming { sender, start, batch, reply };
+        self.events.send(Event::Incoming(incoming)).map_err(|_| self.ended())?;
+        positions.recv().map_err(|_| self.ended())
+    }
+
+    /// Allows requests for a time from now; without an exchange they always are.
+    pub fn permit(&self, time: Duration) {
+        self.shared.permission.extend(time);
+        self.shared.wake.notify_one();
+    }
+
+    /// Begins no further request and emits nothing more, until the end: what is being fetched is stored, and the exchange
+    /// goes on.
+    pub fn drain(&self) {
+        self.shared.permission.drain();
+        self.shared.wake.notify_one();
+    }
+
+    /// The state of the exchange; `None` if the crawl is not divided among agents.
+    pub fn exchange(&self) -> Option<ExchangeReport> {
+        let ledger = self.ledger.as_deref()?;
+        let handing_over = self.shared.is_handing_over.load(Ordering::Acquire);
+        let (is_idle, is_delivered) = (self.shared.is_idle.load(Ordering::Acquire), ledger.is_delivered());
+        let is_draining = self.shared.permission.is_draining();
+        // What has a permit is being fetched, parsed or written.
+        let is_drained = is_draining && self.shared.is_drained() && self.shared.is_settled();
+        Some(ExchangeReport {
+            agent: ledger.agent,
+            epoch: ledger.epoch,
+            is_idle: is_idle && is_delivered,
+            is_drained: is_drained && !ledger.is_behind(),
+            wants_checkpoint: ledger.is_behind()
+                && (is_idle
+                    || is_drained
+                    || handing_over
+                    || self.shared.is_hungry.load(Ordering::Acquire)
+                    || !self.shared.permission.holds()),
+            handing_over,
+            longest_rest: self.shared.longest_rest.get() as f64 / 1e6,
+            handed_hosts: self.shared.handed_hosts.get(),
+            peers: ledger.traffic(),
+        })
     }
 
     /// The outcome counters.
@@ -204,6 +301,34 @@ impl Crawl {
     pub fn slowest(&self) -> Vec<SlowHost> {
         self.shared.slowest()
     }
+
+    /// The hosts that rest longest.
+    pub fn resting(&self) -> Vec<RestingHost> {
+        self.shared.resting()
+    }
+}
+
+/// The state of the exchange with other agents.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExchangeReport {
+    /// This agent.
+    pub agent: u32,
+    /// The epoch.
+    pub epoch: u64,
+    /// Whether there is nothing to fetch, and every other agent has committed what it was sent.
+    pub is_idle: bool,
+    /// Whether nothing is being fetched or stored any more, as was asked for, and everything is committed.
+    pub is_drained: bool,
+    /// Whether other agents wait for a checkpoint rather than for this agent's crawl.
+    pub wants_checkpoint: bool,
+    /// Whether the agents are still telling each other what has moved.
+    pub handing_over: bool,
+    /// The bound of all rests of hosts and addresses so far, in seconds.
+    pub longest_rest: f64,
+    /// The number of hosts whose URLs went to other agents in this run.
+    pub handed_hosts: u64,
+    /// The exchange with each of them.
+    pub peers: BTreeMap<u32, Traffic>,
 }
 
 impl Drop for Crawl {
@@ -255,8 +380,8 @@ fn fetching_thread(
     plan: Arc<Plan>,
     shared: &Arc<Shared>,
     files: HashMap<String, u64>,
-    to_parse: Sender<Fetched>,
-    to_convert: Sender<Fetched>,
+    owners: Option<Arc<Owners>>,
+    (to_parse, to_convert): (Sender<Fetched>, Sender<Fetched>),
     events: Sender<Event>,
     orders: Receiver<Order>,
 ) -> Result<JoinHandle<()>> {
@@ -268,7 +393,7 @@ fn fetching_thread(
             // The resolver must be created inside the runtime that it will use.
             let scheduler = local.block_on(&runtime, async {
                 let shared = Arc::clone(&shared);
-                Scheduler::open(plan, shared, &files, to_parse, to_convert, events, &Pulse::STEADY)
+                Scheduler::open(plan, shared, &files, owners, (to_parse, to_convert), events, &Pulse::STEADY)
             })?;
             local.block_on(&runtime, Rc::new(scheduler).run(orders));
             Ok(())

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::counts::{Counts, Failures, Revisited};
+use super::counts::{Counts, Failures, Revisited, Saved};
+use super::exchange::membership::Membership;
 use super::parsing::reach::Reach;
 use super::settings::Settings;
 use super::writing::reread::RereadPlan;
@@ -49,6 +50,8 @@ pub struct Plan {
     pub(crate) revisits: u64,
     /// Which stored pages are read again, because the reach is wider than before.
     pub(crate) reread: Option<RereadPlan>,
+    /// The agents that the crawl is divided among; `None`: it is not.
+    pub(crate) exchange: Option<Membership>,
 }
 
 /// The counters of earlier runs that are carried on.
@@ -59,6 +62,7 @@ pub(crate) struct Counted {
     statuses: BTreeMap<u16, u64>,
     duplicates: u64,
     near_duplicates: u64,
+    saved: Saved,
     links: u64,
     unconverted: BTreeMap<String, u64>,
     failures: BTreeMap<String, Failures>,
@@ -73,8 +77,14 @@ impl Plan {
 
     /// Opens the sieve as it was committed.
     pub fn open_sieve(&self, files: &Files, pulse: &Pulse) -> Result<Front> {
-        let opening = Opening { folder: &self.folder, files, state: &self.sieve_state, start: self.position };
+        let opening =
+            Opening { folder: &self.folder, files, state: &self.sieve_state, start: self.position() };
         sieve::open(&self.crawl.sieve, opening, self.crawl.sieve_options, pulse)
+    }
+
+    /// The queue offset at which dequeuing starts: the first if agents give their responsibilities anew.
+    pub fn position(&self) -> Option<u64> {
+        if self.exchange.as_ref().is_some_and(Membership::begins_anew) { Some(0) } else { self.position }
     }
 
     /// Which links are followed.
@@ -90,6 +100,7 @@ impl Plan {
             statuses: self.counted.statuses.clone(),
             duplicates: self.counted.duplicates,
             near_duplicates: self.counted.near_duplicates,
+            saved: self.counted.saved,
             links: self.counted.links,
             unconverted: self.counted.unconverted.clone(),
             failures: self.counted.failures.clone(),

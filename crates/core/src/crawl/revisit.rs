@@ -84,6 +84,23 @@ impl Revisit {
         }
     }
 
+    /// The revisit of the newest version of a page, whose original is found by its URL if it is a duplicate. If that has
+    /// another text now or is gone, the page is requested whole, so that it is judged anew.
+    pub fn of_page(row: &Row, find: impl FnOnce(&str) -> Result<Option<Row>>) -> Result<Revisit> {
+        let mut revisit = Revisit::of(row);
+        let Some(original) = row.duplicate_of.as_ref().or(row.near_duplicate_of.as_ref()) else {
+            return Ok(revisit);
+        };
+        let is_original = find(original)?.is_some_and(|original| match row.duplicate_of {
+            Some(_) => original.has_own_text() && original.digest == row.digest,
+            None => original.is_original(),
+        });
+        if !is_original {
+            (revisit.etag, revisit.last_modified, revisit.payload) = (None, None, None);
+        }
+        Ok(revisit)
+    }
+
     fn decode(record: &Record<'_>) -> Result<Revisit> {
         let damaged = |_| Error::corrupt(layout::REVISITS, record.offset, "a revisit does not decode");
         rmp_serde::from_slice(record.payload).map_err(damaged)

@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer};
 use super::fetching::politeness::Politeness;
 use super::parsing::convert;
 use super::parsing::reach::ReachSettings;
+use super::writing::duplicates::Rules;
 use crate::frontier::VisitingOrder;
 use crate::media::Format;
 use crate::settings::{text, threads};
@@ -29,6 +30,8 @@ pub struct Settings {
     #[serde(flatten)]
     pub(crate) kept: Kept,
     #[serde(flatten)]
+    pub(crate) duplicates: Rules,
+    #[serde(flatten)]
     pub(crate) conversion: convert::Limits,
     #[serde(flatten)]
     pub(crate) sieve_options: sieve::Options,
@@ -37,6 +40,9 @@ pub struct Settings {
     /// In which order the URLs of a host are visited.
     pub(crate) visit: VisitingOrder,
     pub(crate) user_agent: String,
+    /// The hosts from which nothing is fetched.
+    #[serde(deserialize_with = "list")]
+    pub(crate) block: Vec<String>,
     pub(crate) obey_robots: bool,
     pub(crate) cookies: bool,
     pub(crate) images: bool,
@@ -45,7 +51,6 @@ pub struct Settings {
     pub(crate) sitemap_urls: usize,
     pub(crate) sitemap_bytes: usize,
     pub(crate) retries: u32,
-    pub(crate) near_distance: u32,
     pub(crate) connections: usize,
     pub(crate) workbench_hosts: usize,
     pub(crate) queue_memory: usize,
@@ -60,6 +65,13 @@ pub struct Settings {
     pub(crate) max_pages: u64,
     pub(crate) max_volume: u64,
     pub(crate) max_queries: u16,
+}
+
+impl Settings {
+    /// Whether a host is blocked, by its name or by name and port.
+    pub(crate) fn blocks(&self, origin: &fetch::Origin) -> bool {
+        self.block.iter().any(|name| *name == origin.host || *name == origin.authority())
+    }
 }
 
 /// The settings of the page filters.

@@ -1,14 +1,14 @@
 //! The state that the threads of a crawl share.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 use tokio::sync::{Notify, Semaphore};
 
-use super::counts::{Counts, Gauges};
+use super::counts::{Counts, Gauge, Gauges};
 use super::tag::Layout;
 use super::work::Order;
 use crate::{Error, Result};
@@ -25,6 +25,81 @@ pub struct SlowHost {
     pub seconds: f64,
     /// The number of requests made.
     pub requests: u64,
+}
+
+/// A host that rests.
+#[derive(Clone, Debug)]
+pub struct RestingHost {
+    /// Scheme, host and port.
+    pub name: String,
+    /// When it may be fetched from again, in seconds since 1970.
+    pub until: f64,
+    /// What made the rest that long.
+    pub why: &'static str,
+}
+
+/// The longest time for which requests can be allowed.
+const LONGEST_PERMISSION: Duration = Duration::from_secs(86_400);
+
+/// When requests may be made. Without an exchange they always may; with one, only after a quiet time at the start, in which
+/// the rests of earlier requests end, and while a permission lasts that has to be extended again and again.
+#[derive(Debug)]
+pub struct Permission {
+    started: Instant,
+    quiet_until: AtomicU64,
+    /// In microseconds since `started`, as the above.
+    until: AtomicU64,
+    /// Whether no further request is begun.
+    is_draining: AtomicBool,
+}
+
+impl Permission {
+    fn new(is_needed: bool) -> Permission {
+        let until = AtomicU64::new(if is_needed { 0 } else { u64::MAX });
+        let (quiet_until, is_draining) = (AtomicU64::new(0), AtomicBool::new(false));
+        Permission { started: Instant::now(), quiet_until, until, is_draining }
+    }
+
+    /// Makes no request before a time from the start is over.
+    pub fn be_quiet(&self, time: Duration) {
+        self.quiet_until.fetch_max(time.as_micros() as u64, Ordering::AcqRel);
+    }
+
+    /// Allows requests for a time from now.
+    pub fn extend(&self, time: Duration) {
+        let until = (self.started.elapsed() + time.min(LONGEST_PERMISSION)).as_micros() as u64;
+        self.until.fetch_max(until, Ordering::AcqRel);
+    }
+
+    /// Begins no further request, whatever is allowed; those that are being made go on.
+    pub fn drain(&self) {
+        self.is_draining.store(true, Ordering::Release);
+    }
+
+    /// Whether no further request is begun.
+    pub fn is_draining(&self) -> bool {
+        self.is_draining.load(Ordering::Acquire)
+    }
+
+    /// Whether a request may be made now.
+    pub fn holds(&self) -> bool {
+        if self.is_draining() {
+            return false;
+        }
+        let now = self.started.elapsed().as_micros() as u64;
+        now > self.quiet_until.load(Ordering::Acquire) && now < self.until.load(Ordering::Acquire)
+    }
+
+    /// When the quiet time is over.
+    pub fn begins(&self) -> Instant {
+        self.started + Duration::from_micros(self.quiet_until.load(Ordering::Acquire) + 1)
+    }
+
+    /// When it lapses, as of now; `None`: never.
+    pub fn lapses(&self) -> Option<Instant> {
+        let until = self.until.load(Ordering::Acquire);
+        (until < u64::MAX).then(|| self.started + Duration::from_micros(until))
+    }
 }
 
 /// How a crawl ended.
@@ -56,10 +131,22 @@ pub struct Shared {
     pub is_hungry: AtomicBool,
     /// The slowest hosts.
     slowest: Mutex<Vec<SlowHost>>,
+    /// The hosts that rest longest.
+    resting: Mutex<Vec<RestingHost>>,
     /// Wakes the fetcher thread.
     pub wake: Notify,
     /// The number of items between the fetcher thread and the store.
     on_their_way: AtomicI64,
+    /// When requests may be made.
+    pub permission: Permission,
+    /// Whether a crawl with an exchange has nothing to do.
+    pub is_idle: AtomicBool,
+    /// Whether the marks of other agents are still to come.
+    pub is_handing_over: AtomicBool,
+    /// The number of hosts whose URLs other agents fetch.
+    pub handed_hosts: Gauge,
+    /// The longest rest of a host or an address so far, in microseconds.
+    pub longest_rest: Gauge,
     stopping: AtomicBool,
     /// The URLs that were dequeued and have no row.
     open: Mutex<BTreeSet<u64>>,
@@ -81,6 +168,7 @@ impl Shared {
         max_pages: u64,
         tags: Layout,
         counts: Counts,
+        has_exchange: bool,
     ) -> Shared {
         // Every request takes a permit, and some must be left for what is in flight.
         let least = (2 * connections).max(64);
@@ -96,8 +184,14 @@ impl Shared {
             budget: AtomicI64::new(budget),
             is_hungry: AtomicBool::new(false),
             slowest: Mutex::new(Vec::new()),
+            resting: Mutex::new(Vec::new()),
             wake: Notify::new(),
             on_their_way: AtomicI64::new(0),
+            permission: Permission::new(has_exchange),
+            is_idle: AtomicBool::new(false),
+            is_handing_over: AtomicBool::new(false),
+            handed_hosts: Gauge::default(),
+            longest_rest: Gauge::default(),
             stopping: AtomicBool::new(false),
             open: Mutex::new(BTreeSet::new()),
             ended: Mutex::new(Ended::Not),
@@ -135,6 +229,11 @@ impl Shared {
     /// Whether no further request may be made.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Acquire)
+    }
+
+    /// Whether nothing new is to be emitted or asked for: the crawl stops, or its agents are about to change.
+    pub fn is_pausing(&self) -> bool {
+        self.is_stopping() || self.permission.is_draining()
     }
 
     /// Asks the crawl to stop.
@@ -217,5 +316,15 @@ impl Shared {
     /// The slowest hosts.
     pub fn slowest(&self) -> Vec<SlowHost> {
         lock(&self.slowest).clone()
+    }
+
+    /// Sets the hosts that rest longest.
+    pub fn set_resting(&self, resting: Vec<RestingHost>) {
+        *lock(&self.resting) = resting;
+    }
+
+    /// The hosts that rest longest.
+    pub fn resting(&self) -> Vec<RestingHost> {
+        lock(&self.resting).clone()
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use super::fetching::hosts::{self, HostMemory};
 use super::parsing::origin;
 use super::writing::firsts::{Firsts, digest_of};
-use super::writing::near::{self, NearMap};
+use super::writing::near;
 use crate::collection::layout::{self, ROWS, hosts_base};
 use crate::collection::{Manifest, Row, Since, TableState};
 use crate::disk::log::{LogAccess, LogStream};
@@ -44,29 +44,33 @@ fn verify_firsts(folder: &Path, committed: u64, state: &TableState, pulse: &Puls
         if is_meant { Ok(()) } else { Err(map.damaged("an entry is not of the row that it names")) }
     })?;
     journal.each(state.firsts.applied, pulse, |row, offset| {
-        let host = row.status.map(|_| host_of(row).to_vec());
-        let text = digest_of(row).map(|digest| digest.to_be_bytes().to_vec());
-        for key in host.into_iter().chain(text) {
-            let first = map.reader.get(&key)?.map(|value| map.offset(&value)).transpose()?;
-            if first.is_none_or(|first| first > offset) {
-                return Err(map.damaged(format!("the text or the host of {} is not found", row.url)));
-            }
+        let find = |key: &[u8]| map.reader.get(key)?.map(|value| map.offset(&value)).transpose();
+        let is_known = row.status.is_none() || find(&host_of(row))?.is_some_and(|first| first <= offset);
+        // A text may have passed to a later page.
+        let text = digest_of(row).filter(|_| row.has_own_text());
+        let is_known = is_known && text.map_or(Ok(true), |text| Ok(find(&text.to_be_bytes())?.is_some()))?;
+        if is_known {
+            Ok(())
+        } else {
+            Err(map.damaged(format!("the text or the host of {} is not found", row.url)))
         }
-        Ok(())
     })
 }
 
 fn verify_near(folder: &Path, committed: u64, state: &TableState, pulse: &Pulse) -> Result<()> {
-    let map = Map::open(folder, NearMap::options(MEMORY), &state.near, pulse)?;
+    // In the former format they are made again by the next crawl.
+    let Some(runs) = near::open_runs(folder, &state.near)? else { return Ok(()) };
     let mut journal = Journal::open(folder, committed)?;
-    map.each(pulse, |_, value| {
-        for (simhash, offset) in near::fingerprints(value) {
-            if journal.row(offset)?.simhash != Some(simhash) {
-                return Err(map.damaged("a fingerprint is not that of the row that it names"));
+    for run in runs {
+        run.verify(pulse)?;
+        run.each(pulse, |simhash, offset| {
+            if journal.row(offset)?.simhash == Some(simhash) {
+                return Ok(());
             }
-        }
-        Ok(())
-    })
+            Err(Error::corrupt(run.path(), 0, "a fingerprint is not that of the row that it names"))
+        })?;
+    }
+    Ok(())
 }
 
 /// The log has its first record at position `base`.
@@ -183,14 +187,17 @@ mod tests {
     use super::*;
     use crate::collection::TableWriter;
     use crate::collection::cells::Versions;
-    use crate::crawl::writing::duplicates::Originals;
+    use crate::crawl::writing::duplicates::{Originals, Rules, Treatment};
+
+    const RULES: Rules =
+        Rules { exact_duplicates: Treatment::Mark, near_duplicates: Treatment::Mark, near_distance: 3 };
 
     /// The state of a collection with pages of two hosts, two of them with the same text.
     fn stored(folder: &Path) -> (TableState, u64) {
         std::fs::create_dir(folder.join(layout::TABLE)).unwrap();
         let (state, versions) = (TableState::default(), Versions { number: 0, before: 0 });
         let mut table = TableWriter::open(folder, 0, &state, 1 << 20, versions, &Pulse::STEADY).unwrap();
-        let mut originals = Originals::open(folder, 0, &state, 1 << 20, 3, &Pulse::STEADY).unwrap();
+        let mut originals = Originals::open(folder, 0, &state, 1 << 20, RULES, &Pulse::STEADY).unwrap();
         for number in 0..40u64 {
             let row = Row {
                 url: format!("http://{}.example/{number}", number % 2),

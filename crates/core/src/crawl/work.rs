@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use crossbeam_channel::Sender;
 
 use super::counts::Failure;
+use super::exchange::record::Batch;
 use super::fetching::hosts::HostCommit;
 use super::revisit::Revisit;
 use super::tag::Tag;
@@ -72,11 +73,13 @@ pub struct Parsed {
     /// The record with the text of a converted document.
     pub conversion: Option<Vec<u8>>,
     /// The digest and the SimHash of its text.
-    pub words: Option<(u128, u64)>,
+    pub words: Option<(u128, Option<u64>)>,
     /// All its links, for the graph.
     pub links: PageLinks,
-    /// The links that are in scope.
+    /// The links that are in scope; the first ones are the sitemaps of its host.
     pub found: Vec<Found>,
+    /// The number of those sitemaps.
+    pub sitemaps: usize,
     /// When other pages changed, as a sitemap says: their URLs, and seconds since 1970.
     pub signals: Vec<(String, f64)>,
     /// The page itself, if a policy judges its links by it.
@@ -127,12 +130,64 @@ impl Unanswered {
     }
 }
 
+/// A URL that another agent is to fetch.
+pub struct Handed {
+    /// The URL.
+    pub work: Work,
+    /// The agent.
+    pub agent: u32,
+    /// The address for whose owner it is; without one it is for the owner of its name.
+    pub address: Option<IpAddr>,
+}
+
+/// The robots.txt of an origin is at a URL, at an address that is another agent's.
+pub struct Question {
+    /// Whom it is for; at the owner of the address, who asks.
+    pub agent: u32,
+    /// The origin.
+    pub origin: String,
+    /// The URL.
+    pub url: String,
+    /// The address.
+    pub address: IpAddr,
+}
+
+/// What that said.
+pub struct Reply {
+    /// Who asked.
+    pub agent: u32,
+    /// The origin.
+    pub origin: String,
+    /// The response, encoded.
+    pub response: Vec<u8>,
+}
+
+/// A batch of another agent.
+pub struct Incoming {
+    /// The agent.
+    pub sender: u32,
+    /// The position of its first record.
+    pub start: u64,
+    /// The batch.
+    pub batch: Batch,
+    /// Where the positions go up to which it is accepted and committed.
+    pub reply: Sender<(u64, u64)>,
+}
+
 /// Messages to the writer thread.
 pub enum Event {
     /// A parsed page.
     Parsed(Box<Parsed>),
     /// A URL without a page.
     Unanswered(Box<Unanswered>),
+    /// A URL for another agent.
+    Handed(Box<Handed>),
+    /// A question for another agent.
+    Ask(Box<Question>),
+    /// The answer to one of another agent.
+    Answer(Box<Reply>),
+    /// A batch of another agent.
+    Incoming(Incoming),
     /// A decision to log.
     Note(Box<Decision>),
     /// There are free connections and no host to use them for.
@@ -147,6 +202,12 @@ pub enum Event {
 pub enum Order {
     /// URLs to fetch: the offset of each in the queue, its host's key and its priority.
     Visit(Vec<(u64, u64, u8)>),
+    /// Crawl these origins at these addresses, although their names are other agents'.
+    Pin(Vec<(String, IpAddr)>),
+    /// Answer a question of another agent.
+    Ask(Question),
+    /// Take the answer to a question: the robots.txt of an origin, encoded.
+    Answer(String, Vec<u8>),
     /// Report the first URL without a row.
     Checkpoint(Sender<Result<Position>>),
     /// Make no further request.

@@ -246,6 +246,20 @@ impl Frontier {
         self.let_in();
     }
 
+    /// Ends a visit without a request, of a host that is to be placed at another address: it leaves the workbench, and
+    /// joins the line if it has URLs.
+    pub fn place_anew(&mut self, token: Token) {
+        let visit = token.visit;
+        self.workbench.leave(visit, 0);
+        let has_urls = self.queues.first_level(visit.host).is_some();
+        self.hosts.get_mut(visit.host).state = if has_urls { State::InLine } else { State::Idle };
+        if has_urls {
+            self.line.push_back(visit.host);
+        }
+        self.inside -= 1;
+        self.let_in();
+    }
+
     /// Holds an address, as the token of a visit would, for an errand: one request to a host that need not be
     /// in the frontier, such as a redirect of another host's robots.txt. Returns whether it was held: not if
     /// the address is taken.

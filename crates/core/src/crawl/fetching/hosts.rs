@@ -22,14 +22,14 @@ use serde::{Deserialize, Serialize};
 use super::cookies::Cookies;
 use super::domains::Domain;
 use crate::collection::layout::{host_records, hosts, hosts_base};
-use crate::collection::{Change, Outcome};
+use crate::collection::{Change, Manifest, Outcome};
 use crate::crawl::work::Work;
 use crate::disk::file::DurableFile;
 use crate::disk::format::Format;
 use crate::disk::log::{LogAccess, LogStream, LogWriter};
 use crate::fetch::{Connection, Origin};
 use crate::robots::Robots;
-use crate::sorted::{Options, SortedMap, State};
+use crate::sorted::{Options, SortedMap, SortedReader, State};
 use crate::{Error, Pulse, Result, Signature};
 
 /// The format of the log.
@@ -37,6 +37,8 @@ pub const FORMAT: Format = Format { kind: *b"HOST", version: 1 };
 const RECORDS_PER_BEAT: u64 = 1 << 10;
 /// What a log may have beside twice its newest records, in bytes.
 const SLACK: u64 = 1 << 20;
+/// The memory of the block cache of a reader, in bytes.
+const READING: usize = 1 << 20;
 /// The number of records that are rewritten in a batch.
 const BATCH: usize = 1 << 10;
 /// How long a robots.txt is cached (RFC 9309, 2.4).
@@ -59,6 +61,10 @@ pub struct Host {
     pub sitemaps: Vec<String>,
     /// Why nothing more is fetched from it in this run.
     pub given_up: Option<(Outcome, String)>,
+    /// The agent that fetches its URLs, if that is another, and the address for which it does.
+    pub elsewhere: Option<(u32, Option<IpAddr>)>,
+    /// When another agent was asked for its robots.txt.
+    pub asked: Option<Instant>,
     /// Why its pages are not visited again in this run, but in a later one.
     pub away: Option<String>,
     /// The keep-alive connection.
@@ -77,6 +83,8 @@ pub struct Host {
     pub record: HostRecord,
     /// What of it was.
     pub saved: HostRecord,
+    /// What made its last rest as long as it is.
+    pub why: &'static str,
     /// The pages of its registrable domain.
     pub domain: Rc<Domain>,
     /// The number of consecutive failed requests.
@@ -206,9 +214,29 @@ impl HostMemory {
         self.get(robots_key(name))
     }
 
+    /// Stores the robots.txt of a host as another agent encoded it.
+    pub fn remember_answer(&mut self, name: &str, encoded: &[u8]) -> Result<()> {
+        let damaged = |_| Error::Invalid(format!("another agent's robots.txt of {name} does not decode"));
+        let record: RobotsRecord = rmp_serde::from_slice(encoded).map_err(damaged)?;
+        self.remember_robots(name, &record)
+    }
+
     /// Stores the robots.txt of a host.
     pub fn remember_robots(&mut self, name: &str, record: &RobotsRecord) -> Result<()> {
         self.append(robots_key(name), &encode(record)?)
+    }
+
+    /// The address at which a host is crawled for another agent.
+    pub fn pin(&mut self, name: &str) -> Result<Option<IpAddr>> {
+        self.get(pin_key(name))
+    }
+
+    /// Stores such an address.
+    pub fn remember_pin(&mut self, name: &str, address: IpAddr) -> Result<()> {
+        if self.pin(name)? == Some(address) {
+            return Ok(());
+        }
+        self.append(pin_key(name), &encode(&address)?)
     }
 
     /// Writes the changed records; returns what to commit.
@@ -289,6 +317,58 @@ impl HostMemory {
     }
 }
 
+/// What is known of a host, as of the last commit.
+#[derive(Clone, Debug, Default)]
+pub struct HostState {
+    /// The number of pages fetched from it.
+    pub fetched: u64,
+    /// The time before which it must not be fetched from, in seconds since 1970; 0 if there is none.
+    pub ready_at: f64,
+    /// Its robots.txt: when it was requested, the status of the response, and the content.
+    pub robots: Option<(f64, u16, Vec<u8>)>,
+    /// The delay that its robots.txt asks for.
+    pub crawl_delay: Option<Duration>,
+}
+
+/// What is known of a host (`https://a.example`), read beside a crawl that may be running; `user_agent` chooses the rules.
+pub fn host_state(folder: &Path, name: &str, user_agent: &str, pulse: &Pulse) -> Result<HostState> {
+    let manifest = Manifest::read(folder)?;
+    let state = manifest.table_state()?.host_records;
+    let logs = manifest.files.iter().filter_map(|(name, length)| Some((hosts_base(name)?, *length)));
+    let Some((base, committed)) = logs.max() else { return Ok(HostState::default()) };
+    let path = folder.join(hosts(base));
+    let mut newest = SortedReader::open(folder, HostMemory::options(READING), &state)?;
+    let keys = [Signature::of(name.as_bytes()), robots_key(name)];
+    let mut stream = LogStream::open(&path, FORMAT, newest.applied().saturating_sub(base), committed)?;
+    while let Some(sealed) = stream.advance()? {
+        pulse.beat()?;
+        if keys.contains(&sealed.key()) {
+            let record = sealed.open(&path)?;
+            let position = (base + record.offset).to_le_bytes();
+            newest.put(&record.key.0.to_be_bytes(), Some(&position))?;
+        }
+    }
+    let mut access = LogAccess::open(&path)?;
+    let mut read = |key: Signature| -> Result<Option<Vec<u8>>> {
+        let Some(position) = newest.get(&key.0.to_be_bytes())? else { return Ok(None) };
+        let damaged = || Error::corrupt(&path, 0, "a host has no place in the log");
+        let position = position.try_into().map(u64::from_le_bytes).map_err(|_| damaged())?;
+        let offset = position.checked_sub(base).ok_or_else(damaged)?;
+        Ok(Some(access.get(offset)?.payload.to_vec()))
+    };
+    let damaged = |_| Error::corrupt(&path, 0, "a host does not decode");
+    let record = read(keys[0])?.map(|bytes| rmp_serde::from_slice::<HostRecord>(&bytes).map_err(damaged));
+    let robots = read(keys[1])?.map(|bytes| rmp_serde::from_slice::<RobotsRecord>(&bytes).map_err(damaged));
+    let (record, robots) = (record.transpose()?.unwrap_or_default(), robots.transpose()?);
+    let rules = robots.as_ref().filter(|robots| (200..300).contains(&robots.status));
+    Ok(HostState {
+        fetched: record.fetched,
+        ready_at: record.ready_at,
+        crawl_delay: rules.and_then(|robots| Robots::parse(&robots.body, user_agent).crawl_delay()),
+        robots: robots.map(|robots| (robots.when, robots.status, robots.body)),
+    })
+}
+
 /// The key of an empty record: its place tells how long the log was when it was last rewritten.
 fn last_rewritten() -> Signature {
     Signature::of(b"the end of the rewritten records")
@@ -298,7 +378,11 @@ fn robots_key(name: &str) -> Signature {
     Signature::of(format!("robots.txt of {name}").as_bytes())
 }
 
-fn encode(record: &impl Serialize) -> Result<Vec<u8>> {
+fn pin_key(name: &str) -> Signature {
+    Signature::of(format!("address of {name}").as_bytes())
+}
+
+pub(super) fn encode(record: &impl Serialize) -> Result<Vec<u8>> {
     rmp_serde::to_vec(record).map_err(|error| Error::Invalid(format!("a host does not encode: {error}")))
 }
 
@@ -326,6 +410,11 @@ mod tests {
         assert_eq!(memory.recall(2).unwrap(), HostRecord::default());
         assert_eq!(memory.robots("http://a.example").unwrap(), Some(robots));
         assert_eq!(memory.robots("http://b.example").unwrap(), None);
+        for address in [IpAddr::from([127, 0, 0, 1]), IpAddr::from([9; 16])] {
+            memory.remember_pin("http://a.example", address).unwrap();
+            assert_eq!(memory.pin("http://a.example").unwrap(), Some(address));
+        }
+        assert_eq!(memory.pin("http://b.example").unwrap(), None);
     }
 
     fn opened(folder: &Path, files: &HashMap<String, u64>, state: &State) -> HostMemory {

@@ -9,11 +9,12 @@ pub(crate) mod cookies;
 pub(crate) mod domains;
 pub(crate) mod hosts;
 pub(crate) mod politeness;
+pub(crate) mod rests;
 pub(crate) mod rules;
 pub(crate) mod visit;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -23,13 +24,15 @@ use crossbeam_channel::{Receiver, Sender};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinSet;
 
+use super::exchange::membership::Owners;
 use super::fetching::domains::Domains;
 use super::fetching::hosts::{Host, HostMemory, SharedHost};
+use super::fetching::rests::Rests;
 use super::fetching::visit::KEEP_ALIVE;
 use super::parsing::origin;
 use super::plan::Plan;
 use super::revisit;
-use super::shared::{Shared, SlowHost};
+use super::shared::{RestingHost, Shared, SlowHost};
 use super::tag::Tag;
 use super::work::{Event, Fetched, Order, Position, Work};
 use crate::collection::layout::{REVISITS, URLS};
@@ -48,8 +51,25 @@ const QUANTUM: u32 = 100;
 /// How often the list of slowest hosts is recomputed.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 const SLOWEST: usize = 5;
+const RESTING: usize = 20;
 /// The number of hosts kept in memory after they left the workbench.
 const OUTSIDE: usize = 1000;
+
+/// Why nothing is fetched from a host that the settings block.
+const BLOCKED: &str = "its host is blocked";
+
+/// The address of a host that has none, or none that is of use here.
+const NOWHERE: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+
+/// Where a host is crawled.
+enum Whereabouts {
+    /// Here, at its address.
+    Here(IpAddr),
+    /// Nowhere: its name does not resolve.
+    Unknown(Failure),
+    /// By another agent, at an address if that is why.
+    Elsewhere(u32, Option<IpAddr>),
+}
 
 /// The state owned by the fetcher thread.
 pub struct Scheduler {
@@ -62,6 +82,11 @@ pub struct Scheduler {
     outside: RefCell<VecDeque<HostKey>>,
     pub(in crate::crawl) memory: RefCell<HostMemory>,
     domains: RefCell<Domains>,
+    /// Whose names and addresses are, if the crawl is divided among agents.
+    owners: Option<Arc<Owners>>,
+    pub(in crate::crawl) rests: RefCell<Option<Rests>>,
+    /// How often hosts were given to this agent.
+    pub(in crate::crawl) pins: Cell<u64>,
     pub(in crate::crawl) queries: RefCell<QueryCounter>,
     pub(in crate::crawl) to_parse: Sender<Fetched>,
     pub(in crate::crawl) to_convert: Sender<Fetched>,
@@ -85,8 +110,8 @@ impl Scheduler {
         plan: Arc<Plan>,
         shared: Arc<Shared>,
         files: &HashMap<String, u64>,
-        to_parse: Sender<Fetched>,
-        to_convert: Sender<Fetched>,
+        owners: Option<Arc<Owners>>,
+        (to_parse, to_convert): (Sender<Fetched>, Sender<Fetched>),
         events: Sender<Event>,
         pulse: &Pulse,
     ) -> Result<Scheduler> {
@@ -97,6 +122,13 @@ impl Scheduler {
         let revisits = revisits.transpose()?;
         let state = Manifest::read(&plan.folder)?.table_state()?.host_records;
         let memory = HostMemory::open(&plan.folder, files, &state, plan.store.of_hosts(), pulse)?;
+        let mut rests = None;
+        if let Some(membership) = &plan.exchange {
+            let opened = Rests::open(&plan.folder, plan.crawl.politeness.usual_rest())?;
+            shared.permission.be_quiet(opened.quiet(membership.rest));
+            shared.longest_rest.set(opened.longest().as_micros() as u64);
+            rests = Some(opened);
+        }
         Ok(Scheduler {
             client: Client::new(plan.crawl.fetch.clone(), &plan.software)?,
             frontier: RefCell::new(Frontier::new(&plan.folder, options)?),
@@ -104,6 +136,9 @@ impl Scheduler {
             outside: RefCell::default(),
             memory: RefCell::new(memory),
             domains: RefCell::default(),
+            owners,
+            rests: RefCell::new(rests),
+            pins: Cell::new(0),
             queries: RefCell::new(QueryCounter::new(plan.crawl.max_queries)),
             urls: RefCell::new(LogAccess::open(&plan.folder.join(URLS))?),
             revisits: RefCell::new(revisits),
@@ -131,14 +166,18 @@ impl Scheduler {
                 return;
             }
             while tasks.try_join_next().is_some() {}
-            if !self.shared.is_stopping() {
+            if !self.shared.is_pausing() {
                 self.admit(&mut tasks);
                 self.start_visits(&mut tasks);
                 self.look_at_limits();
             }
             self.look_around();
-            let moment = if self.has_room() { self.frontier.borrow().next_moment() } else { None };
-            let sleep = tokio::time::sleep_until(self.instant(moment.unwrap_or(Moment::MAX)).into());
+            let is_allowed = self.shared.permission.lapses().is_none_or(|lapses| Instant::now() < lapses);
+            let has_room = self.has_room() && is_allowed && !self.shared.permission.is_draining();
+            let moment = if has_room { self.frontier.borrow().next_moment() } else { None };
+            let begins = self.shared.permission.begins();
+            let sleep = self.instant(moment.unwrap_or(Moment::MAX)).max(begins);
+            let sleep = tokio::time::sleep_until(sleep.into());
             self.shared.gauges.fetch_micros.add(at_work.elapsed().as_micros() as u64);
             tokio::select! {
                 () = self.shared.wake.notified() => {}
@@ -149,7 +188,7 @@ impl Scheduler {
     }
 
     /// Executes pending orders; returns whether to end.
-    fn obey(&self, orders: &Receiver<Order>, tasks: &mut JoinSet<()>) -> bool {
+    fn obey(self: &Rc<Self>, orders: &Receiver<Order>, tasks: &mut JoinSet<()>) -> bool {
         for order in orders.try_iter() {
             match order {
                 Order::Visit(visits) => {
@@ -158,6 +197,23 @@ impl Scheduler {
                         if let Err(error) = frontier.push(HostKey(host), level, offset) {
                             self.shared.fail(error);
                         }
+                    }
+                }
+                Order::Pin(pins) => {
+                    self.pins.set(self.pins.get() + 1);
+                    for (name, address) in pins {
+                        if let Err(error) = self.memory.borrow_mut().remember_pin(&name, address) {
+                            self.shared.fail(error);
+                        }
+                    }
+                }
+                Order::Ask(question) => {
+                    let scheduler = Rc::clone(self);
+                    tasks.spawn_local(async move { scheduler.answer(question).await });
+                }
+                Order::Answer(name, encoded) => {
+                    if let Err(error) = self.memory.borrow_mut().remember_answer(&name, &encoded) {
+                        self.shared.fail(error);
                     }
                 }
                 Order::Checkpoint(reply) => drop(reply.send(self.position())),
@@ -239,12 +295,12 @@ impl Scheduler {
     async fn place(&self, key: HostKey, offset: u64) -> Result<()> {
         let known = self.hosts.borrow().get(&key).cloned();
         if let Some(host) = known {
-            let address = {
+            let place = {
                 let mut host = host.borrow_mut();
                 host.inside = true;
-                host.address
+                self.place_of(key, &host)
             };
-            self.frontier.borrow_mut().place(key, self.place_of(key, address), self.now());
+            self.frontier.borrow_mut().place(key, place, self.now());
             return Ok(());
         }
         let work = self.read(offset)?;
@@ -253,11 +309,18 @@ impl Scheduler {
         let origin = Origin::of(&work.url).ok_or_else(damaged)?;
         let record = self.memory.borrow_mut().recall(key.0)?;
         let domain = self.domains.borrow_mut().of(&work.url, &mut self.memory.borrow_mut())?;
-        let resolved = self.resolve(&origin.host).await;
-        let (address, given_up) = match resolved {
-            Ok(address) => (address, None),
-            // Its URLs get their rows when the host is visited.
-            Err(failure) => ([0, 0, 0, 0].into(), Some((outcome(&failure), failure.reason))),
+        let blocked = self.plan.crawl.blocks(&origin).then(|| BLOCKED.to_owned());
+        // The URLs of a host without an address get their rows when it is visited, and those of another agent's are
+        // handed over then.
+        let whereabouts = match &blocked {
+            Some(reason) => Err((Outcome::Limit, reason.clone())),
+            None => Ok(self.locate(&name, &work.url, &origin.host).await?),
+        };
+        let (address, given_up, elsewhere) = match whereabouts {
+            Err(blocked) => (NOWHERE, Some(blocked), None),
+            Ok(Whereabouts::Here(address)) => (address, None, None),
+            Ok(Whereabouts::Unknown(failure)) => (NOWHERE, Some((outcome(&failure), failure.reason)), None),
+            Ok(Whereabouts::Elsewhere(agent, address)) => (NOWHERE, None, Some((agent, address))),
         };
         let ready = self.moment(Duration::from_secs_f64((record.ready_at - now()).clamp(0.0, 86_400.0)));
         let host = Host {
@@ -267,7 +330,9 @@ impl Scheduler {
             rules: None,
             sitemaps: Vec::new(),
             given_up,
-            away: None,
+            elsewhere,
+            asked: None,
+            away: blocked,
             connection: None,
             cookies: Default::default(),
             used: Instant::now(),
@@ -276,22 +341,67 @@ impl Scheduler {
             inside: true,
             saved: record.clone(),
             record,
+            why: "",
             domain,
             failures: 0,
             requests: 0,
             seconds: 0.0,
         };
+        let place = self.place_of(key, &host);
+        let ready = if elsewhere.is_some() { self.now() } else { ready };
+        self.shared.handed_hosts.add(u64::from(elsewhere.is_some()));
         self.hosts.borrow_mut().insert(key, Rc::new(RefCell::new(host)));
-        self.frontier.borrow_mut().place(key, self.place_of(key, address), ready);
+        self.frontier.borrow_mut().place(key, place, ready);
         Ok(())
     }
 
+    /// Where a host is crawled. Among agents, the owner of its name resolves it, and the owner of its address crawls it;
+    /// that one does not own the name and was told the address.
+    async fn locate(&self, name: &str, url: &str, host: &str) -> Result<Whereabouts> {
+        let owners = self.owners.as_deref();
+        if let Some(owners) = owners
+            && owners.of_name(url) != owners.me
+        {
+            let pin = self.memory.borrow_mut().pin(name)?;
+            return Ok(match pin {
+                Some(address) if owners.of_address(address) == owners.me => Whereabouts::Here(address),
+                Some(address) => Whereabouts::Elsewhere(owners.of_address(address), pin),
+                None => Whereabouts::Elsewhere(owners.of_name(url), None),
+            });
+        }
+        Ok(match self.resolve(host).await {
+            Err(failure) => Whereabouts::Unknown(failure),
+            Ok(address) => match self.owner_if_another(address) {
+                Some(owner) => Whereabouts::Elsewhere(owner, Some(address)),
+                None => Whereabouts::Here(address),
+            },
+        })
+    }
+
+    /// The owner of an address, if that is another agent.
+    pub(in crate::crawl) fn owner_if_another(&self, address: IpAddr) -> Option<u32> {
+        let is_proxied = self.plan.crawl.fetch.proxy.is_some();
+        let owners = self.owners.as_ref().filter(|_| !is_proxied)?;
+        Some(owners.of_address(address)).filter(|owner| *owner != owners.me)
+    }
+
+    /// Whether a host whose URLs were handed over is crawled here after all.
+    pub(in crate::crawl) fn is_pinned_here(&self, host: &SharedHost) -> Result<bool> {
+        let Some(owners) = &self.owners else { return Ok(false) };
+        let (name, elsewhere) = (host.borrow().name.clone(), host.borrow().elsewhere);
+        let pin = self.memory.borrow_mut().pin(&name)?;
+        let is_own_name = owners.of_name(&name) == owners.me;
+        Ok(!is_own_name
+            && elsewhere.is_some_and(|(_, address)| address != pin)
+            && pin.is_some_and(|pin| owners.of_address(pin) == owners.me))
+    }
+
     /// The address under which a host is scheduled; behind a proxy, which has one address for all hosts, each
-    /// host has its own.
-    fn place_of(&self, key: HostKey, address: IpAddr) -> IpAddr {
+    /// host has its own, and so has one whose URLs are handed over.
+    fn place_of(&self, key: HostKey, host: &Host) -> IpAddr {
         match self.plan.crawl.fetch.proxy {
-            None => address,
-            Some(_) => Ipv6Addr::from((0xfd00_u128 << 112) | u128::from(key.0)).into(),
+            None if host.elsewhere.is_none() => host.address,
+            _ => Ipv6Addr::from((0xfd00_u128 << 112) | u128::from(key.0)).into(),
         }
     }
 
@@ -315,7 +425,7 @@ impl Scheduler {
     }
 
     fn start_visits(self: &Rc<Self>, tasks: &mut JoinSet<()>) {
-        while self.has_room() {
+        while self.has_room() && self.shared.permission.holds() {
             let token = self.frontier.borrow_mut().take(self.now());
             let Some(token) = token else {
                 if !self.shared.is_hungry.swap(true, Ordering::AcqRel) {
@@ -381,24 +491,19 @@ impl Scheduler {
                 self.hang_up(&mut host);
             }
         }
-        let mut slowest: Vec<(f64, SharedHost)> = hosts
-            .values()
-            .filter_map(|host| {
-                let known = host.borrow();
-                (known.requests > 0).then(|| (known.seconds / known.requests as f64, Rc::clone(host)))
-            })
-            .collect();
-        let first = SLOWEST.min(slowest.len());
-        if first > 0 {
-            slowest.select_nth_unstable_by(first - 1, |left, right| right.0.total_cmp(&left.0));
-            slowest.truncate(first);
-            slowest.sort_by(|left, right| right.0.total_cmp(&left.0));
-        }
-        let slowest = slowest.into_iter().map(|(seconds, host)| {
+        let seconds = |host: &Host| (host.requests > 0).then(|| host.seconds / host.requests as f64);
+        let slowest = largest(&hosts, SLOWEST, seconds).into_iter().map(|(seconds, host)| {
             let host = host.borrow();
             SlowHost { name: host.name.clone(), seconds, requests: host.requests }
         });
         self.shared.set_slowest(slowest.collect());
+        let now = self::now();
+        let until = |host: &Host| (host.record.ready_at > now).then_some(host.record.ready_at);
+        let resting = largest(&hosts, RESTING, until).into_iter().map(|(until, host)| {
+            let host = host.borrow();
+            RestingHost { name: host.name.clone(), until, why: host.why }
+        });
+        self.shared.set_resting(resting.collect());
     }
 
     /// The URL at an offset of the sieve's queue, or of the queue of revisits.
@@ -427,6 +532,23 @@ impl Scheduler {
         // Rounded up, so that the moment has passed when the sleep ends.
         self.started + Duration::from_micros(moment.min(1 << 40).saturating_add(1))
     }
+}
+
+/// The hosts with the largest values, largest first.
+fn largest(
+    hosts: &HashMap<HostKey, SharedHost>,
+    count: usize,
+    value: impl Fn(&Host) -> Option<f64>,
+) -> Vec<(f64, &SharedHost)> {
+    let valued = hosts.values().filter_map(|host| Some((value(&host.borrow())?, host)));
+    let mut largest: Vec<_> = valued.collect();
+    let count = count.min(largest.len());
+    if count > 0 {
+        largest.select_nth_unstable_by(count - 1, |left, right| right.0.total_cmp(&left.0));
+        largest.truncate(count);
+        largest.sort_by(|left, right| right.0.total_cmp(&left.0));
+    }
+    largest
 }
 
 /// Seconds since 1970.

@@ -106,8 +106,33 @@ impl Politeness {
             return Rest { host: stay.asked.min(self.max_wait), address: Duration::ZERO };
         }
         let manner = if self.is_relative() { stay.took.div_f64(self.visit_share) } else { self.gap() };
-        let host = manner.max(crawl_delay.min(self.max_crawl_delay)).max(stay.asked.min(self.max_wait));
+        let host = manner.max(self.accepted(crawl_delay)).max(stay.asked.min(self.max_wait));
         Rest { host, address: self.address_delay.unwrap_or(manner / 4) }
+    }
+
+    /// What made the rest of a host as long as it is, in words.
+    pub fn why(&self, stay: &Stay, crawl_delay: Duration) -> &'static str {
+        let rest = self.rest(stay, crawl_delay).host;
+        match rest {
+            Duration::ZERO => "",
+            rest if rest == stay.asked.min(self.max_wait) => "it asked for that, or requests failed",
+            rest if rest == self.accepted(crawl_delay) => "its robots.txt asks for that",
+            _ if self.is_relative() => "in proportion to the time of its last visit",
+            _ => "the gap between requests",
+        }
+    }
+
+    /// What of a Crawl-delay is kept.
+    pub fn accepted(&self, crawl_delay: Duration) -> Duration {
+        crawl_delay.min(self.max_crawl_delay)
+    }
+
+    /// The rest after a visit of the usual length to a host without a Crawl-delay: any visit is followed by this, or by one
+    /// that is known at its end.
+    pub fn usual_rest(&self) -> Duration {
+        let stay = Stay { requests: 1, took: self.visit_time, ..Stay::default() };
+        let rest = self.rest(&stay, Duration::ZERO);
+        rest.host.max(rest.address)
     }
 
     /// Exponential backoff: the delay before the attempt that follows `failures` failed ones, doubling each
@@ -186,6 +211,11 @@ mod tests {
         let rest = politeness.rest(&asked, SECOND);
         assert_eq!(rest, Rest { host: 300 * SECOND, address: 2 * SECOND });
         assert_eq!(politeness.rest(&stay(0, Duration::ZERO), SECOND).host, Duration::ZERO);
+        assert_eq!(politeness.why(&stay(1, SECOND), 9 * SECOND), "its robots.txt asks for that");
+        assert_eq!(politeness.why(&asked, SECOND), "it asked for that, or requests failed");
+        let own = politeness.why(&stay(1, SECOND), Duration::ZERO);
+        assert_eq!(own, "in proportion to the time of its last visit");
+        assert_eq!(politeness.why(&stay(0, Duration::ZERO), Duration::ZERO), "");
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! A robots.txt may redirect to another host. That is an *errand*: one request to a host other than the
 //! visited one, subject to the same politeness as a visit. It holds the other IP address, so that no visit
 //! begins there, and imposes the usual delays on host and address afterwards; errands waiting for an address
-//! get it before the next visit, first come, first served.
+//! get it before the next visit, first come, first served. In a crawl divided among agents, the other address may be
+//! another agent's: then that one is asked for the file, and the host rests until the answer has come.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -11,12 +12,13 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use super::hosts::{RULES_LAST, RobotsRecord, Rules, SharedHost};
+use super::hosts::{RULES_LAST, RobotsRecord, Rules, SharedHost, encode};
 use super::politeness::Stay;
 use super::visit::{crawl_delay, retry_after};
 use super::{Scheduler, now, outcome};
 use crate::collection::Outcome;
 use crate::crawl::parsing::sitemaps::{MOST_NAMED, USUAL};
+use crate::crawl::work::{Event, Question, Reply};
 use crate::crawl::writing::decisions::Decision;
 use crate::encoding;
 use crate::fetch::{Class, Failure, Origin, Request, Response};
@@ -29,6 +31,11 @@ use crate::{Result, Signature};
 const ROBOTS_REDIRECTS: usize = 5;
 /// The maximum decoded size of a compressed robots.txt; only its first part is parsed.
 const ROBOTS_DECODED: usize = 16 << 20;
+
+/// How long another agent may take to answer before it is asked again.
+const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+/// How long a host rests while an answer is awaited.
+const BETWEEN_ANSWERS: Duration = Duration::from_millis(500);
 
 impl Scheduler {
     /// Ensures the rules of a host are known, from the cache or by a request; returns whether pages may
@@ -45,9 +52,33 @@ impl Scheduler {
             self.learn(host, self.rules(record));
             return Ok(true);
         }
+        if host.borrow().asked.is_some_and(|asked| asked.elapsed() < ANSWER_WITHIN) {
+            stay.asked = stay.asked.max(BETWEEN_ANSWERS);
+            return Ok(false);
+        }
         let Ok(room) = self.shared.room.acquire().await else { return Ok(false) };
         room.forget();
-        let answer = self.get_robots(host, remembered.as_ref(), stay).await;
+        let answer = match self.get_robots(host, remembered.as_ref(), stay).await {
+            Ok(Told::Record(record)) => Ok(record),
+            Ok(Told::ByAnother(question)) => {
+                let mut host = host.borrow_mut();
+                host.failures += u32::from(host.asked.take().is_some());
+                if host.failures <= self.plan.crawl.retries {
+                    host.asked = Some(Instant::now());
+                    stay.asked = stay.asked.max(BETWEEN_ANSWERS);
+                    self.send(Event::Ask(Box::new(question)));
+                    return Ok(false);
+                }
+                let reason = format!("agent {} does not tell {}", question.agent, question.url);
+                Err(Failure { class: Class::Timeout, reason, stale: false })
+            }
+            Err(failure) => Err(failure),
+        };
+        if answer.is_err() && !self.shared.permission.holds() {
+            // It was cut off, which says nothing of the host.
+            self.shared.room.add_permits(1);
+            return Ok(false);
+        }
         let (status, reason) = match &answer {
             Ok(record) => (Some(record.status), String::new()),
             Err(failure) => (None, failure.reason.clone()),
@@ -108,6 +139,9 @@ impl Scheduler {
             }
         }
         host.rules = rules;
+        let delay = self.plan.crawl.politeness.accepted(crawl_delay(&host));
+        drop(host);
+        self.note_rest(delay);
     }
 
     /// The rules that follow from a stored robots.txt response; `None` if it has to be requested again.
@@ -127,7 +161,7 @@ impl Scheduler {
         host: &SharedHost,
         remembered: Option<&RobotsRecord>,
         stay: &mut Stay,
-    ) -> std::result::Result<RobotsRecord, Failure> {
+    ) -> std::result::Result<Told, Failure> {
         let own = host.borrow().origin.clone();
         let mut url = format!("{}/robots.txt", host.borrow().name);
         let mut record = RobotsRecord { when: now(), status: 404, ..RobotsRecord::default() };
@@ -141,14 +175,21 @@ impl Scheduler {
                 noted: false,
             };
             let Some(origin) = Origin::of(&url) else { break };
-            let response = match origin == own {
-                true => self.get(host, &request, stay).await?,
-                false => self.get_elsewhere(host, &origin, &request, stay).await?,
+            let response = if origin == own {
+                self.get(host, &request, stay).await?
+            } else {
+                let address = self.client.resolve(&origin.host).await?;
+                if let Some(agent) = self.owner_if_another(address) {
+                    let origin = host.borrow().name.clone();
+                    return Ok(Told::ByAnother(Question { agent, origin, url, address }));
+                }
+                let own = host.borrow().address;
+                self.get_elsewhere(Some(own), (&origin, address), &request, stay).await?
             };
             if response.status == 304
                 && let Some(remembered) = remembered
             {
-                return Ok(RobotsRecord { when: record.when, ..remembered.clone() });
+                return Ok(Told::Record(RobotsRecord { when: record.when, ..remembered.clone() }));
             }
             if let (300..=399, Some(location)) = (response.status, response.header("location")) {
                 let base = Url::parse(&url).ok();
@@ -156,33 +197,64 @@ impl Scheduler {
                 url = target;
                 continue;
             }
-            record.status = response.status;
-            record.retry_after = response.header("retry-after").and_then(retry_after);
-            record.etag = response.header("etag").map(str::to_owned);
-            record.last_modified = response.header("last-modified").map(str::to_owned);
-            let encoding = response.header("content-encoding").unwrap_or_default();
-            match encoding::decode(&response.body, encoding, ROBOTS_DECODED) {
-                Ok(body) => record.body = body[..body.len().min(MAX_BYTES)].to_vec(),
-                // Content that cannot be decoded may disallow anything.
-                Err(_) => record.status = 503,
-            }
-            return Ok(record);
+            record.read(&response);
+            return Ok(Told::Record(record));
         }
         // Too many redirects, or an invalid target: treated as if there were no robots.txt (RFC 9309,
         // 2.3.1.2).
-        Ok(record)
+        Ok(Told::Record(record))
+    }
+
+    /// Asks for a robots.txt that another agent needs, at an address that is this agent's, and tells it the response. If
+    /// there is none, or it leads on to an address of a third agent, there is no answer: the asker gives up.
+    pub(in crate::crawl) async fn answer(&self, question: Question) {
+        let Question { agent, origin: asked_for, mut url, mut address } = question;
+        tokio::time::sleep_until(self.shared.permission.begins().into()).await;
+        let mut record = RobotsRecord { when: now(), status: 404, ..RobotsRecord::default() };
+        for _ in 0..=ROBOTS_REDIRECTS {
+            let Some(origin) = Origin::of(&url) else { break };
+            let request = Request {
+                url: &url,
+                etag: None,
+                last_modified: None,
+                cookie: None,
+                first_bytes: Some(MAX_BYTES),
+                noted: false,
+            };
+            let mut stay = Stay::default();
+            let answer = self.get_elsewhere(None, (&origin, address), &request, &mut stay).await;
+            let Ok(response) = answer else { return };
+            let base = Url::parse(&url).ok();
+            let location = response.header("location").filter(|_| (300..=399).contains(&response.status));
+            let Some(target) = location.and_then(|location| canonical(location, base.as_ref())) else {
+                record.read(&response);
+                break;
+            };
+            let host = Origin::of(&target).map(|origin| origin.host);
+            let Some(host) = host else { break };
+            let Ok(next) = self.client.resolve(&host).await else { return };
+            if self.owner_if_another(next).is_some() {
+                return;
+            }
+            (url, address) = (target, next);
+        }
+        if self.rules(&record).is_none() {
+            return;
+        }
+        let (Ok(response), Ok(room)) = (encode(&record), self.shared.room.acquire().await) else { return };
+        room.forget();
+        self.send(Event::Answer(Box::new(Reply { agent, origin: asked_for, response })));
     }
 
     /// One request to a host other than the visited one, as soon as politeness allows it there.
     async fn get_elsewhere(
         &self,
-        host: &SharedHost,
-        origin: &Origin,
+        own: Option<IpAddr>,
+        (origin, address): (&Origin, IpAddr),
         request: &Request<'_>,
         stay: &mut Stay,
     ) -> std::result::Result<Response, Failure> {
-        let address = self.client.resolve(&origin.host).await?;
-        let own = address == host.borrow().address;
+        let own = own == Some(address);
         let key = HostKey(Signature::of(origin.to_string().as_bytes()).0);
         let turn = tokio::time::timeout(self.plan.crawl.fetch.total_timeout, self.errand(key, address, own));
         let Ok(hold) = turn.await else {
@@ -190,15 +262,17 @@ impl Scheduler {
             return Err(Failure { class: Class::Timeout, reason, stale: false });
         };
         let started = Instant::now();
-        let answer = match self.client.connect(origin, address).await {
-            Ok(mut connection) => connection.get(request).await,
-            Err(failure) => Err(failure),
+        let exchange = async {
+            let mut connection = self.client.connect(origin, address).await?;
+            connection.get(request).await
         };
+        let answer = self.while_permitted(exchange).await;
         stay.count(started);
         let mut there = Stay::default();
         there.count(started);
         self.shared.gauges.requests.add(1);
         let rest = self.plan.crawl.politeness.rest(&there, self.crawl_delay_of(key, &origin.to_string()));
+        self.note_rest(rest.host.max(rest.address));
         let (host_ready, address_ready) = (self.moment(rest.host), self.moment(rest.address));
         self.frontier.borrow_mut().let_rest(key, address, host_ready, address_ready);
         drop(hold);
@@ -257,6 +331,30 @@ impl Scheduler {
         let remembered = self.memory.borrow_mut().robots(name).ok().flatten();
         let rules = remembered.and_then(|record| self.rules(&record));
         rules.and_then(|rules| rules.robots.crawl_delay()).unwrap_or_default()
+    }
+}
+
+/// What came of the question for a robots.txt.
+enum Told {
+    /// This.
+    Record(RobotsRecord),
+    /// It is at an address of another agent, who has to be asked.
+    ByAnother(Question),
+}
+
+impl RobotsRecord {
+    /// Takes over a response.
+    fn read(&mut self, response: &Response) {
+        self.status = response.status;
+        self.retry_after = response.header("retry-after").and_then(retry_after);
+        self.etag = response.header("etag").map(str::to_owned);
+        self.last_modified = response.header("last-modified").map(str::to_owned);
+        let encoding = response.header("content-encoding").unwrap_or_default();
+        match encoding::decode(&response.body, encoding, ROBOTS_DECODED) {
+            Ok(body) => self.body = body[..body.len().min(MAX_BYTES)].to_vec(),
+            // Content that cannot be decoded may disallow anything.
+            Err(_) => self.status = 503,
+        }
     }
 }
 

@@ -13,9 +13,9 @@ use crate::Result;
 use crate::collection::Outcome;
 use crate::crawl::parsing::sitemaps::{is_named, size_in_memory};
 use crate::crawl::parsing::{is_document, origin};
-use crate::crawl::work::{Event, Fetched, Unanswered, Work};
+use crate::crawl::work::{Event, Fetched, Handed, Unanswered, Work};
 use crate::crawl::writing::decisions::Decision;
-use crate::fetch::{Failure, Request, Response};
+use crate::fetch::{Class, Failure, Request, Response};
 use crate::frontier::Token;
 use crate::url::trap;
 
@@ -42,6 +42,10 @@ impl Scheduler {
         self.idle.set(self.idle.get() - usize::from(host.borrow().connection.is_some()));
         host.borrow_mut().visited = true;
         let mut stay = Stay::default();
+        let elsewhere = host.borrow().elsewhere;
+        if let Some((agent, address)) = elsewhere {
+            return self.leave_to(agent, address, &host, token).await;
+        }
         if let Err(error) = self.stay(&host, &token, &mut stay).await {
             self.shared.fail(error);
             return;
@@ -50,6 +54,7 @@ impl Scheduler {
         let mut known = host.borrow_mut();
         let politeness = &self.plan.crawl.politeness;
         let rest = politeness.rest(&stay, crawl_delay(&known));
+        self.note_rest(rest.host.max(rest.address));
         // At most as many idle connections are kept as may be in use.
         let room = self.idle.get() < self.plan.crawl.connections;
         if politeness.is_relative() || rest.host > KEEP_ALIVE || !room {
@@ -61,6 +66,7 @@ impl Scheduler {
         if !rest.host.is_zero() {
             known.record.ready_at = now() + rest.host.as_secs_f64();
         }
+        known.why = politeness.why(&stay, crawl_delay(&known));
         let keep = !known.again.is_empty();
         self.frontier.borrow_mut().give_back(token, self.moment(rest.host), self.moment(rest.address), keep);
         drop(known);
@@ -80,6 +86,7 @@ impl Scheduler {
         let mut without_request = 0;
         let mut refusing = Duration::ZERO;
         while !self.shared.is_stopping()
+            && self.shared.permission.holds()
             && self.plan.crawl.politeness.goes_on(stay, crawl_delay(&host.borrow()))
         {
             if self.shared.budget.load(Ordering::Acquire) <= 0 {
@@ -195,6 +202,10 @@ impl Scheduler {
     async fn request(&self, host: &SharedHost, mut work: Work, stay: &mut Stay) -> bool {
         // The semaphore is never closed.
         let Ok(room) = self.shared.room.acquire().await else { return false };
+        if !self.shared.permission.holds() {
+            host.borrow_mut().again.push_front(work);
+            return false;
+        }
         if self.shared.budget.fetch_sub(1, Ordering::AcqRel) <= 0 {
             self.shared.budget.fetch_add(1, Ordering::AcqRel);
             host.borrow_mut().again.push_front(work);
@@ -233,6 +244,14 @@ impl Scheduler {
             |response: &Response| is_busy(response.status) && work.attempts < self.retries(&work);
         domain.settle(is_new && answer.as_ref().is_ok_and(|response| !asks_again(response)));
         match answer {
+            Err(_) if !self.shared.permission.holds() => {
+                // It was cut off, which says nothing of the host.
+                self.shared.budget.fetch_add(1, Ordering::AcqRel);
+                self.shared.room.add_permits(1);
+                work.counted = false;
+                host.borrow_mut().again.push_front(work);
+                false
+            }
             Ok(response) if asks_again(&response) => {
                 stay.asked = stay.asked.max(self.busy(host, &response));
                 let reason = format!("the host answers {}", response.status);
@@ -328,7 +347,7 @@ impl Scheduler {
     }
 
     /// The channel has capacity for everything that holds a permit, so this never blocks.
-    fn send(&self, event: Event) {
+    pub(in crate::crawl) fn send(&self, event: Event) {
         self.shared.sent();
         drop(self.events.try_send(event));
     }
@@ -394,20 +413,17 @@ impl Scheduler {
         let started = Instant::now();
         let (origin, address) = (host.borrow().origin.clone(), host.borrow().address);
         let kept = host.borrow_mut().connection.take().filter(|connection| connection.is_open());
-        let mut answer = None;
-        if let Some(mut connection) = kept {
-            match connection.get(request).await {
-                Err(failure) if failure.stale => {}
-                tried => answer = Some((tried, connection)),
+        let exchange = async {
+            if let Some(mut connection) = kept {
+                match connection.get(request).await {
+                    Err(failure) if failure.stale => {}
+                    tried => return Ok((tried, connection)),
+                }
             }
-        }
-        let answer = match answer {
-            Some(answer) => Ok(answer),
-            None => match self.client.connect(&origin, address).await {
-                Ok(mut connection) => Ok((connection.get(request).await, connection)),
-                Err(failure) => Err(failure),
-            },
+            let mut connection = self.client.connect(&origin, address).await?;
+            Ok((connection.get(request).await, connection))
         };
+        let answer = self.while_permitted(exchange).await;
         let took = started.elapsed();
         stay.count(started);
         self.shared.gauges.requests.add(1);
@@ -419,6 +435,87 @@ impl Scheduler {
         self.shared.gauges.bytes.add(response.body.len() as u64);
         host.connection = connection.is_open().then_some(connection);
         Ok(response)
+    }
+}
+
+impl Scheduler {
+    /// Hands the URLs of a host to another agent, without requests. If the host was given to this agent meanwhile, it is
+    /// placed anew.
+    async fn leave_to(&self, agent: u32, address: Option<IpAddr>, host: &SharedHost, token: Token) {
+        let mut count = 0;
+        let mut pins = None;
+        let is_ours = loop {
+            if pins.replace(self.pins.get()) != Some(self.pins.get()) {
+                match self.is_pinned_here(host) {
+                    Ok(false) => {}
+                    Ok(true) => break true,
+                    Err(error) => return self.shared.fail(error),
+                }
+            }
+            if self.shared.is_pausing() {
+                break false;
+            }
+            match self.next_work(host, &token) {
+                Ok(Some(work)) if work.revisit.is_some() => {
+                    let reason = format!("agent {agent} crawls its host now");
+                    self.give_up(work, Outcome::Unreachable, reason, 0.0, None).await;
+                }
+                Ok(Some(work)) => {
+                    let Ok(room) = self.shared.room.acquire().await else { break false };
+                    room.forget();
+                    self.send(Event::Handed(Box::new(Handed { work, agent, address })));
+                }
+                Ok(None) => break false,
+                Err(error) => return self.shared.fail(error),
+            }
+            count += 1;
+            if count % IN_A_ROW == 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        host.borrow_mut().visited = false;
+        let now = self.now();
+        if is_ours {
+            self.hosts.borrow_mut().remove(&token.host);
+            self.frontier.borrow_mut().place_anew(token);
+        } else {
+            self.frontier.borrow_mut().give_back(token, now, now, false);
+        }
+    }
+
+    /// Waits for a request, unless the permission lapses before.
+    pub(in crate::crawl) async fn while_permitted<T>(
+        &self,
+        request: impl Future<Output = std::result::Result<T, Failure>>,
+    ) -> std::result::Result<T, Failure> {
+        let lapse = async {
+            while let Some(lapses) = self.shared.permission.lapses() {
+                if lapses <= Instant::now() {
+                    return;
+                }
+                tokio::time::sleep_until(lapses.into()).await;
+            }
+            std::future::pending::<()>().await;
+        };
+        let reason = || "the permission to make requests was not extended in time".to_owned();
+        let lapsed = || Err(Failure { class: Class::Timeout, reason: reason(), stale: false });
+        if !self.shared.permission.holds() {
+            return lapsed();
+        }
+        tokio::select! {
+            answer = request => answer,
+            () = lapse => lapsed(),
+        }
+    }
+
+    /// Persists a rest that is longer than any before.
+    pub(in crate::crawl) fn note_rest(&self, rest: Duration) {
+        if let Some(rests) = &mut *self.rests.borrow_mut() {
+            match rests.note(rest) {
+                Ok(longest) => self.shared.longest_rest.set(longest.as_micros() as u64),
+                Err(error) => self.shared.fail(error),
+            }
+        }
     }
 }
 

@@ -31,6 +31,7 @@ use super::settings::Filters;
 use super::shared::Shared;
 use super::tag::{Layout, Tag};
 use super::work::{Fetched, Parsed, Work};
+use super::writing::duplicates::Treatment;
 use super::writing::store::{PageStore, StoreCommit};
 use crate::calendar::timestamp;
 use crate::collection::cells::micros;
@@ -88,10 +89,10 @@ enum Ready {
 impl Import {
     /// Opens the store as it was committed. Of the plan, the settings of parsing and filtering apply.
     pub fn open(plan: Plan, pulse: &Pulse) -> Result<Import> {
-        let near_distance = plan.crawl.near_distance;
-        let store = PageStore::open(&plan.folder, &plan.store, &plan.software, near_distance, pulse)?;
+        let duplicates = plan.crawl.duplicates;
+        let store = PageStore::open(&plan.folder, &plan.store, &plan.software, duplicates, pulse)?;
         let payloads = Payloads::open(&plan.folder)?;
-        let shared = Arc::new(Shared::new(0, 1, 0, Layout::WithSite, plan.counts()));
+        let shared = Arc::new(Shared::new(0, 1, 0, Layout::WithSite, plan.counts(), false));
         let parser = Parser {
             filters: Arc::new(Filters::new(&plan.crawl.kept)?),
             // Every link of a page that is not fetched here is worth its anchor text.
@@ -261,18 +262,24 @@ impl Import {
         let links = parsed.links.followed.len() as u64;
         let failure = parsed.failure.take();
         let offset = self.store.table().position();
-        self.store.add(&mut parsed)?;
+        let treatment = self.store.add(&mut parsed)?;
         // Some writers digest the chunks of a body, too, and their revisits name what they stated.
-        if let Some(payload) = payload.filter(|payload| parsed.row.payload.as_ref() != Some(payload)) {
+        let is_stored = treatment < Treatment::Drop;
+        if let Some(payload) =
+            payload.filter(|payload| is_stored && parsed.row.payload.as_ref() != Some(payload))
+        {
             self.payloads.add(&payload, offset)?;
         }
         self.shared.count(|counts| {
             counts.links += links;
             counts.count(&parsed.row);
+            // There is no frontier, so that no links are saved.
+            counts.save(treatment, 0, &parsed);
             failure.into_iter().for_each(|failure| counts.fail(failure));
         });
         Ok(match (parsed.row.outcome, parsed.row.status) {
             (Outcome::Redirected, _) => "redirects",
+            _ if !is_stored => "duplicates dropped",
             (_, Some(200)) => "pages",
             _ => "other statuses",
         })

@@ -107,6 +107,7 @@ impl Parser {
             words: None,
             links: PageLinks::default(),
             found: Vec::new(),
+            sitemaps: 0,
             signals: Vec::new(),
             page: None,
             failure: None,
@@ -115,6 +116,7 @@ impl Parser {
             work,
         };
         self.add_sitemaps(&sitemaps, &self.reach(), &mut parsed);
+        parsed.sitemaps = parsed.found.len();
         if let Some(known) = parsed.work.revisit.take() {
             let profile = unchanged(&known, &row);
             if let Some(profile) = profile {
@@ -252,7 +254,7 @@ impl Parser {
 
     fn describe(&self, mut page: Page, row: &mut Row, parsed: &mut Parsed) {
         row.digest = Some(format!("{:032x}", page.digest));
-        row.simhash = Some(page.simhash);
+        row.simhash = page.simhash;
         row.language = page.language.clone();
         row.title = page.title.clone();
         // A feed is read for its links: its entries are pages of their own.

@@ -95,6 +95,18 @@ impl<'a> Sealed<'a> {
     }
 }
 
+/// The records in `bytes`, which begin with one; their offsets are those in `bytes`. After damage there are no more.
+pub fn sealed_in(bytes: &[u8]) -> impl Iterator<Item = Result<Sealed<'_>>> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let rest = bytes.get(next..).filter(|rest| !rest.is_empty())?;
+        let (offset, length) = (next as u64, rest.first_chunk().map_or(usize::MAX, Sealed::length));
+        next = next.saturating_add(length);
+        let cut_off = || Error::corrupt("records", offset, "a record is cut off");
+        Some(rest.get(..length).map(|bytes| Sealed { offset, bytes }).ok_or_else(cut_off))
+    })
+}
+
 fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }

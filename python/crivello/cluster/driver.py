@@ -1,0 +1,310 @@
+"""Private: a crawl by several agents, as its driver sees it.
+
+The driver starts the actors, shows how they stand, and passes on Ctrl-C. It keeps nothing: what must outlive it is in
+``cluster.json`` and in the collections of the agents. If it dies, Ray ends its actors, and the same command goes on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from crivello.cluster import engine
+from crivello.cluster import roster as rosters
+from crivello.cluster.agent import Agent
+from crivello.cluster.counters import renew, summed
+from crivello.cluster.register import Limits, Register, View
+from crivello.cluster.roster import Roster, is_cluster
+from crivello.cluster.supervise import ENDED
+from crivello.collection import Collection
+from crivello.crawl.crawler import signals_interrupt
+from crivello.crawl.report import Report
+from crivello.errors import CollectionError, CrawlError, CrivelloError
+from crivello.settings import Settings
+
+_BETWEEN_LOOKS = 0.5
+_PATIENCE = 60.0
+_ANSWER = 30.0
+_THREADS = 16
+_STOPPED = "stopped"
+
+
+def prepare(
+    folder: str | Path, count: int, seeds: Sequence[str], machines: Sequence[str], here: str
+) -> Roster:
+    """The roster with which a run begins, written: of a new cluster, or of one that goes on.
+
+    ``count`` is how many agents are wanted; 0: as many as before. If it is another number than before, the run begins with
+    those that there were, and divides anew at once. ``here`` is the machine of the driver.
+    """
+    folder = Path(folder)
+    if is_cluster(folder):
+        roster = rosters.read(folder)
+    elif (folder / rosters.AGENTS).exists():
+        raise CollectionError(f"{folder / rosters.FILE} is missing", hint="restore it, or name a new folder")
+    else:
+        roster = rosters.new()
+    before = len(roster.wanted or roster.members or roster.agents)
+    roster = roster.settled_on(machines, here).of(count or before or 1, machines)
+    known = dict.fromkeys([*roster.seeds, *seeds])
+    roster = msgspec.structs.replace(roster, seeds=tuple(known), counted={})
+    if not roster.epoch:
+        roster = roster.next()
+    rosters.write(folder, roster)
+    return roster
+
+
+class Driver:
+    """One run of a cluster's crawl."""
+
+    def __init__(
+        self,
+        ray: Any,
+        folder: str | Path,
+        settings: Settings,
+        *,
+        agents: int = 0,
+        seeds: Sequence[str] = (),
+        on_progress: Callable[[Report, View], object] | None = None,
+        on_event: Callable[[str], object] | None = None,
+    ) -> None:
+        self._ray = ray
+        self._folder = Path(folder).resolve()
+        self._settings = settings
+        self._on_progress, self._on_event = on_progress, on_event
+        machines = engine.machines(ray)
+        self._roster = prepare(self._folder, agents, seeds, machines, engine.this_machine(ray))
+        if not self._roster.seeds:
+            raise CrawlError(f"{folder} has no seeds yet", hint="name at least one URL to start from")
+        self._agents: dict[int, Any] = {}
+        self._register: Any = None
+        self._report = Report(_report_before(self._folder))
+        self._lives: dict[int, str] = {}
+        self._told: dict[int, str] = {}
+        self.view: View | None = None
+
+    def run(self) -> Report:
+        """Crawls until nothing is left, a limit is reached, or Ctrl-C, which raises ``KeyboardInterrupt`` after all
+        agents have made a checkpoint."""
+        self._start()
+        interrupted = False
+        try:
+            try:
+                with signals_interrupt():
+                    self._watch()
+            except KeyboardInterrupt:
+                interrupted = True
+                self.stop()
+            self._settle()
+        finally:
+            for actor in [*self._agents.values(), self._register]:
+                self._ray.kill(actor)
+            self._write_address("")
+        if interrupted:
+            raise KeyboardInterrupt
+        over = self.view.over if self.view else ""
+        self._report.stopped_by = over if over not in (ENDED, _STOPPED) else None
+        return self._report
+
+    def stop(self) -> None:
+        """Ends the run, with a checkpoint of every agent."""
+        self._ask(self._register.finish.remote(_STOPPED))
+
+    def _start(self) -> None:
+        crawl, cluster = self._settings.crawl, self._settings.cluster
+        self._write_address(engine.address_of(self._ray))
+        limits = Limits(
+            cluster.lease,
+            cluster.grace,
+            crawl.max_pages,
+            crawl.max_volume,
+            time.time() + crawl.max_time if crawl.max_time else 0.0,
+        )
+        here = self._ray.get_runtime_context().get_node_id()
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        try:
+            self._register = self._actor(
+                Register,
+                engine.register_name(self._roster.name),
+                {"scheduling_strategy": NodeAffinitySchedulingStrategy(here, soft=False)},
+            ).remote(str(self._folder), msgspec.msgpack.encode(limits))
+        except ValueError:
+            raise CollectionError(
+                f"another driver is crawling into {self._folder}", hint=f"crivello status {self._folder}"
+            ) from None
+        self._start_agents(self._roster)
+
+    def _start_agents(self, roster: Roster) -> None:
+        """Starts the agents that have no actor yet."""
+        settings = msgspec.msgpack.encode(self._settings)
+        for agent in roster.agents:
+            if agent.id in self._agents:
+                continue
+            self._agents[agent.id] = self._actor(
+                Agent, engine.agent_name(roster.name, agent.id), engine.placed_on(agent.machine)
+            ).remote(agent.id, str(self._folder), roster.name, settings, self._settings.cluster.lease)
+
+    def _actor(self, kind: type, name: str, place: dict[str, Any]) -> Any:
+        return self._ray.remote(kind).options(
+            name=name,
+            namespace=engine.NAMESPACE,
+            num_cpus=0,
+            max_restarts=-1,
+            max_task_retries=0,
+            max_concurrency=_THREADS,
+            **place,
+        )
+
+    def _watch(self) -> None:
+        while True:
+            view = self._look()
+            if view is not None:
+                self._tell(view)
+                self._start_agents(view.roster)
+                if view.over:
+                    return
+            time.sleep(_BETWEEN_LOOKS)
+
+    def _settle(self) -> None:
+        """Waits until every agent has made its last checkpoint, or is known not to be there."""
+        patience = time.monotonic() + _PATIENCE
+        while time.monotonic() < patience:
+            view = self._look()
+            if view is not None:
+                self._tell(view)
+                here = [number for number in self._agents if view.ages.get(number, 0.0) <= view.fence]
+                beats = [view.beats.get(number) for number in here]
+                if view.over and not any(beat is not None and beat.is_running for beat in beats):
+                    return
+            time.sleep(_BETWEEN_LOOKS / 2)
+
+    def _look(self) -> View | None:
+        told = self._ask(self._register.view.remote())
+        if told is None:
+            return None
+        self.view = msgspec.msgpack.decode(told, type=View)
+        return self.view
+
+    def _ask(self, call: Any) -> Any:
+        """The answer to a call; ``None`` if the register is away, and Ray is about to start it again."""
+        try:
+            return self._ray.get(call, timeout=_ANSWER)
+        except self._ray.exceptions.RayError:
+            return None
+
+    def _tell(self, view: View) -> None:
+        for event in self._events(view):
+            if self._on_event:
+                self._on_event(event)
+        reports = [beat.report for _, beat in sorted(view.beats.items()) if beat.report]
+        if not reports:
+            return
+        renew(self._report, reports)
+        if self._on_progress:
+            self._on_progress(self._report, view)
+
+    def _events(self, view: View) -> Iterable[str]:
+        """What has happened since the last look that a reader may want to know."""
+        for number, beat in sorted(view.beats.items()):
+            if self._lives.get(number, beat.life) != beat.life:
+                yield f"agent {number} was restarted, and goes on from its last checkpoint"
+            self._lives[number] = beat.life
+            if beat.failure and self._told.get(number) != beat.failure:
+                yield f"agent {number} cannot crawl: {beat.failure}"
+            self._told[number] = beat.failure
+        before, roster = self._roster, view.roster
+        for number in sorted(set(roster.lost) - set(before.lost)):
+            yield f"agent {number} is lost: others take over its hosts"
+        if roster.epoch != before.epoch:
+            yield f"epoch {roster.epoch} is divided among agents {', '.join(map(str, roster.members))}"
+        for number in sorted(set(before.leaving) - set(roster.taking_part) - set(roster.lost)):
+            yield f"agent {number} has handed over everything, and has left"
+        self._roster = roster
+
+    def _write_address(self, address: str) -> None:
+        roster = rosters.read(self._folder)
+        rosters.write(self._folder, msgspec.structs.replace(roster, address=address))
+
+
+def _report_before(folder: Path) -> dict[str, Any] | None:
+    """The counters of earlier runs, of the agents on this machine."""
+    from crivello.cluster.view import ClusterCollection
+
+    found = Collection(folder)
+    agents = found.local_agents if isinstance(found, ClusterCollection) else {}
+    reports = [report for agent in agents.values() if (report := agent.state("crawl").get("report"))]
+    return summed(reports) if reports else None
+
+
+def crawl(
+    folder: str | Path,
+    settings: Settings,
+    *,
+    seeds: Sequence[str] = (),
+    agents: int = 0,
+    address: str = "",
+    on_progress: Callable[[Report, View], object] | None = None,
+    on_event: Callable[[str], object] | None = None,
+) -> Report:
+    """Crawls with several agents into a cluster's collection, which is made if it is missing."""
+    from crivello.cluster.view import held
+
+    with engine.connected(address) as ray, held(folder, settings):
+        return Driver(
+            ray,
+            folder,
+            settings,
+            agents=agents,
+            seeds=seeds,
+            on_progress=on_progress,
+            on_event=on_event,
+        ).run()
+
+
+def _register_of(folder: str | Path, ray: Any) -> Any:
+    roster = rosters.read(folder)
+    try:
+        return ray.get_actor(engine.register_name(roster.name), namespace=engine.NAMESPACE)
+    except ValueError:
+        raise _not_running(folder) from None
+
+
+def _not_running(folder: str | Path) -> CrivelloError:
+    return CrawlError(
+        f"nobody is crawling into {folder}", hint=f"`crivello crawl --into {folder}` goes on with it"
+    )
+
+
+def scale(folder: str | Path, count: int) -> Roster:
+    """Changes the number of agents of a crawl that is going on; returns the roster once they are divided anew."""
+    roster = rosters.read(folder)
+    if not roster.address:
+        raise CrawlError(
+            f"nobody is crawling into {folder}",
+            hint=f"`crivello crawl --into {folder} --agents {count}` goes on with {count} agents",
+        )
+    with engine.connected(roster.address) as ray:
+        call = _register_of(folder, ray).scale.remote(count, engine.machines(ray))
+        roster = msgspec.msgpack.decode(ray.get(call, timeout=_ANSWER), type=Roster)
+    patience = time.monotonic() + _PATIENCE
+    while roster.wanted and time.monotonic() < patience:
+        time.sleep(_BETWEEN_LOOKS)
+        roster = rosters.read(folder)
+    return roster
+
+
+def stop(folder: str | Path) -> None:
+    """Ends a crawl that is going on, with a checkpoint of every agent, and waits until its driver has ended."""
+    roster = rosters.read(folder)
+    if not roster.address:
+        raise _not_running(folder)
+    with engine.connected(roster.address) as ray:
+        ray.get(_register_of(folder, ray).finish.remote(_STOPPED), timeout=_ANSWER)
+    patience = time.monotonic() + _PATIENCE
+    while rosters.read(folder).address and time.monotonic() < patience:
+        time.sleep(_BETWEEN_LOOKS)

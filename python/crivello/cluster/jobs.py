@@ -1,0 +1,73 @@
+"""Private: independent tasks on the workers of a Ray cluster, as a ``map``.
+
+A job is written once, as pure functions over files, and takes a ``map`` (see ``crivello.sieve.job`` and
+``crivello.index.job``). Here is the one that sends the tasks to Ray. The workers must see the same folders. A task whose
+worker or machine dies runs again elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from crivello.cluster import engine
+from crivello.errors import CollectionError, CrivelloError, InvalidArgument
+
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """An error of a task, as it travels."""
+
+    message: str
+    hint: str | None
+    is_of_user: bool
+
+    def error(self) -> CrivelloError:
+        kind = InvalidArgument if self.is_of_user else CollectionError
+        return kind(self.message, hint=self.hint)
+
+
+def _attempted(function: Callable[[Any], Any], task: Any) -> Any:
+    try:
+        return function(task)
+    except CrivelloError as error:
+        return _Failed(str(error), error.hint, isinstance(error, InvalidArgument))
+
+
+@contextmanager
+def ray_map(
+    address: str = "", *, on_done: Callable[[int], object] | None = None
+) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]]:
+    """A ``map`` over the workers of the cluster at an address, or of one started on this machine (``local``).
+
+    ``on_done`` is called with the number of tasks that are done. The first error ends the others.
+    """
+    with engine.connected("" if address == "local" else address) as ray:
+
+        def mapped(function: Callable[[Any], Any], tasks: Iterable[Any]) -> list[Any]:
+            remote = ray.remote(num_cpus=1, max_retries=_TRIES)(_attempted)
+            asked = [remote.remote(function, task) for task in tasks]
+            waiting = list(asked)
+            try:
+                while waiting:
+                    done, waiting = ray.wait(waiting, num_returns=1)
+                    for attempt in ray.get(done):
+                        if isinstance(attempt, _Failed):
+                            raise attempt.error()
+                    if on_done is not None:
+                        on_done(len(asked) - len(waiting))
+                return list(ray.get(asked))
+            except ray.exceptions.RayError as error:
+                raise CollectionError(
+                    f"a worker of the cluster was lost: {str(error).splitlines()[0]}",
+                    hint="`ray status` shows the nodes; nothing was committed, so run the command again",
+                ) from None
+            finally:
+                for task in waiting:
+                    ray.cancel(task, force=True)
+
+        yield mapped
