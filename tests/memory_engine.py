@@ -17,7 +17,7 @@ import httpx
 
 from crivello._core import QueryFilter, QueryText
 from crivello.errors import QuerySyntaxError
-from crivello.search.results import FacetValue, Hit, Results, Snippet
+from crivello.search.results import Explanation, FacetValue, Hit, Results, Snippet
 from crivello.store import CachedPage
 from crivello.summary import State, Summary
 from crivello.web import Server
@@ -38,6 +38,8 @@ class Page:
     body: bytes = b""
     media_type: str = "text/html"
     encoding: str | None = "UTF-8"
+    converted: str = ""
+    extent: str = ""
 
     @property
     def site(self) -> str:
@@ -119,10 +121,48 @@ class MemoryEngine:
             facets=_facets(query, found) if facets else None,
         )
 
+    def complete(self, text: str, *, top: int = 8) -> list[str]:
+        titles = dict.fromkeys(page.title.lower() for page in self.pages)
+        return [title for title in titles if title.startswith(text.lower())][:top]
+
+    def explain(self, query: str, url: str) -> Explanation | None:
+        """A word counts once for each time that the text has it."""
+        wanted, _ = _parsed(query)
+        for page in self.pages:
+            if page.url == url and all(_pattern([one]).search(page.text) for one in wanted):
+                length = len(page.text.split())
+                counts = {one: len(_pattern([one]).findall(page.text)) for one in wanted}
+                details = {
+                    one: f"x ({count} in body of {length} words: {count}); idf 1 for 3 documents"
+                    for one, count in counts.items()
+                }
+                parts = tuple(Explanation(one, counts[one], details[one]) for one in wanted)
+                return Explanation("score", sum(counts.values()), "", parts)
+        return None
+
+    def near_copies(self, query: str, url: str) -> list[Hit]:
+        texts = {page.text for page in self.pages if page.url == url}
+        wanted, _ = _parsed(query)
+        others = [page for page in self.pages if page.text in texts and page.url != url]
+        return [
+            Hit(place, 1 / place, page.url, page.title, _snippet(page.text, wanted))
+            for place, page in enumerate(others, start=1)
+        ]
+
+    def site_names(self, urls: Sequence[str]) -> list[str]:
+        titles = {page.url: page.title for page in self.pages}
+        return [titles.get(f"https://{urlsplit(url).netloc}/", "") for url in urls]
+
+    def extents(self, urls: Sequence[str]) -> list[str]:
+        extents = {page.url: page.extent for page in self.pages}
+        return [extents[url] for url in urls]
+
     def cached(self, url: str) -> CachedPage | None:
         for page in self.pages:
             if page.url == url and page.body:
-                return CachedPage(url, FETCHED, page.media_type, page.encoding, page.body, page.title)
+                return CachedPage(
+                    url, FETCHED, page.media_type, page.encoding, page.body, page.title, page.converted
+                )
         return None
 
     def have_copies(self, urls: Sequence[str]) -> list[bool]:

@@ -101,12 +101,15 @@ class Pages:
         return {"kind": random.choice(["", *MEDIA_TYPES]), "day": random.choice((0, day, day, day))}
 
 
-def build(folder: Path, seed: int, pages: int) -> tuple[Index, SlowIndex]:
-    """An index of several segments, with replaced and deleted documents, and the same as a slow one."""
+def build(folder: Path, seed: int, pages: int, **division: Any) -> tuple[Index, SlowIndex]:
+    """An index of several segments, with replaced and deleted documents, and the same as a slow one.
+
+    ``division`` are the settings of its shards.
+    """
     random = Random(seed)
     made = Pages(random)
     order = random.choice(("arrival", "url", "bisection"))
-    index = Index(folder, settings=indexing(order=order, quantum=random.choice((16, 32, 128))))
+    index = Index(folder, settings=indexing(order=order, quantum=random.choice((16, 32, 128)), **division))
     slow = SlowIndex()
     for step in range(4):
         numbers = random.sample(range(pages), pages // 2)

@@ -127,7 +127,7 @@ def test_a_facet_is_shown_when_it_leaves_a_choice() -> None:
         "type": (FacetValue("pdf", 2, "q"),),
     }
     sites, kinds, years = facets_of(Results("q", 9, 0, (), facets=facets))
-    assert (sites.title, len(sites.shown), len(sites.hidden)) == ("Site", 6, 3)
+    assert (sites.title, len(sites.shown), len(sites.hidden)) == ("Site", 6, 2)
     assert [choice.label for choice in kinds.shown] == ["PDF"]
     assert [choice.label for choice in years.shown] == ["2024", "2019"]
     assert facets_of(Results("q", 9, 0, ())) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -40,7 +41,7 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
 
 
 def search(page: Page, query: str) -> None:
-    page.get_by_role("searchbox").fill(query)
+    page.get_by_role("combobox").fill(query)
     page.keyboard.press("Enter")
     page.wait_for_url("**/search?**")
 
@@ -77,8 +78,38 @@ def test_a_hostile_title_is_text(page: Page) -> None:
 
 def test_a_result_leads_to_the_copy_that_the_crawl_kept(page: Page) -> None:
     search(page, "lighthouse keeper")
-    result = page.locator(".results li").first
-    title = result.get_by_role("heading").inner_text()
-    result.get_by_role("link", name="Cached").click()
+    result = page.locator(".results > li").first
+    title = result.get_by_role("heading").first.inner_text()
+    result.get_by_role("link", name="Cached").first.click()
     expect(page.get_by_role("heading", name=title)).to_be_visible()
     expect(page.frame_locator("iframe").locator("body")).to_contain_text("keeper", ignore_case=True)
+
+
+def test_a_query_is_completed_with_keys_alone(page: Page) -> None:
+    page.get_by_role("combobox").focus()
+    page.keyboard.type("lighth")
+    options = page.get_by_role("option")
+    expect(options.first).to_contain_text("lighth", ignore_case=True)
+    page.keyboard.press("ArrowDown")
+    chosen = options.first.inner_text()
+    expect(page.get_by_role("combobox")).to_have_value(chosen)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?**")
+    expect(page.get_by_role("combobox")).to_have_value(chosen)
+    expect(page.locator(".results mark").first).to_be_visible()
+
+
+def test_a_document_tells_its_type_and_length_and_shows_its_text(page: Page) -> None:
+    search(page, "type:pdf")
+    result = page.locator(".results > li").first
+    expect(result.get_by_text("PDF", exact=True)).to_be_visible()
+    expect(result.locator(".facts")).to_contain_text(re.compile(r"\b\d+ pages?\b"))
+    result.get_by_role("link", name="Cached").click()
+    expect(page.frame_locator("iframe").locator("p").first).to_be_visible()
+
+
+def test_why_a_result_is_there(page: Page) -> None:
+    search(page, "lighthouse keeper")
+    page.get_by_role("link", name="Why?").first.click()
+    expect(page.get_by_role("table", name="Where the points come from")).to_contain_text("in the text")
+    expect(page.get_by_role("rowheader", name="Links")).to_be_visible()

@@ -4,6 +4,7 @@
 //! and its source.
 
 pub mod analysis;
+pub mod assignment;
 pub mod calendar;
 pub mod codes;
 pub mod collection;

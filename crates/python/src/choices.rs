@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use crivello_core::assignment;
 use crivello_core::codes::Code;
-use crivello_core::crawl::Manner;
+use crivello_core::crawl::{Manner, Treatment};
 use crivello_core::dictionaries::Construction;
 use crivello_core::frontier::VisitingOrder;
 use crivello_core::graph::forms::Form;
-use crivello_core::index::{Order, Preference};
+use crivello_core::index::{Assign, Order, Partition, Preference};
 use crivello_core::queues;
 use crivello_core::schedule::Policy;
 use crivello_core::search::matching::Intersection;
@@ -22,12 +23,17 @@ use pyo3::prelude::*;
 #[pyfunction]
 fn choices() -> HashMap<&'static str, Choices> {
     HashMap::from([
+        ("assignment", assignment::Method::choices()),
+        ("assignment-key", assignment::By::choices()),
+        ("assign", Assign::choices()),
         ("code", Code::choices()),
         ("construction", Construction::choices()),
+        ("duplicates", Treatment::choices()),
         ("graph-form", Form::choices()),
         ("intersection", Intersection::choices()),
         ("method", Method::choices()),
         ("order", Order::choices()),
+        ("partition", Partition::choices()),
         ("politeness", Manner::choices()),
         ("preference", Preference::choices()),
         ("queue", queues::Kind::choices()),

@@ -35,7 +35,7 @@ fn new_document(
     (url, title, body, language, headings, anchors, id, kind, day): &Document,
 ) -> NewDocument<'_> {
     let language = language.as_deref().unwrap_or_default();
-    NewDocument { url, id, title, headings, body, anchors, language, kind, day: *day }
+    NewDocument { url, id, title, headings, body, anchors, language, kind, day: *day, simhash: None }
 }
 
 fn name_and_length(file: SegmentFile) -> NameAndLength {
@@ -55,15 +55,24 @@ impl IndexOptions {
     }
 }
 
-/// Builds a segment from documents.
+/// Builds a generation of segments from documents.
 #[pyclass(module = "crivello._core")]
-pub struct IndexBuilder(pub index::IndexBuilder);
+pub struct IndexBuilder(pub index::ShardedBuilder);
 
 #[pymethods]
 impl IndexBuilder {
     #[new]
-    fn new(folder: PathBuf, number: u64, options: &IndexOptions) -> Self {
-        IndexBuilder(index::IndexBuilder::new(&folder, number, options.0))
+    #[pyo3(signature = (folder, number, options, older = Vec::new()))]
+    fn new(
+        py: Python<'_>,
+        folder: PathBuf,
+        number: u64,
+        options: &IndexOptions,
+        older: Vec<NameAndLength>,
+    ) -> PyResult<Self> {
+        let (options, older) = (options.0, segment_files(older));
+        enter(py, |pulse| index::ShardedBuilder::new(&folder, number, options, &older, pulse))
+            .map(IndexBuilder)
     }
 
     fn add(&mut self, py: Python<'_>, documents: Vec<Document>) -> PyResult<()> {
@@ -77,8 +86,8 @@ impl IndexBuilder {
         self.0.delete(urls.iter().map(|url| Signature::of(url.as_bytes())));
     }
 
-    fn finish(&mut self, py: Python<'_>) -> PyResult<Option<NameAndLength>> {
-        Ok(enter(py, |pulse| self.0.finish(pulse))?.map(name_and_length))
+    fn finish(&mut self, py: Python<'_>) -> PyResult<Vec<NameAndLength>> {
+        Ok(enter(py, |pulse| self.0.finish(pulse))?.into_iter().map(name_and_length).collect())
     }
 
     #[getter]
@@ -104,7 +113,7 @@ impl Cancel {
     }
 }
 
-/// Merges segments, from the oldest to the newest, into a new one; `None` if no document is left.
+/// Merges segments, from the oldest to the newest, into new ones; none if no document is left.
 #[pyfunction]
 #[pyo3(signature = (folder, segments, number, oldest, options, cancel = None))]
 fn join_segments(
@@ -115,14 +124,14 @@ fn join_segments(
     oldest: bool,
     options: &IndexOptions,
     cancel: Option<&Cancel>,
-) -> PyResult<Option<NameAndLength>> {
+) -> PyResult<Vec<NameAndLength>> {
     let files = segment_files(segments);
     let options = options.0;
     let joined = enter(py, |pulse| {
         let go_on = || !cancel.is_some_and(|cancel| cancel.0.load(Ordering::Relaxed)) && pulse.beat().is_ok();
         index::join(&folder, &files, number, oldest, &options, &Pulse::new(&go_on))
     })?;
-    Ok(joined.map(name_and_length))
+    Ok(joined.into_iter().map(name_and_length).collect())
 }
 
 /// The content of an index and its size, as JSON.
@@ -146,8 +155,7 @@ fn write_ciff(
 ) -> PyResult<(u64, u64)> {
     let files = segment_files(segments);
     let written = enter(py, |pulse| {
-        let segments: Vec<_> =
-            files.iter().map(|file| file.open(&folder)).collect::<crivello_core::Result<_>>()?;
+        let segments = SegmentFile::open_all(&folder, &files)?;
         crivello_core::index::write_ciff(&segments, &path, description, pulse)
     })?;
     Ok((written.documents, written.lists))

@@ -6,6 +6,7 @@
 mod analysis;
 mod archive;
 mod array;
+mod assignment;
 mod choices;
 mod codes;
 mod collection;
@@ -16,6 +17,7 @@ mod enter;
 mod fault;
 mod filters;
 mod graph;
+mod hamming;
 mod index;
 mod language;
 mod media;
@@ -38,6 +40,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     analysis::register(module)?;
     archive::register(module)?;
     array::register(module)?;
+    assignment::register(module)?;
     choices::register(module)?;
     codes::register(module)?;
     crawl::register(module)?;
@@ -47,6 +50,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fault::register(module)?;
     filters::register(module)?;
     graph::register(module)?;
+    hamming::register(module)?;
     index::register(module)?;
     language::register(module)?;
     media::register(module)?;

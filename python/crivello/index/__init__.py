@@ -8,6 +8,7 @@
 
 An index is a folder and a list of segments, from the oldest to the newest, each by its name and length. It writes
 files and never deletes one: whoever owns the index commits the new list, and then deletes what is in ``obsolete``.
+If it is divided into shards, files with the same number are a generation: the shards of what one segment would hold.
 How segments are built and merged is in the sections ``[index]`` and ``[index.codes]`` of the settings; ``number`` is the highest that a segment had so far: no name is used twice, so that a name says what is in the file,
 even to a reader that saw it long ago.
 """
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from msgspec import structs
 
 from crivello._core import Documents, IndexBuilder, IndexOptions, Layout, join_segments
 from crivello.errors import InvalidArgument
@@ -30,6 +32,11 @@ from crivello.settings import Settings, for_core
 __all__ = ["Document", "Index", "Segment", "options_of"]
 
 _BATCH = 512
+
+Division = tuple[str, int]
+"""How an index is divided: by documents or by terms, and into how many shards."""
+
+_UNDIVIDED: Division = ("documents", 1)
 
 
 class Document(NamedTuple):
@@ -65,8 +72,15 @@ class Index:
         *,
         settings: Settings | None = None,
         number: int = 0,
+        division: Division | None = None,
     ) -> None:
         settings = settings or Settings()
+        self._made: Division = division or _UNDIVIDED
+        wanted = settings.index.shards
+        self.division: Division = self._made if wanted == 0 else (settings.index.partition, wanted)
+        partition, shards = self.division = self.division if self.division[1] > 1 else _UNDIVIDED
+        divided = structs.replace(settings.index, partition=partition, shards=shards)
+        settings = structs.replace(settings, index=divided)
         self.folder: Path = Path(folder)
         self.segments: list[Segment] = list(segments)
         self.obsolete: list[str] = []
@@ -83,7 +97,7 @@ class Index:
         ``progress`` is called with the number of documents added so far. If the build fails, the index is
         unchanged.
         """
-        builder = IndexBuilder(self.folder, self._next(), self._options)
+        builder = self._builder()
         for batch in batches(documents):
             builder.add(batch)
             if progress is not None:
@@ -94,7 +108,7 @@ class Index:
         self, pages: Documents, *, progress: Callable[[int], object] | None = None
     ) -> tuple[int, list[Segment]]:
         """Adds pages of a collection as a new segment; returns how many, and the segments to commit."""
-        builder = IndexBuilder(self.folder, self._next(), self._options)
+        builder = self._builder()
         while pages.feed(builder):
             if progress is not None:
                 progress(builder.documents)
@@ -102,7 +116,7 @@ class Index:
 
     def delete(self, urls: Iterable[str]) -> list[Segment]:
         """Deletes the documents of these URLs by a new segment of tombstones; returns the segments to commit."""
-        builder = IndexBuilder(self.folder, self._next(), self._options)
+        builder = self._builder()
         builder.delete(list(urls))
         return self._append(builder)
 
@@ -148,25 +162,51 @@ class Index:
             self._joining.stop()
             self._joining = None
 
+    def reserve(self, count: int) -> int:
+        """Reserves the numbers of generations that others build; returns the first."""
+        self._check_division()
+        first = self.number + 1
+        self.number += count
+        return first
+
+    def adopt(self, segments: list[Segment]) -> None:
+        """Adds a generation that was built elsewhere, into the folder of the index."""
+        if segments:
+            self.segments = [*self.segments, *segments]
+            self._made = self.division
+
+    def _builder(self) -> IndexBuilder:
+        self._check_division()
+        return IndexBuilder(self.folder, self._next(), self._options, self.segments)
+
+    def _check_division(self) -> None:
+        if self.segments and self.division != self._made:
+            raise InvalidArgument(
+                f"the index has {_described(self._made)}, and the settings say {_described(self.division)}",
+                hint="crivello index DIR --rebuild divides it anew",
+            )
+
     def _next(self) -> int:
         self.number += 1
         return self.number
 
     def _append(self, builder: IndexBuilder) -> list[Segment]:
-        added = builder.finish()
-        if added is not None:
-            self.segments = [*self.segments, added]
+        self.adopt(builder.finish())
         return self.segments
 
     def _join(self, chosen: slice) -> None:
         old = self.segments[chosen]
         self._replace(old, join_segments(self.folder, old, self._next(), chosen.start == 0, self._options))
 
-    def _replace(self, old: list[Segment], joined: Segment | None) -> None:
+    def _replace(self, old: list[Segment], joined: list[Segment]) -> None:
         start = self.segments.index(old[0])
-        new = [] if joined is None else [joined]
-        self.segments = [*self.segments[:start], *new, *self.segments[start + len(old) :]]
+        self.segments = [*self.segments[:start], *joined, *self.segments[start + len(old) :]]
         self.obsolete.extend(name for name, _ in old)
+
+
+def _described(division: Division) -> str:
+    partition, shards = division
+    return "one shard" if shards == 1 else f"{shards} shards by {partition}"
 
 
 def _number(name: str) -> int:

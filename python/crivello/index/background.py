@@ -12,11 +12,11 @@ from crivello.index.policy import Segment
 class Joining:
     """A merge in progress."""
 
-    def __init__(self, old: list[Segment], work: Callable[[Cancel], Segment | None]) -> None:
+    def __init__(self, old: list[Segment], work: Callable[[Cancel], list[Segment]]) -> None:
         self.old = old
         self._cancel = Cancel()
         self._work = work
-        self._joined: Segment | None = None
+        self._joined: list[Segment] = []
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="merge")
         self._thread.start()
@@ -26,8 +26,8 @@ class Joining:
         """Whether it ended, successfully or not."""
         return not self._thread.is_alive()
 
-    def result(self) -> Segment | None:
-        """The merged segment; None if no document was left."""
+    def result(self) -> list[Segment]:
+        """The files of the merged segment; none if no document was left."""
         self._thread.join()
         if self._error is not None:
             raise self._error

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import chain
 
 import msgspec
 
 from crivello.errors import ExtensionError, InvalidArgument
 from crivello.extend import Extension
-from crivello.index import Document
+from crivello.index import Document, batches
 
 _LAST_DAY = 2**32 - 1
+
+
+def prepared(
+    documents: Iterable[Document], language: str | None, extractor: Extension | None
+) -> Iterable[Document]:
+    """The documents with the configured language, if there is one, after the extractor."""
+    if language is not None:
+        documents = (document._replace(language=language) for document in documents)
+    if extractor is None:
+        return documents
+    return chain.from_iterable(map(partial(extracted, extractor), batches(documents)))
 
 
 def extracted(extractor: Extension, documents: list[Document]) -> list[Document]:

@@ -73,6 +73,10 @@ class JsonLines:
                     raise InvalidArgument(f"{self.name} is not whole: {error}") from None
                 raise StorageError.of(error, Path(self.name)) from None
 
+    def close(self) -> None:
+        """Closes a file that is not to be read here."""
+        self._file.close()
+
     def remarks(self) -> Iterator[str]:
         """Warnings for the author of the file, available after it was read: one sentence each."""
         if self._unknown:

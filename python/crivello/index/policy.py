@@ -13,10 +13,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from crivello._core import Layout
+
 Segment = tuple[str, int]
 """The name of a segment's file, and its length."""
 
 SMALLEST_TIER = 1 << 20
+
+
+def generations(segments: Sequence[Segment]) -> list[list[Segment]]:
+    """The segments by generation, oldest first: files with the same number are the shards of one."""
+    found: list[list[Segment]] = []
+    last = None
+    for file in segments:
+        number = Layout.segment_number(file[0])
+        if found and number is not None and number == last:
+            found[-1].append(file)
+        else:
+            found.append([file])
+        last = number
+    return found
 
 
 def tier(length: int, fan_in: int) -> int:
@@ -29,10 +45,23 @@ def tier(length: int, fan_in: int) -> int:
 
 
 def choose(segments: Sequence[Segment], fan_in: int) -> slice | None:
-    """The neighbours to merge next, the newest first, or None when nothing needs merging."""
+    """The neighbours to merge next, the newest first, or None when nothing needs merging.
+
+    The shards of a generation are merged together, by the length of all: so they have the same generations, and a
+    divided index has the same replaced documents as one that is not.
+    """
+    divided = generations(segments)
+    lengths = [sum(length for _, length in files) for files in divided]
+    if (chosen := _choose(lengths, fan_in)) is None:
+        return None
+    before = sum(map(len, divided[: chosen.start]))
+    return slice(before, before + sum(map(len, divided[chosen])))
+
+
+def _choose(segments: Sequence[int], fan_in: int) -> slice | None:
     highest, end = 0, len(segments)
     for start in range(len(segments) - 1, -1, -1):
-        own = tier(segments[start][1], fan_in)
+        own = tier(segments[start], fan_in)
         if own > highest:
             if end - (start + 1) >= fan_in:
                 return slice(start + 1, end)

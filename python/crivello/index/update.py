@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import chain
 from typing import Any
 
 from crivello._core import Documents, Layout, Row, Table
 from crivello._figures import Figures, shown
 from crivello.collection import Collection
 from crivello.errors import InvalidArgument
-from crivello.index import Document, Index, batches, options_of
-from crivello.index.extract import extracted
+from crivello.index import Document, Index, options_of
+from crivello.index.extract import extracted, prepared
+from crivello.index.job import Built, Map, build_files
+from crivello.index.policy import generations
 from crivello.settings import Settings
 
 Progress = Callable[[int, float], object]
@@ -56,6 +57,7 @@ class Indexer:
     def __init__(self, collection: Collection, settings: Settings | None = None) -> None:
         self._collection = collection
         settings = settings or collection.settings
+        self._settings = settings
         self._language = settings.index.language
         self._extractor = collection.extensions.get("index.extractor", settings.index.extractor)
         self._options = options_of(settings)
@@ -64,6 +66,7 @@ class Indexer:
             collection.segments,
             settings=settings,
             number=collection.state("index").get("number", 0),
+            division=collection.division,
         )
         self._deleted = 0
 
@@ -134,10 +137,37 @@ class Indexer:
             if on_progress is not None:
                 on_progress(number)
 
-        self._index.add(self._prepared(documents), progress=count)
+        self._index.add(prepared(documents, self._language, self._extractor), progress=count)
         if counted:
             self._commit(rows=0 if rebuild else None, given=given + counted)
         return counted
+
+    def add_files(self, files: Sequence[str], map: Map, *, rebuild: bool = False) -> list[Built]:
+        """Adds the documents of files of JSON lines, each a generation built by a worker (``crivello.index.job``).
+
+        Of two documents with the same URL the one in the later file wins. ``rebuild`` is as for ``add``.
+        """
+        if self._settings.index.assign == "contiguous" and self._index.division[1] > 1:
+            raise InvalidArgument(
+                "index.assign = contiguous needs to know what was indexed before, which workers do not",
+                hint="use index.assign = hashed",
+            )
+        given = 0 if rebuild else self._given
+        if rebuild:
+            self._begin_again()
+        built = build_files(
+            files,
+            self._index.folder,
+            number=self._index.reserve(len(files)),
+            settings=self._settings,
+            division=self._index.division,
+            map=map,
+        )
+        for one in built:
+            self._index.adopt(one.segments)
+        if added := sum(one.documents for one in built):
+            self._commit(rows=0 if rebuild else None, given=given + added)
+        return built
 
     def delete(self, urls: Iterable[str]) -> None:
         """Deletes the documents with these URLs."""
@@ -177,7 +207,7 @@ class Indexer:
             searcher.terms,
             searcher.postings,
             searcher.bytes,
-            len(self._index.segments),
+            len(generations(self._index.segments)),
         )
 
     def _pages(self, *, start: int = 0, pages: Sequence[int] | None = None) -> Documents:
@@ -186,15 +216,6 @@ class Indexer:
         return self._collection.documents(
             self._options, start=start, pages=pages, language=self._language, extractor=extractor
         )
-
-    def _prepared(self, documents: Iterable[Document]) -> Iterable[Document]:
-        """The documents with the configured language, after the extractor."""
-        if self._language is not None:
-            language = self._language
-            documents = (document._replace(language=language) for document in documents)
-        if self._extractor is None:
-            return documents
-        return chain.from_iterable(map(partial(extracted, self._extractor), batches(documents)))
 
     def _begin_again(self) -> None:
         self._index.obsolete.extend(name for name, _ in self._index.segments)
@@ -222,6 +243,8 @@ class Indexer:
             "number": self._index.number,
             "given": self._given if given is None else given,
         }
+        if self._index.division[1] > 1:
+            state["division"] = self._index.division
         self._collection.commit(files, index=state)
         self._index.obsolete.clear()
 

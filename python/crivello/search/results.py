@@ -121,6 +121,22 @@ class Hit:
         }
 
 
+def _html_of(hit: Hit) -> str:
+    """A hit as on the search page. Only web addresses become links: a URL of a document may be anything."""
+    url, title = html.escape(hit.url), html.escape(hit.title or hit.url)
+    is_web = hit.url.startswith(("http://", "https://"))
+    linked = (
+        f'<a href="{url}" rel="noreferrer" style="font-size:1.15em">{title}</a>'
+        if is_web
+        else f"<b>{title}</b>"
+    )
+    notes = html.escape(" · ".join([*hit.notes, f"{hit.score:.3f}"]))
+    return (
+        f'<div style="margin:0 0 1em"><small style="color:GrayText">{hit.rank}. {url}</small><br>{linked}<br>'
+        f'{hit.snippet.html()}<br><small style="color:GrayText">{notes}</small></div>'
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class FacetValue:
     """A value of a facet, its number of matches, and the query that selects only those."""
@@ -158,7 +174,7 @@ class Results(Tabular):
     ``suggestion`` is a spelling correction to offer. If nothing matches ``query`` but something matches its
     correction, the results are those of ``corrected``. ``rewritten`` is the query returned by a rewriter.
     ``facets``, if requested, are the values of "site", "language", "type" and "year" among the matches, the
-    most frequent first.
+    most frequent first. ``missing_shards`` are the shards of the index that did not answer in time.
     """
 
     query: str
@@ -171,6 +187,7 @@ class Results(Tabular):
     corrected: str | None = None
     facets: dict[str, tuple[FacetValue, ...]] | None = None
     rewritten: str | None = None
+    missing_shards: tuple[int, ...] = ()
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -206,12 +223,8 @@ class Results(Tabular):
 
     def _repr_html_(self) -> str:
         """The results as a notebook shows them."""
-        hits = "".join(
-            f'<li value="{hit.rank}"><a href="{html.escape(hit.url)}">{html.escape(hit.title or hit.url)}</a> '
-            f"<small>{hit.score:.3f}</small><br><small>{html.escape(hit.url)}</small><br>{hit.snippet.html()}</li>"
-            for hit in self.hits
-        )
-        return f"<p>{html.escape(str(self).splitlines()[0])}</p><ol>{hits}</ol>"
+        head = f'<p style="color:GrayText">{html.escape(str(self).splitlines()[0])}</p>'
+        return f'<div style="max-width:42em">{head}{"".join(map(_html_of, self.hits))}</div>'
 
     def _columns(self) -> Mapping[str, str]:
         return _COLUMNS
@@ -222,8 +235,8 @@ class Results(Tabular):
             yield tuple(str(value) if isinstance(value, Snippet) else value for value in values)
 
     def to_dict(self) -> dict[str, Any]:
-        """The form of ``crivello search --json`` and of the HTTP API; ``corrected``, ``rewritten`` and facets
-        only if present."""
+        """The form of ``crivello search --json`` and of the HTTP API; ``corrected``, ``rewritten``, facets
+        and missing shards only if present."""
         answer: dict[str, Any] = {
             "query": self.query,
             "matches": self.matches,
@@ -241,4 +254,6 @@ class Results(Tabular):
             }
         if self.rewritten is not None:
             answer["rewritten"] = self.rewritten
+        if self.missing_shards:
+            answer["missing_shards"] = list(self.missing_shards)
         return answer

@@ -10,6 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,11 +22,13 @@ from crivello.errors import ExtensionError, InvalidArgument
 from crivello.extend import Extension, Extensions
 from crivello.graph.kept import GIVEN
 from crivello.index import Segment
+from crivello.search.latency import SEARCHES
 from crivello.search.operators import Operator, Query
 from crivello.search.operators.text import sound
 from crivello.search.results import Explanation, FacetValue, Hit, Results, Snippet
 from crivello.settings import Search as SearchSettings
 from crivello.settings import for_core
+from crivello.shards import ShardProcesses, by_shard, by_terms
 
 _STATIC_RANK = "static rank"
 _FACET_VALUES = 10
@@ -33,6 +36,7 @@ _KEPT = 64
 _LEAST_DEPTH = 100
 _MOST_FOLDED = 1000
 _MOST_HITS = 10_000_000
+_MOST_COMPLETIONS = 100
 _MOST_COUNTED = 1 << 62
 _EPOCH = datetime.date(1970, 1, 1)
 _FILTER_OF = {"site": "site:{}", "language": "lang:{}", "type": "type:{}"}
@@ -41,6 +45,10 @@ _FILTER_OF = {"site": "site:{}", "language": "lang:{}", "type": "type:{}"}
 def options_of(settings: SearchSettings) -> SearchOptions:
     """The settings as options of the core."""
     return SearchOptions(msgspec.json.encode(for_core(settings)))
+
+
+def _searcher(folder: Path, segments: list[Segment], ranks: tuple[Path, int, str] | None) -> Searcher:
+    return Searcher(folder, segments, Ranks(*ranks[:2]) if ranks else None)
 
 
 Key = TypeVar("Key")
@@ -90,7 +98,16 @@ class Search:
     ) -> None:
         self.snapshot: tuple[list[Segment], tuple[Path, int, str] | None] = (segments, ranks)
         self._settings = settings
-        self._searcher = Searcher(folder, segments, Ranks(*ranks[:2]) if ranks else None)
+        self._open = partial(_searcher, folder, segments, ranks)
+        self._local: Searcher | None = None
+        self._searcher: Searcher | ShardProcesses
+        documents, of_terms = by_terms(segments)
+        if settings.shards == "processes" and of_terms:
+            self._searcher = ShardProcesses(folder, of_terms, ranks, settings, documents)
+        elif settings.shards == "processes" and (divided := by_shard(segments)):
+            self._searcher = ShardProcesses(folder, divided, ranks, settings)
+        else:
+            self._searcher = self._local = self._open()
         self._measure = ranks[2] if ranks else ""
         self._extensions = extensions or Extensions()
         self._options: _Recent[SearchSettings, SearchOptions] = _Recent()
@@ -124,9 +141,14 @@ class Search:
         """The size of the index."""
         return self._searcher.bytes
 
+    @property
+    def missing_shards(self) -> tuple[int, ...]:
+        """The shards that do not answer now."""
+        return self._searcher.missing if isinstance(self._searcher, ShardProcesses) else ()
+
     def stale_anchors(self, path: Path, committed: int) -> list[int]:
         """The signatures of pages that now have twice as much anchor text as they were indexed with."""
-        return self._searcher.stale_anchors(path, committed)
+        return self._whole.stale_anchors(path, committed)
 
     def search(
         self,
@@ -167,6 +189,9 @@ class Search:
         best = self._rerank(reranker, meant, ranking, settings.rerank_depth) if reranker else []
         places = best[offset : offset + top]
         places += self._shown(ranking, max(offset, len(best)), offset + top, passages)
+        missing = {*ranking.missing}
+        if len(places) < min(top, max(len(ranking) - offset, 0)):
+            missing.update(self.missing_shards)
         hits = [hit for _, hit in places]
         if explain:
             explained = [self._explanation(text, options, ranking, place) for place, _ in places]
@@ -175,10 +200,12 @@ class Search:
                 replace(hit, explanation=_reranked(parts, hit.score, by) if hit.rank <= len(best) else parts)
                 for hit, parts in zip(hits, explained, strict=True)
             ]
+        nanoseconds = time.perf_counter_ns() - began
+        SEARCHES.observe(nanoseconds / 1e9)
         return Results(
             asked,
             _counted(ranking, settings.count_limit),
-            (time.perf_counter_ns() - began) // 1000,
+            nanoseconds // 1000,
             tuple(hits),
             exact=ranking.exact,
             partial=ranking.partial,
@@ -186,6 +213,7 @@ class Search:
             corrected=corrected,
             facets=_facets(meant, ranking) if facets else None,
             rewritten=text if corrected is None and text != asked else None,
+            missing_shards=tuple(sorted(missing)),
         )
 
     def count(
@@ -195,7 +223,7 @@ class Search:
         settings = structs.replace(settings or self._settings, time_limit=0.0)
         options = self._options_of(settings)
         limit = _whole("limit", limit, _MOST_COUNTED)
-        counted = self._rewritten(query, settings, lambda text: self._searcher.count(text, options, limit)[0])
+        counted = self._rewritten(query, settings, lambda text: self._whole.count(text, options, limit)[0])
         return min(counted, limit)
 
     def explain(
@@ -205,18 +233,39 @@ class Search:
         plain = structs.replace(settings or self._settings, collapse=-1, per_site=0, time_limit=0.0)
         options, depth = self._options_of(plain), max(1, self.documents)
         text, ranking = self._rewritten(
-            query, plain, lambda text: (text, self._searcher.rank(text, options, depth))
+            query, plain, lambda text: (text, self._whole.rank(text, options, depth))
         )
         for start in range(0, len(ranking), _LEAST_DEPTH):
-            shown = self._searcher.show(ranking, start, start + _LEAST_DEPTH, False)
+            shown = self._whole.show(ranking, start, start + _LEAST_DEPTH, False)
             for place, values in enumerate(shown, start):
                 if values[1] == url:
-                    return self._explanation(text, options, ranking, place)
+                    explained = self._whole.explain(text, options, ranking, place)
+                    return _explanation(explained, self._measure)
         return None
+
+    def complete(self, text: str, *, top: int = 8) -> list[str]:
+        """The queries that a text may be completed to, the best first; none if it has operators."""
+        if not 1 <= top <= _MOST_COMPLETIONS:
+            raise InvalidArgument(
+                f"top is {top}, and there are from 1 to {_MOST_COMPLETIONS} completions",
+                hint="leave top out to get 8",
+            )
+        return self._whole.complete(sound(text), top)
+
+    def frequencies(self, terms: Sequence[str]) -> list[int]:
+        """The document frequency of each of these terms, including replaced documents."""
+        return self._whole.frequencies(list(terms))
 
     def verify(self) -> None:
         """Reads everything and checks every checksum."""
-        self._searcher.verify()
+        self._whole.verify()
+
+    @property
+    def _whole(self) -> Searcher:
+        """All shards as one index in this process: for what must not leave out any."""
+        if self._local is None:
+            self._local = self._open()
+        return self._local
 
     def _rewriter(self, settings: SearchSettings) -> Extension | None:
         return self._extensions.get("search.rewrite", settings.rewrite)
@@ -244,7 +293,7 @@ class Search:
     def _rerank(self, reranker: Extension, query: str, ranking: Ranking, depth: int) -> Places:
         """The top hits of a ranking in the order of the reranker; empty if it fails."""
         # A ranking for a later page is deeper, but has the same top hits.
-        key = (query, reranker, tuple(ranking.places()[:depth]))
+        key = (query, reranker, tuple(ranking.signatures()[:depth]))
         if (known := self._reranked.known(key)) is not None:
             return known
         best = self._shown(ranking, 0, depth, passages=True)
@@ -263,7 +312,11 @@ class Search:
 
     def _shown(self, ranking: Ranking, start: int, end: int, passages: bool) -> Places:
         shown = self._searcher.show(ranking, start, end, passages) if start < end else []
-        return [(place, _hit(place + 1, values)) for place, values in enumerate(shown, start)]
+        return [
+            (place, _hit(place + 1, values))
+            for place, values in enumerate(shown, start)
+            if values is not None
+        ]
 
     def _explanation(self, text: str, options: SearchOptions, ranking: Ranking, place: int) -> Explanation:
         return _explanation(self._searcher.explain(text, options, ranking, place), self._measure)
@@ -286,7 +339,7 @@ class Search:
             )
             if ranking.partial or _is_enough(ranking, depth, wanted):
                 break
-        if not ranking.partial:
+        if not ranking.partial and not ranking.missing:
             self._rankings.keep(key, (depth, ranking))
         return ranking
 

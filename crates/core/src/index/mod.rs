@@ -29,8 +29,9 @@
 //! | sites | the names of the hosts, sorted by their labels from the last to the first ([`sites`]) | the names and 3 bytes per host |
 //! | simhashes | of each document's text ([`facts`]) | 8 bytes per document |
 //! | deleted | tombstones: signatures of URLs that are deleted from older segments | 8 bytes per deletion |
+//! | completions | phrases of titles, headings and anchor texts that a query may be completed to ([`format::completions`]) | about 17 bytes a phrase and word |
 //! | checksums | CRC-32 of each 4 KiB page of all that ([`pages`]) | 0.1 % |
-//! | directory | where each section is, and the totals ([`directory`]) | 216 bytes |
+//! | directory | where each section is, and the totals ([`directory`]) | 224 bytes |
 //!
 //! A document added again replaces the older one: the newest wins, whatever segment it is in ([`replaced`]),
 //! and a merge drops the older ones physically.
@@ -45,8 +46,9 @@ pub use build::builder::IndexBuilder;
 pub use build::choose::{CodeChoice, Preference};
 pub use build::chunk::NewDocument;
 pub use build::join::join;
-pub use build::options::Options;
+pub use build::options::{Assign, Options, Partition};
 pub use build::order::Order;
+pub use build::sharded::ShardedBuilder;
 pub use ciff::{Written, write_ciff};
 pub use format::DocId;
 pub use format::facts::{Facts, Kind, language_number, language_tag};

@@ -93,7 +93,8 @@ pub struct ComponentStats {
 
 /// Computes the statistics of an index.
 pub fn stats(folder: &Path, files: &[SegmentFile], pulse: &Pulse) -> Result<Stats> {
-    let segments = files.iter().map(|file| file.open(folder)).collect::<Result<Vec<Segment>>>()?;
+    let segments = SegmentFile::open_all(folder, files)?;
+    let files = files.iter().filter(|file| !file.is_of_terms());
     let replaced = replaced::find(&segments, pulse)?;
     let mut stats = Stats::default();
     let mut rank_bits = (0.0, 0.0);
@@ -105,9 +106,11 @@ pub fn stats(folder: &Path, files: &[SegmentFile], pulse: &Pulse) -> Result<Stat
         stats.postings += totals.postings;
         stats.occurrences += totals.occurrences;
         stats.bytes += segment.bytes();
-        let bits = segment.ranks().bits();
-        rank_bits.0 += bits.function as f64;
-        rank_bits.1 += bits.signatures as f64;
+        for holder in segment.holders() {
+            let bits = holder.ranks().bits();
+            rank_bits.0 += bits.function as f64;
+            rank_bits.1 += bits.signatures as f64;
+        }
         for section in Section::ALL {
             *stats.sections.entry(section.name()).or_default() += segment.section_bytes(section);
         }

@@ -5,13 +5,14 @@
 //! lazy nodes ([`matching`]) that iterate over the matching documents in order, checking positions where
 //! needed ([`interval`]). Documents are scored ([`score`]), the top k are found without scoring every match
 //! ([`rank`]), and shown with a snippet ([`snippet`]). [`searcher`] puts it together; if a query has few
-//! matches, [`suggest`] looks for a spelling correction.
+//! matches, [`suggest`] looks for a spelling correction. While a query is typed, [`answer::complete`] tells what it may become.
 
 pub mod answer;
 pub mod language;
 pub mod matching;
 pub mod rank;
 pub mod score;
+pub mod shards;
 
 pub use answer::snippet::Fragment;
 pub use answer::{Explanation, Hit, Options, Ranking, Request, Searcher};

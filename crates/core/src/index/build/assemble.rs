@@ -3,6 +3,7 @@
 
 use super::merge::Merge;
 use super::order;
+use super::phrases;
 use super::source::{Postings, Source};
 use super::writer::{Content, SegmentWriter};
 use crate::index::format::Card;
@@ -27,11 +28,13 @@ pub struct Assembly<'a> {
     pub parts: Vec<(Postings<'a>, Vec<DocId>)>,
     /// Tombstones: signatures of URLs whose documents in older segments are deleted.
     pub deleted: Vec<Signature>,
+    /// The phrases of the documents.
+    pub phrases: Vec<phrases::Source<'a>>,
 }
 
 /// Builds the segment.
-pub fn assemble(assembly: Assembly<'_>, options: &Options, pulse: &Pulse) -> Result<SegmentFile> {
-    let Assembly { writer, mut cards, sites, mut places, urls, mut parts, deleted } = assembly;
+pub fn assemble(assembly: Assembly<'_>, options: &Options, pulse: &Pulse) -> Result<Vec<SegmentFile>> {
+    let Assembly { writer, mut cards, sites, mut places, urls, mut parts, deleted, phrases } = assembly;
     let arranged = {
         let sources = sources(&parts);
         let merge = Merge { sources: &sources, cards: &cards, in_order: true };
@@ -55,11 +58,23 @@ pub fn assemble(assembly: Assembly<'_>, options: &Options, pulse: &Pulse) -> Res
     let sources = sources(&parts);
     let merge = Merge { sources: &sources, cards: &cards, in_order: arranged.is_none() };
     let codes = merge.choose_codes(&options.codes, options.threads, pulse)?;
-    let stretches = merge.run(writer.folder(), &codes, options.threads.max(1), pulse)?;
+    let shards = options.shards_of_terms();
+    let stretches = merge.run(writer.folder(), &codes, options.threads.max(1), shards, pulse)?;
     let order = if identity { &[] } else { places.as_slice() };
-    let content =
-        Content { cards: &cards, sites: &sites, order, stretches, codes: &codes, deleted: &deleted };
-    writer.finish(content, options, pulse)
+    let completions = phrases::write(writer.folder(), phrases, pulse)?;
+    let content = Content {
+        cards: &cards,
+        sites: &sites,
+        order,
+        stretches,
+        codes: &codes,
+        deleted: &deleted,
+        completions,
+    };
+    if shards > 1 {
+        return writer.finish_by_terms(content, shards, options, pulse);
+    }
+    Ok(vec![writer.finish(content, options, pulse)?])
 }
 
 fn sources<'a>(parts: &'a [(Postings<'a>, Vec<DocId>)]) -> Vec<Source<'a>> {

@@ -23,11 +23,13 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use super::assemble::{Assembly, assemble};
 use super::chunk::{Chunk, NewDocument};
 use super::invert::{Inverted, Inverter};
+use super::phrases;
 use super::run::Run;
 use super::source::Postings;
 use super::writer::SegmentWriter;
-use crate::index::format::Card;
 use crate::index::format::sites::SiteNumbers;
+use crate::index::format::spool::Spool;
+use crate::index::format::{Card, Piece};
 use crate::index::read::replaced::repeated;
 use crate::index::read::segment::SegmentFile;
 use crate::index::{DocId, Options, Order};
@@ -40,6 +42,7 @@ const SMALLEST_CHUNK: usize = 256 << 10;
 pub struct IndexBuilder {
     folder: PathBuf,
     number: u64,
+    piece: Piece,
     options: Options,
     chunk: Chunk,
     chunk_limit: usize,
@@ -52,6 +55,7 @@ pub struct IndexBuilder {
     runs: Vec<Run>,
     cards: Vec<Card>,
     sites: SiteNumbers,
+    phrases: Vec<Spool>,
     /// The URLs of the documents, if they are ordered by URL.
     urls: Vec<Box<str>>,
     /// The memory taken by the runs, in bytes.
@@ -63,11 +67,17 @@ pub struct IndexBuilder {
 impl IndexBuilder {
     /// A builder of the segment `number` in `folder`.
     pub fn new(folder: &Path, number: u64, options: Options) -> IndexBuilder {
+        IndexBuilder::of_piece(folder, number, Piece::Whole, options)
+    }
+
+    /// A builder of a piece of the generation `number` in `folder`.
+    pub(super) fn of_piece(folder: &Path, number: u64, piece: Piece, options: Options) -> IndexBuilder {
         let threads = options.threads.max(1);
         let chunk_limit = (options.memory / (18 * threads + 6)).clamp(SMALLEST_CHUNK, LARGEST_CHUNK);
         IndexBuilder {
             folder: folder.to_path_buf(),
             number,
+            piece,
             options,
             chunk: Chunk::new(0),
             chunk_limit,
@@ -78,6 +88,7 @@ impl IndexBuilder {
             runs: Vec::new(),
             cards: Vec::new(),
             sites: SiteNumbers::default(),
+            phrases: Vec::new(),
             urls: Vec::new(),
             used: 0,
             documents: 0,
@@ -110,8 +121,14 @@ impl IndexBuilder {
         self.documents
     }
 
-    /// Writes the segment; `None` if there is nothing to write.
+    /// Writes the segment; `None` if there is nothing to write. If it is divided by terms, only
+    /// [`IndexBuilder::finish_all`] returns its other files.
     pub fn finish(&mut self, pulse: &Pulse) -> Result<Option<SegmentFile>> {
+        Ok(self.finish_all(pulse)?.into_iter().next())
+    }
+
+    /// Writes the segment; returns its files, of which there are none if there is nothing to write.
+    pub fn finish_all(&mut self, pulse: &Pulse) -> Result<Vec<SegmentFile>> {
         if !self.chunk.is_empty() {
             self.invert_chunk(pulse)?;
         }
@@ -120,11 +137,11 @@ impl IndexBuilder {
         self.inverter = Inverter::default();
         give_back_memory();
         if self.cards.is_empty() && self.deleted.is_empty() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let writer = match self.writer.take() {
             Some(writer) => writer,
-            None => SegmentWriter::create(&self.folder, self.number)?,
+            None => SegmentWriter::create(&self.folder, self.number, self.piece)?,
         };
         // Of several documents with the same URL the last one wins.
         let dropped = repeated(self.cards.iter().map(|card| card.signature));
@@ -156,8 +173,9 @@ impl IndexBuilder {
         deleted.sort_unstable();
         deleted.dedup();
         let sites = std::mem::take(&mut self.sites);
-        let assembly = Assembly { writer, cards: kept, sites, places, urls, parts, deleted };
-        assemble(assembly, &self.options, pulse).map(Some)
+        let phrases = std::mem::take(&mut self.phrases).into_iter().map(phrases::Source::Run).collect();
+        let assembly = Assembly { writer, cards: kept, sites, places, urls, parts, deleted, phrases };
+        assemble(assembly, &self.options, pulse)
     }
 
     fn invert_chunk(&mut self, pulse: &Pulse) -> Result<()> {
@@ -184,12 +202,12 @@ impl IndexBuilder {
     /// Takes an inverted chunk, in chunk order.
     fn take(&mut self, inverted: Inverted) -> Result<()> {
         self.early.insert(inverted.number, inverted);
-        while let Some(Inverted { mut run, mut cards, sites, stored, .. }) =
+        while let Some(Inverted { mut run, mut cards, sites, stored, phrases, .. }) =
             self.early.remove(&(self.runs.len() as u64))
         {
             let writer = match &mut self.writer {
                 Some(writer) => writer,
-                none => none.insert(SegmentWriter::create(&self.folder, self.number)?),
+                none => none.insert(SegmentWriter::create(&self.folder, self.number, self.piece)?),
             };
             stored.iter().try_for_each(|block| writer.store(block))?;
             if self.cards.len() + cards.len() >= DocId::END.0 as usize {
@@ -198,6 +216,7 @@ impl IndexBuilder {
             let numbers = self.sites.take_in(sites);
             cards.iter_mut().for_each(|card| card.facts.site = numbers[card.facts.site as usize]);
             self.cards.extend(cards);
+            self.phrases.push(phrases.into_run(&self.folder)?);
             if self.used + run.memory() > self.options.memory / 4 {
                 run.spill(&self.folder)?;
             }

@@ -4,6 +4,7 @@
 //! on which thread takes it, and the posting lists of all chunks are merged by concatenation. A chunk ends
 //! where a block of stored documents ends, so the chunk size leaves no trace in the segment.
 
+use crate::duplicates::of_text;
 use crate::index::format::documents::{BlockEnds, StoredDocument};
 use crate::index::format::zone::Zone;
 
@@ -28,9 +29,17 @@ pub struct NewDocument<'a> {
     pub kind: &'a str,
     /// When it was written, in days since 1970-01-01; 0 if unknown.
     pub day: u32,
+    /// The SimHash of its text, 0 if that is too short for one; `None`: it is computed from the body.
+    pub simhash: Option<u64>,
 }
 
 impl<'a> NewDocument<'a> {
+    /// The SimHash of its text: that of the page as the crawl computed it, or that of the body by the same function
+    /// ([`of_text`]); 0 if there is none.
+    pub fn fingerprint(&self) -> u64 {
+        self.simhash.or_else(|| of_text(self.body)).unwrap_or_default()
+    }
+
     /// The text to index for a zone.
     pub fn zone(&self, zone: Zone) -> &'a str {
         match zone {
@@ -64,6 +73,7 @@ pub struct Chunk {
     /// Where each field of each document ends in the text.
     ends: Vec<[usize; FIELDS]>,
     days: Vec<u32>,
+    simhashes: Vec<Option<u64>>,
     blocks: BlockEnds,
     /// Whether the last document ends a block of stored documents.
     at_end_of_block: bool,
@@ -83,6 +93,7 @@ impl Chunk {
         });
         self.ends.push(ends);
         self.days.push(document.day);
+        self.simhashes.push(document.simhash);
         self.at_end_of_block = self.blocks.ends_with(&document.stored());
     }
 
@@ -98,7 +109,8 @@ impl Chunk {
 
     /// Whether it has reached `limit` bytes and may end here.
     pub fn is_full(&self, limit: usize) -> bool {
-        let bytes = self.text.len() + size_of_val(self.ends.as_slice()) + size_of_val(self.days.as_slice());
+        let columns = size_of_val(self.days.as_slice()) + size_of_val(self.simhashes.as_slice());
+        let bytes = self.text.len() + size_of_val(self.ends.as_slice()) + columns;
         self.at_end_of_block && bytes >= limit
     }
 
@@ -110,7 +122,8 @@ impl Chunk {
             start = end;
             field
         });
-        NewDocument { url, id, title, headings, body, anchors, language, kind, day: self.days[place] }
+        let (day, simhash) = (self.days[place], self.simhashes[place]);
+        NewDocument { url, id, title, headings, body, anchors, language, kind, day, simhash }
     }
 }
 
@@ -127,6 +140,7 @@ mod tests {
             language: "it",
             kind: "a/b",
             day: 9,
+            simhash: Some(5),
             ..NewDocument::default()
         };
         let mut chunk = Chunk::new(3);
@@ -136,6 +150,7 @@ mod tests {
         for (place, document) in [first, second, first].iter().enumerate() {
             assert_eq!(chunk.document(place).fields(), document.fields());
             assert_eq!(chunk.document(place).day, document.day);
+            assert_eq!(chunk.document(place).simhash, document.simhash);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! about 16 bytes an occurrence, which is two to three times the text.
 
 use super::chunk::Chunk;
-use super::fingerprint::Fingerprints;
+use super::phrases::Phrases;
 use super::run::{Run, RunWriter};
 use super::vocabulary::Vocabulary;
 use crate::codes::variable_byte as number;
@@ -28,6 +28,8 @@ pub struct Inverted {
     pub sites: SiteNumbers,
     /// The stored blocks of the documents, compressed.
     pub stored: Vec<Packed>,
+    /// Their phrases.
+    pub phrases: Phrases,
 }
 
 /// Inverts chunks one after the other, reusing its memory.
@@ -35,7 +37,6 @@ pub struct Inverted {
 pub struct Inverter {
     streams: [Stream; ZONES],
     sorted: [Sorted; ZONES],
-    fingerprints: Fingerprints,
 }
 
 impl Inverter {
@@ -47,10 +48,11 @@ impl Inverter {
 }
 
 fn invert(chunk: &Chunk, inverter: &mut Inverter, pulse: &Pulse) -> Result<Inverted> {
-    let Inverter { streams, sorted: lists, fingerprints } = inverter;
+    let Inverter { streams, sorted: lists } = inverter;
     let mut vocabulary = Vocabulary::new();
     let mut cards = Vec::with_capacity(chunk.len());
     let mut sites = SiteNumbers::default();
+    let mut phrases = Phrases::default();
     for place in 0..chunk.len() {
         if place.is_multiple_of(64) {
             pulse.beat()?;
@@ -66,12 +68,13 @@ fn invert(chunk: &Chunk, inverter: &mut Inverter, pulse: &Pulse) -> Result<Inver
             stream.ends.push(stream.terms.len());
             words
         });
+        phrases.add(&document, vocabulary.analyzer(language));
         let facts = Facts {
             site: sites.number(&site_of_url(document.url)),
             language: language_number(document.language),
             kind: Kind::of_content_type(document.kind),
             day: document.day,
-            simhash: 0,
+            simhash: document.fingerprint(),
         };
         cards.push(Card { signature: Signature::of(document.url.as_bytes()), words, facts });
     }
@@ -86,7 +89,6 @@ fn invert(chunk: &Chunk, inverter: &mut Inverter, pulse: &Pulse) -> Result<Inver
     pulse.beat()?;
     let mut writer = RunWriter::default();
     let mut postings = Vec::new();
-    fingerprints.begin(chunk.len());
     for (rank, (term, _)) in terms.iter().enumerate() {
         let mut zones = ZoneSet::default();
         for zone in Zone::ALL {
@@ -99,16 +101,17 @@ fn invert(chunk: &Chunk, inverter: &mut Inverter, pulse: &Pulse) -> Result<Inver
             let list = lists[zone as usize].of(rank);
             postings.clear();
             let frequency = write_postings(list, &mut postings);
-            if zone == Zone::Body {
-                fingerprints.count(term, documents_of(list));
-            }
             writer.push_zone(frequency, list.len() as u64, &postings);
         }
     }
-    for (card, simhash) in cards.iter_mut().zip(fingerprints.simhashes()) {
-        card.facts.simhash = simhash;
-    }
-    Ok(Inverted { number: chunk.number, run: writer.finish(chunk.len() as u32), cards, sites, stored })
+    Ok(Inverted {
+        number: chunk.number,
+        run: writer.finish(chunk.len() as u32),
+        cards,
+        sites,
+        stored,
+        phrases,
+    })
 }
 
 /// The terms of a zone in order of document and position.
@@ -171,11 +174,6 @@ impl Sorted {
         let start = rank.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.occurrences[start as usize..self.ends[rank] as usize]
     }
-}
-
-/// The documents of a posting list, each once.
-fn documents_of(list: &[Occurrence]) -> impl Iterator<Item = u32> {
-    list.chunk_by(|left, right| left.document == right.document).map(|posting| posting[0].document)
 }
 
 /// Appends the postings of a posting list; returns its document frequency.

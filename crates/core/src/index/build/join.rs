@@ -3,23 +3,25 @@
 //! Stored documents are copied block by block, still compressed; only a block with a dropped document is
 //! rewritten. The postings go through the multiway merge ([`crate::index::build::merge`]).
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::assemble::{Assembly, assemble};
+use super::phrases;
 use super::source::Postings;
 use super::writer::SegmentWriter;
-use crate::index::format::Card;
 use crate::index::format::documents::Packer;
 use crate::index::format::sites::SiteNumbers;
+use crate::index::format::{Card, Piece};
 use crate::index::read::replaced;
 use crate::index::read::replaced::Replaced;
 use crate::index::read::segment::{Segment, SegmentFile};
 use crate::index::{DocId, Options, Order};
 use crate::{Error, Pulse, Result, Signature};
 
-/// Merges segments, from the oldest to the newest, into the segment `number`. The old files stay. `oldest`
-/// says that no other segment is older than these, so that their tombstones can be dropped; `None` if no
-/// document is left.
+/// Merges generations of segments, from the oldest to the newest, into the generation `number`, shard by shard.
+/// The old files stay. `oldest` says that no other generation is older than these, so that their tombstones can
+/// be dropped. Returns the new files; none if no document is left.
 pub fn join(
     folder: &Path,
     files: &[SegmentFile],
@@ -27,14 +29,38 @@ pub fn join(
     oldest: bool,
     options: &Options,
     pulse: &Pulse,
-) -> Result<Option<SegmentFile>> {
+) -> Result<Vec<SegmentFile>> {
     if files.is_empty() {
         return Err(Error::Invalid("there are no segments to merge".into()));
     }
-    let segments = files.iter().map(|file| file.open(folder)).collect::<Result<Vec<Segment>>>()?;
+    let mut shards: BTreeMap<Piece, Vec<SegmentFile>> = BTreeMap::new();
+    for file in files {
+        let shard = match Piece::parse(&file.name) {
+            Some((_, shard @ Piece::Shard(_))) => shard,
+            _ => Piece::Whole,
+        };
+        shards.entry(shard).or_default().push(file.clone());
+    }
+    let mut joined = Vec::new();
+    for (piece, files) in shards {
+        joined.extend(join_shard(folder, &files, (number, piece), oldest, options, pulse)?);
+    }
+    Ok(joined)
+}
+
+/// Merges the segments of one shard.
+fn join_shard(
+    folder: &Path,
+    files: &[SegmentFile],
+    (number, piece): (u64, Piece),
+    oldest: bool,
+    options: &Options,
+    pulse: &Pulse,
+) -> Result<Vec<SegmentFile>> {
+    let segments = SegmentFile::open_all(folder, files)?;
     let replaced = replaced::find(&segments, pulse)?;
     let mut copy = Copy {
-        writer: SegmentWriter::create(folder, number)?,
+        writer: SegmentWriter::create(folder, number, piece)?,
         cards: Vec::new(),
         sites: SiteNumbers::default(),
         packer: Packer::default(),
@@ -54,7 +80,7 @@ pub fn join(
     }
     let Copy { writer, cards, sites, .. } = copy;
     if cards.is_empty() && deleted.is_empty() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let places = (0..cards.len() as u32).collect();
     let mut urls = Vec::new();
@@ -68,7 +94,9 @@ pub fn join(
             }
         }
     }
-    assemble(Assembly { writer, cards, sites, places, urls, parts, deleted }, options, pulse).map(Some)
+    let phrases = segments.iter().map(|segment| Ok(phrases::Source::Segment(segment.completions()?)));
+    let phrases = phrases.collect::<Result<_>>()?;
+    assemble(Assembly { writer, cards, sites, places, urls, parts, deleted, phrases }, options, pulse)
 }
 
 struct Copy {

@@ -46,6 +46,9 @@ pub struct Stretch {
 /// Term ranges per thread: enough to balance the load.
 const STRETCHES_A_THREAD: usize = 6;
 
+/// Term ranges per shard, if the segment is divided by terms: shards differ by about one of them.
+const STRETCHES_A_SHARD: usize = 16;
+
 /// How many consecutive terms are sampled at each chosen place, and at how many places.
 const SAMPLE_TERMS: usize = 12;
 const SAMPLE_PLACES: usize = 1200;
@@ -94,9 +97,16 @@ impl<'a> Merge<'a> {
         })
     }
 
-    /// Merges all terms; returns the term ranges in order.
-    pub fn run(&self, folder: &Path, codes: &Codes, threads: usize, pulse: &Pulse) -> Result<Vec<Stretch>> {
-        let mut firsts = self.boundaries(threads);
+    /// Merges all terms; returns the term ranges in order, enough of them to be divided between `shards`.
+    pub fn run(
+        &self,
+        folder: &Path,
+        codes: &Codes,
+        threads: usize,
+        shards: usize,
+        pulse: &Pulse,
+    ) -> Result<Vec<Stretch>> {
+        let mut firsts = self.boundaries(threads, shards);
         let stretches = firsts.len();
         firsts.push(Vec::new());
         let done: Vec<Mutex<Option<Result<Stretch>>>> = (0..stretches).map(|_| Mutex::new(None)).collect();
@@ -287,9 +297,10 @@ impl<'a> Merge<'a> {
     }
 
     /// The first terms of the ranges, in order; the first range starts before all terms.
-    fn boundaries(&self, threads: usize) -> Vec<Vec<u8>> {
+    fn boundaries(&self, threads: usize, shards: usize) -> Vec<Vec<u8>> {
         let samples = self.samples();
-        let stretches = (threads * STRETCHES_A_THREAD).min(samples.len()).max(1);
+        let for_shards = if shards > 1 { shards * STRETCHES_A_SHARD } else { 1 };
+        let stretches = (threads * STRETCHES_A_THREAD).max(for_shards).min(samples.len()).max(1);
         let mut firsts = vec![Vec::new()];
         firsts.extend((1..stretches).map(|number| samples[number * samples.len() / stretches].to_vec()));
         firsts.dedup();

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::choose::CodeChoice;
 use super::order::Order;
 use crate::dictionaries::Construction;
-use crate::settings::{section, threads};
+use crate::settings::{choices, section, threads};
 use crate::{Error, Result};
 
 /// The section `[index]` of the settings: how segments are built.
@@ -27,12 +27,48 @@ pub struct Options {
     pub(crate) ranks_compact: bool,
     /// The number of bits of a term's signature.
     pub(crate) signature_bits: u32,
+    /// The number of shards.
+    pub(crate) shards: u16,
+    /// How the index is divided between them.
+    pub(crate) partition: Partition,
+    /// How documents are assigned to shards.
+    pub(crate) assign: Assign,
+}
+
+choices! {
+    /// How an index is divided between shards.
+    pub enum Partition, "partition" {
+        /// Each shard has some of the documents, with all their terms.
+        Documents = "documents",
+        /// Each shard has a range of the terms, with all their postings.
+        Terms = "terms",
+    }
+}
+
+choices! {
+    /// How documents are assigned to shards.
+    pub enum Assign, "assignment" {
+        /// By the signature of the URL.
+        Hashed = "hashed",
+        /// Runs of consecutive documents, in turn; a document that is added again stays in its shard.
+        Contiguous = "contiguous",
+    }
 }
 
 impl Options {
     /// The memory budget and the number of threads, for the code that prepares the documents.
     pub fn memory_and_threads(&self) -> (usize, usize) {
         (self.memory, self.threads)
+    }
+
+    /// The number of shards that each segment's terms are divided between.
+    pub(crate) fn shards_of_terms(&self) -> usize {
+        if self.partition == Partition::Terms { self.shards.max(1).into() } else { 1 }
+    }
+
+    /// The number of shards that documents are divided between.
+    pub(crate) fn shards_of_documents(&self) -> usize {
+        if self.partition == Partition::Documents { self.shards.max(1).into() } else { 1 }
     }
 
     /// Reads the section from JSON.
@@ -58,6 +94,9 @@ impl Default for Options {
             ranks: Construction::Fuse,
             ranks_compact: false,
             signature_bits: 4,
+            shards: 1,
+            partition: Partition::Documents,
+            assign: Assign::Hashed,
         }
     }
 }

@@ -151,6 +151,7 @@ impl<'a> PostingsWriter<'a> {
             document,
             position,
             ranges,
+            shard: 0,
         };
         self.blocks.clear();
         self.numbers.next = 0;

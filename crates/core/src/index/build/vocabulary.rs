@@ -118,6 +118,11 @@ impl Vocabulary {
         number as u8
     }
 
+    /// The analyzer of a language, by its number.
+    pub fn analyzer(&self, language: u8) -> &Analyzer {
+        &self.languages[usize::from(language)].1
+    }
+
     /// Calls `visit` with the term number and position of each token of a text; returns how many positions
     /// the text takes.
     #[inline]

@@ -19,15 +19,17 @@ use crate::index::format::lists;
 use crate::index::format::lists::Place;
 use crate::index::format::pages::PageWriter;
 use crate::index::format::rows::write_rows;
+use crate::index::format::sites::SiteNumbers;
 use crate::index::format::spool::Spool;
 use crate::index::format::terms::TermsWriter;
-use crate::index::format::{Card, file_name};
+use crate::index::format::{Card, Piece};
 use crate::index::read::segment::SegmentFile;
 use crate::{Error, Pulse, Result, Signature};
 
 /// A segment being written.
 pub struct SegmentWriter {
     folder: PathBuf,
+    number: u64,
     name: String,
     pages: PageWriter,
     index: DocumentIndexWriter,
@@ -47,16 +49,18 @@ pub struct Content<'a> {
     pub codes: &'a Codes,
     /// Tombstones: signatures of URLs whose documents in older segments are deleted.
     pub deleted: &'a [Signature],
+    /// The parts of the section of completions.
+    pub completions: Option<(Spool, Spool, [u8; 16])>,
 }
 
 impl SegmentWriter {
-    /// A new segment in `folder`.
-    pub fn create(folder: &Path, number: u64) -> Result<SegmentWriter> {
-        let name = file_name(number);
+    /// A new segment in `folder`, or a piece of one.
+    pub fn create(folder: &Path, number: u64, piece: Piece) -> Result<SegmentWriter> {
+        let name = piece.name(number);
         let mut pages = PageWriter::create(&folder.join(&name))?;
         pages.append(&SEGMENT.header())?;
         let index = DocumentIndexWriter::default();
-        Ok(SegmentWriter { folder: folder.to_path_buf(), name, pages, index })
+        Ok(SegmentWriter { folder: folder.to_path_buf(), number, name, pages, index })
     }
 
     /// Stores a block of documents.
@@ -75,9 +79,39 @@ impl SegmentWriter {
         &self.folder
     }
 
+    /// Writes the sections, with the terms in files of their own: `shards` of them, or as many as there are
+    /// ranges, in order and of nearly the same size. All are durable when this returns.
+    pub fn finish_by_terms(
+        self,
+        content: Content<'_>,
+        shards: usize,
+        options: &Options,
+        pulse: &Pulse,
+    ) -> Result<Vec<SegmentFile>> {
+        let Content { stretches, codes, .. } = content;
+        let (folder, number) = (self.folder.clone(), self.number);
+        let documents = Content { stretches: Vec::new(), ..content };
+        let mut files = vec![self.finish(documents, options, pulse)?];
+        let no_sites = SiteNumbers::default().into_dictionary(&mut []);
+        for (shard, stretches) in balanced(stretches, shards).into_iter().enumerate() {
+            let writer = SegmentWriter::create(&folder, number, Piece::Terms(shard as u16))?;
+            let terms = Content {
+                cards: &[],
+                sites: &no_sites,
+                order: &[],
+                stretches,
+                codes,
+                deleted: &[],
+                completions: None,
+            };
+            files.push(writer.finish(terms, options, pulse)?);
+        }
+        Ok(files)
+    }
+
     /// Writes the sections; the segment is durable when this returns.
     pub fn finish(mut self, content: Content<'_>, options: &Options, pulse: &Pulse) -> Result<SegmentFile> {
-        let Content { cards, sites, order, stretches, codes, deleted } = content;
+        let Content { cards, sites, order, stretches, codes, deleted, completions } = content;
         let mut totals = Totals { documents: cards.len() as u64, ..Totals::default() };
         for card in cards {
             totals.words.iter_mut().zip(card.words).for_each(|(all, own)| *all += u64::from(own));
@@ -138,6 +172,12 @@ impl SegmentWriter {
         end(Section::Simhashes, &self.pages);
         self.pages.append(&bytes(&mut deleted.iter().copied()))?;
         end(Section::Deleted, &self.pages);
+        if let Some((blocks, table, totals)) = completions {
+            blocks.copy_to(&mut self.pages)?;
+            table.copy_to(&mut self.pages)?;
+            self.pages.append(&totals)?;
+        }
+        end(Section::Completions, &self.pages);
         directory.totals = totals;
         fault::point("index.segment.before-sync");
         let file = self.pages.finish(&directory.encode())?;
@@ -180,6 +220,29 @@ impl SegmentWriter {
         totals.terms = writer.hashes.len() as u64;
         Ok(writer)
     }
+}
+
+/// Divides ranges of terms, which are in order, into at most `shards` groups of nearly the same number of bytes,
+/// none of them empty.
+fn balanced(stretches: Vec<Stretch>, shards: usize) -> Vec<Vec<Stretch>> {
+    // A term that occurs once has its posting in its dictionary entry.
+    let bytes = |stretch: &Stretch| {
+        stretch.components.iter().map(Spool::length).sum::<u64>() + stretch.entries.length()
+    };
+    let total: u64 = stretches.iter().map(bytes).sum();
+    let mut groups: Vec<(usize, Vec<Stretch>)> = Vec::new();
+    let mut before = 0;
+    for stretch in stretches.into_iter().filter(|stretch| stretch.entries.length() > 0) {
+        // The shard in whose share of the bytes the middle of the range is.
+        let middle = before + bytes(&stretch) / 2;
+        before += bytes(&stretch);
+        let shard = (u128::from(middle) * shards as u128 / u128::from(total.max(1))) as usize;
+        match groups.last_mut() {
+            Some((current, group)) if *current == shard => group.push(stretch),
+            _ => groups.push((shard, vec![stretch])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! counts are mostly one, first positions are spread over the document, gaps between positions are small.
 //! Each has its own code, all from one family ([`crate::codes`]).
 
-use crate::codes::{Coder, variable_byte as number};
+use crate::codes::{Code, Coder, variable_byte as number};
 use crate::{Error, Result};
 
 /// The components that have a code, in the order of [`Codes`].
@@ -25,6 +25,12 @@ pub struct Codes {
 }
 
 impl Codes {
+    /// Codes that any numbers go into, for lists that are encoded to be sent.
+    pub fn plain() -> Result<Codes> {
+        let coder = || Coder::new(Code::Pfor128);
+        Ok(Codes { quantum: 128, pointers: coder()?, counts: coder()?, firsts: coder()?, gaps: coder()? })
+    }
+
     /// Appends numbers of a component, by its index in [`CODED`].
     pub fn write(&self, component: usize, numbers: &[u32], bytes: &mut Vec<u8>) -> Result<()> {
         let coder = self.coders()[component];

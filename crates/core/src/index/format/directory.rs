@@ -9,7 +9,7 @@ use super::zone::ZONES;
 use crate::disk::format::Format;
 
 /// The format of a segment.
-pub const SEGMENT: Format = Format { kind: *b"SEGM", version: 3 };
+pub const SEGMENT: Format = Format { kind: *b"SEGM", version: 5 };
 
 /// A part of a segment, in the order of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,8 @@ pub enum Section {
     Simhashes,
     /// Tombstones: signatures of URLs whose documents in older segments are deleted.
     Deleted,
+    /// What queries may be completed to.
+    Completions,
 }
 
 impl Section {
@@ -70,6 +72,7 @@ impl Section {
         Section::Sites,
         Section::Simhashes,
         Section::Deleted,
+        Section::Completions,
     ];
 
     /// The name of the section in tables.
@@ -92,12 +95,13 @@ impl Section {
             Section::Sites => "sites",
             Section::Simhashes => "simhashes",
             Section::Deleted => "deleted",
+            Section::Completions => "completions",
         }
     }
 }
 
 /// The number of sections.
-pub const SECTIONS: usize = Section::Deleted as usize + 1;
+pub const SECTIONS: usize = Section::Completions as usize + 1;
 const TOTALS: usize = 4 + ZONES;
 
 /// The counts of a segment.

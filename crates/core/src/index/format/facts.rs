@@ -6,7 +6,7 @@
 //! | language | the primary subtag of its language, three letters in base 27 | 0 |
 //! | kind | the kind of file it was ([`Kind`]) | 0 |
 //! | day | when it was written or fetched, in days since 1970-01-01 | 0 |
-//! | simhash | 64 bits, of which similar texts share most ([`crate::index::build::fingerprint`]) | 0 |
+//! | simhash | 64 bits, of which similar texts share most ([`crate::duplicates::of_page`]) | 0 |
 //!
 //! The first four are rows as narrow as their largest values ([`crate::index::format::rows`]): 3 to 6 bytes a
 //! document. SimHashes have a separate section: 8 bytes a document, and reading one is a single load.

@@ -38,6 +38,8 @@ pub struct List {
     pub position: u32,
     /// The byte ranges of pointers, counts, positions and skips in their sections.
     pub ranges: [Range<u64>; COMPONENTS],
+    /// The shard whose file these are in, if the segment is divided by terms.
+    pub shard: u16,
 }
 
 /// The posting lists of a term, by zone.
@@ -82,7 +84,7 @@ impl List {
             occurrences = occurrences.checked_add(number::read(bytes)?)?;
         }
         let ranges = place.ends.map(|end| end..end);
-        let mut list = List { frequency, occurrences, counted, document: 0, position: 0, ranges };
+        let mut list = List { frequency, occurrences, counted, document: 0, position: 0, ranges, shard: 0 };
         for (component, has) in list.has(quantum).into_iter().enumerate() {
             match (component, has) {
                 (0, false) => list.document = place.at_distance(number::read(bytes)?)?,
@@ -185,6 +187,7 @@ mod tests {
                     let mut list = List {
                         frequency, occurrences: u64::from(frequency) + more, counted: more > 0, document: 0, position: 0,
                         ranges: ends.map(|end| end..end),
+                        shard: 0,
                     };
                     let has = list.has(QUANTUM);
                     if !has[0] { list.document = place; }

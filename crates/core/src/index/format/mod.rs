@@ -2,11 +2,13 @@
 
 pub mod card;
 pub mod codes;
+pub mod completions;
 pub mod directory;
 pub mod documents;
 pub mod facts;
 pub mod lists;
 pub mod maxima;
+pub mod name;
 pub mod pages;
 pub mod rows;
 pub mod sites;
@@ -17,6 +19,7 @@ pub mod terms;
 pub mod zone;
 
 pub use card::Card;
+pub use name::Piece;
 
 /// A document id: documents of a segment are numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,9 +28,4 @@ pub struct DocId(pub u32);
 impl DocId {
     /// The value of an exhausted iterator; greater than every document id.
     pub const END: DocId = DocId(u32::MAX);
-}
-
-/// The file name of the segment with this number.
-pub fn file_name(number: u64) -> String {
-    format!("segment-{number:06}.seg")
 }

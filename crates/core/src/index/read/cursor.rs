@@ -5,25 +5,72 @@
 //! ([`crate::index::format::skips`]) and decodes one block. Positions are decoded for a whole block when
 //! first needed. Memory: about 1.5 KiB per cursor, and the positions of a block.
 
+use std::ops::Range;
+
+use super::extract::Extract;
 use super::segment::Segment;
-use crate::Result;
 use crate::index::DocId;
 use crate::index::format::codes::Codes;
 use crate::index::format::directory::Section;
-use crate::index::format::lists::List;
+use crate::index::format::lists::{COMPONENTS, List};
 use crate::index::format::maxima::Maxima;
 use crate::index::format::skips::Skips;
 use crate::index::format::template;
 use crate::index::format::template::LEAST_RELATED;
+use crate::{Error, Result};
 
 const POINTERS: usize = 0;
 const COUNTS: usize = 1;
 const POSITIONS: usize = 2;
 const SKIPS: usize = 3;
 
+/// The section of each component.
+pub(crate) const SECTIONS: [Section; COMPONENTS] =
+    [Section::Pointers, Section::Counts, Section::Positions, Section::Skips];
+
+/// Where the bytes of a posting list are.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    /// In the file of a segment.
+    Segment(&'a Segment),
+    /// In memory: they came from another process.
+    Extract(&'a Extract),
+}
+
+impl<'a> Source<'a> {
+    fn codes(self) -> &'a Codes {
+        match self {
+            Source::Segment(segment) => segment.codes(),
+            Source::Extract(extract) => extract.codes(),
+        }
+    }
+
+    fn limit(self) -> u64 {
+        match self {
+            Source::Segment(segment) => segment.limit(),
+            Source::Extract(extract) => extract.limit(),
+        }
+    }
+
+    fn bytes(self, component: usize, range: Range<u64>) -> Result<&'a [u8]> {
+        match self {
+            Source::Segment(segment) => segment.section(SECTIONS[component], range),
+            Source::Extract(extract) => extract.component(component, range),
+        }
+    }
+
+    #[cold]
+    fn damage(self, place: u64, reason: &str) -> Error {
+        match self {
+            Source::Segment(segment) => segment.damage(Section::Pointers, place, reason),
+            Source::Extract(extract) => extract.damage(reason),
+        }
+    }
+}
+
 /// A cursor over the postings of a term in a zone; it starts on the first document.
 pub struct Cursor<'a> {
-    segment: &'a Segment,
+    source: Source<'a>,
     codes: &'a Codes,
     list: List,
     skips: Skips<'a>,
@@ -43,11 +90,11 @@ pub struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// A cursor on the first document of a list.
-    pub fn new(segment: &'a Segment, list: List) -> Result<Cursor<'a>> {
-        let codes = segment.codes();
+    pub fn new(source: Source<'a>, list: List) -> Result<Cursor<'a>> {
+        let codes = source.codes();
         let blocks = list.blocks(codes.quantum);
         let mut cursor = Cursor {
-            segment,
+            source,
             codes,
             skips: Skips::none(),
             block: 0,
@@ -60,7 +107,7 @@ impl<'a> Cursor<'a> {
             list,
         };
         if blocks > 1 {
-            let bytes = segment.section(Section::Skips, cursor.list.ranges[SKIPS].clone())?;
+            let bytes = source.bytes(SKIPS, cursor.list.ranges[SKIPS].clone())?;
             cursor.skips =
                 Skips::open(bytes, blocks).ok_or_else(|| cursor.damage("the skips do not decode"))?;
         }
@@ -204,7 +251,7 @@ impl<'a> Cursor<'a> {
 
     /// The bytes of the current block in one component: from its start in the skip list to that of the next
     /// block.
-    fn component(&mut self, section: Section, part: usize) -> Result<&'a [u8]> {
+    fn component(&mut self, part: usize) -> Result<&'a [u8]> {
         let range = self.list.ranges[part].clone();
         let start = if self.block > 0 { self.start_of(self.block, part)? } else { range.start };
         // The next block is in another group only at the end of a group.
@@ -213,7 +260,7 @@ impl<'a> Cursor<'a> {
         } else {
             range.end
         };
-        self.segment.section(section, start..end)
+        self.source.bytes(part, start..end)
     }
 
     fn start_of(&mut self, block: usize, part: usize) -> Result<u64> {
@@ -240,7 +287,7 @@ impl<'a> Cursor<'a> {
         if self.list.frequency == 1 {
             self.documents.push(self.list.document);
         } else {
-            let mut bytes = self.component(Section::Pointers, POINTERS)?;
+            let mut bytes = self.component(POINTERS)?;
             let decoded = self.codes.pointers.read(&mut bytes, self.postings_in_block(), &mut self.documents);
             decoded.ok_or_else(|| self.damage("the pointers do not decode"))?;
         }
@@ -254,7 +301,7 @@ impl<'a> Cursor<'a> {
             *document = next;
             next = next.wrapping_add(1);
         }
-        if end > self.segment.totals().documents {
+        if end > self.source.limit() {
             self.documents.clear();
             return Err(self.damage("a pointer leads past the last document"));
         }
@@ -276,7 +323,7 @@ impl<'a> Cursor<'a> {
             self.counts.push(count.ok_or_else(|| self.damage("the count is too large"))? - 1);
             return Ok(());
         }
-        let mut bytes = self.component(Section::Counts, COUNTS)?;
+        let mut bytes = self.component(COUNTS)?;
         let decoded = self.codes.counts.read(&mut bytes, postings, &mut self.counts);
         // More repeats than the dictionary entry says, or than a count can hold, is corruption: allocate
         // nothing for it.
@@ -301,7 +348,7 @@ impl<'a> Cursor<'a> {
             self.firsts.push(self.list.position);
             return Ok(());
         }
-        let bytes = self.component(Section::Positions, POSITIONS)?;
+        let bytes = self.component(POSITIONS)?;
         if self.read_positions(bytes, total).is_none() {
             self.firsts.clear();
             return Err(self.damage("the positions do not decode"));
@@ -330,7 +377,7 @@ impl<'a> Cursor<'a> {
 
     #[cold]
     fn damage(&self, reason: &str) -> crate::Error {
-        self.segment.damage(Section::Pointers, self.list.ranges[POINTERS].start, reason)
+        self.source.damage(self.list.ranges[POINTERS].start, reason)
     }
 }
 

@@ -2,7 +2,9 @@
 
 pub mod columns;
 pub mod cursor;
+pub mod extract;
 pub mod replaced;
 pub mod segment;
 pub mod term_cursor;
+pub mod terms;
 pub mod verify;

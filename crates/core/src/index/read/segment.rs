@@ -4,14 +4,17 @@
 //! milliseconds per gigabyte. Memory: the term index, about a byte per term, and a bit for each page. Any
 //! number of threads may read concurrently.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::path::Path;
+use std::sync::Arc;
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, Source};
+use super::extract::Extract;
+pub use super::terms::Terms;
 use crate::dictionaries::Ranks;
 use crate::index::DocId;
-use crate::index::format::Card;
 use crate::index::format::codes::Codes;
+use crate::index::format::completions::Completions;
 use crate::index::format::directory::{Directory, SEGMENT, Section, Totals};
 use crate::index::format::documents::{DocumentBlock, DocumentIndex, StoredDocument};
 use crate::index::format::facts::FactTable;
@@ -22,6 +25,7 @@ use crate::index::format::sites::Sites;
 use crate::index::format::terms;
 use crate::index::format::terms::{BlockReader, TermIndex};
 use crate::index::format::zone::{ZONES, Zone};
+use crate::index::format::{Card, Piece};
 use crate::{Error, Pulse, Result, Signature};
 
 /// The name of a segment's file and its committed length.
@@ -38,18 +42,67 @@ impl SegmentFile {
     pub fn open(&self, folder: &Path) -> Result<Segment> {
         Segment::open(&folder.join(&self.name), self.length)
     }
+
+    /// Opens the file of a shard of terms by itself, without the documents that its postings refer to.
+    pub fn open_terms(&self, folder: &Path) -> Result<Segment> {
+        let segment = self.open(folder)?;
+        Ok(Segment { limit: u64::from(u32::MAX), ..segment })
+    }
+
+    /// Whether the file holds terms of the segment whose documents are in the file before it.
+    pub fn is_of_terms(&self) -> bool {
+        matches!(Piece::parse(&self.name), Some((_, Piece::Terms(_))))
+    }
+
+    /// Opens segments; the files of terms of one that is divided by terms follow the file of its documents.
+    pub fn open_all(folder: &Path, files: &[SegmentFile]) -> Result<Vec<Segment>> {
+        let mut segments: Vec<Segment> = Vec::with_capacity(files.len());
+        for file in files {
+            let opened = file.open(folder)?;
+            match segments.last_mut() {
+                Some(segment) if file.is_of_terms() => segment.attach(opened),
+                _ => segments.push(opened),
+            }
+        }
+        Ok(segments)
+    }
 }
 
 /// A segment open for reading.
+///
+/// If the index is divided by terms, the segment has the documents, and each of its shards the posting lists of
+/// a range of terms; the ranges are in order. If its shards are in other processes, it has the posting lists that
+/// were gathered from them for a query instead.
 pub struct Segment {
+    file: Arc<Opened>,
+    /// The counts, of the shards too.
+    totals: Totals,
+    /// The number of documents that postings may refer to.
+    limit: u64,
+    shards: Vec<Segment>,
+    /// Posting lists of other processes, by term.
+    gathered: Option<Vec<Arc<Extract>>>,
+}
+
+/// The file of a segment.
+pub struct Opened {
     pages: Pages,
     directory: Directory,
-    term_index: TermIndex,
+    pub(super) term_index: TermIndex,
     ranks: Ranks,
-    codes: Codes,
+    pub(super) codes: Codes,
     lengths: Rows<ZONES>,
     pub(in crate::index) facts: FactTable,
     pub(in crate::index) sites: Sites,
+}
+
+impl Deref for Segment {
+    type Target = Opened;
+
+    #[inline]
+    fn deref(&self) -> &Opened {
+        &self.file
+    }
 }
 
 impl Segment {
@@ -74,19 +127,51 @@ impl Segment {
         let sites = Sites::open(section(Section::Sites)?)
             .ok_or_else(|| damage(Section::Sites, "the names of the sites do not decode"))?;
         section(Section::Simhashes)?;
-        let segment = Segment { pages, directory, term_index, ranks, codes, lengths, facts, sites };
+        let (totals, limit) = (directory.totals, directory.totals.documents);
+        let file = Arc::new(Opened { pages, directory, term_index, ranks, codes, lengths, facts, sites });
+        let segment = Segment { file, totals, limit, shards: Vec::new(), gathered: None };
         segment.check_lengths()?;
         Ok(segment)
     }
 
-    /// The counts of the segment.
-    pub fn totals(&self) -> &Totals {
-        &self.directory.totals
+    /// Adds the next range of terms.
+    pub(crate) fn attach(&mut self, mut shard: Segment) {
+        shard.limit = self.limit;
+        self.totals.terms += shard.totals.terms;
+        self.totals.postings += shard.totals.postings;
+        self.totals.occurrences += shard.totals.occurrences;
+        self.shards.push(shard);
     }
 
-    /// The length of the file in bytes.
+    /// The same documents with these posting lists, which are in order of their terms, and no others.
+    pub(crate) fn with_lists(&self, gathered: Vec<Arc<Extract>>) -> Segment {
+        let (file, totals, limit) = (self.file.clone(), self.totals, self.limit);
+        Segment { file, totals, limit, shards: Vec::new(), gathered: Some(gathered) }
+    }
+
+    /// Whether the posting lists are those gathered for a query.
+    pub(crate) fn is_gathered(&self) -> bool {
+        self.gathered.is_some()
+    }
+
+    /// The files that hold terms: the segment itself, or its shards.
+    pub fn holders(&self) -> &[Segment] {
+        if self.shards.is_empty() { std::slice::from_ref(self) } else { &self.shards }
+    }
+
+    /// The counts of the segment.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// The number of documents that postings may refer to.
+    pub(in crate::index) fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// The length of its files in bytes.
     pub fn bytes(&self) -> u64 {
-        self.pages.length()
+        self.pages.length() + self.shards.iter().map(Segment::bytes).sum::<u64>()
     }
 
     /// The document ids, including replaced documents.
@@ -122,6 +207,13 @@ impl Segment {
         (0..(range.end - range.start) / 8).map(|place| self.signature_at(Section::Deleted, place))
     }
 
+    /// What queries may be completed to.
+    pub fn completions(&self) -> Result<Completions<'_>> {
+        let bytes = self.pages.get(self.directory.range(Section::Completions))?;
+        Completions::open(bytes)
+            .ok_or_else(|| self.damage(Section::Completions, 0, "the completions do not decode"))
+    }
+
     /// The metadata of a document.
     pub fn card(&self, document: DocId) -> Result<Card> {
         let mut words = [0; ZONES];
@@ -133,6 +225,21 @@ impl Segment {
 
     /// The posting lists of a term, if any document contains it.
     pub fn find(&self, term: &str) -> Result<Option<Lists>> {
+        if let Some(gathered) = &self.gathered {
+            let Ok(number) = gathered.binary_search_by(|extract| extract.term().cmp(term)) else {
+                return Ok(None);
+            };
+            let mut lists = gathered[number].lists().clone();
+            lists.iter_mut().for_each(|(_, list)| list.shard = number as u16);
+            return Ok(Some(lists));
+        }
+        if !self.shards.is_empty() {
+            let after = self.shards.partition_point(|shard| shard.first_term() <= term.as_bytes());
+            let Some(shard) = after.checked_sub(1) else { return Ok(None) };
+            let mut found = self.shards[shard].find(term)?;
+            found.iter_mut().flatten().for_each(|(_, list)| list.shard = shard as u16);
+            return Ok(found);
+        }
         let Some(rank) = self.ranks.get(self.opened(Section::Ranks), Ranks::hash(term.as_bytes())) else {
             return Ok(None);
         };
@@ -146,22 +253,34 @@ impl Segment {
 
     /// A cursor over a posting list.
     pub fn cursor(&self, list: List) -> Result<Cursor<'_>> {
-        Cursor::new(self, list)
+        let shard = list.shard as usize;
+        let source = match &self.gathered {
+            Some(gathered) => gathered.get(shard).map(|extract| Source::Extract(extract)),
+            None => self.shards.get(shard).map(Source::Segment),
+        };
+        Cursor::new(source.unwrap_or(Source::Segment(self)), list)
     }
 
     /// The terms in order.
     pub fn terms(&self) -> Terms<'_> {
-        Terms { segment: self, block: 0, reader: None }
+        Terms::new(self.holders(), 0, 0)
     }
 
     /// The terms in order, starting at or somewhat before `first`.
     pub fn terms_from(&self, first: &[u8]) -> Terms<'_> {
-        Terms { segment: self, block: self.term_index.block_of(first), reader: None }
+        let holders = self.holders();
+        let shard = holders.partition_point(|shard| shard.first_term() <= first).saturating_sub(1);
+        Terms::new(holders, shard, holders[shard].term_index.block_of(first))
     }
 
     /// An evenly spread sample of the terms, in order.
     pub fn sample_terms(&self) -> impl Iterator<Item = &[u8]> {
-        self.term_index.firsts().step_by(8)
+        self.holders().iter().flat_map(|shard| shard.term_index.firsts().step_by(8))
+    }
+
+    /// The first term; empty if there is none.
+    pub(super) fn first_term(&self) -> &[u8] {
+        self.term_index.firsts().next().unwrap_or_default()
     }
 
     /// The place of a document among the stored documents.
@@ -222,11 +341,16 @@ impl Segment {
 
     /// Verifies every checksum.
     pub(in crate::index) fn verify_pages(&self, pulse: &Pulse) -> Result<()> {
-        self.pages.verify(pulse)
+        self.pages.verify(pulse)?;
+        self.shards.iter().try_for_each(|shard| shard.verify_pages(pulse))
     }
 
-    /// The size of a section in bytes.
+    /// The size of a section in bytes, in all files.
     pub fn section_bytes(&self, section: Section) -> u64 {
+        self.own_bytes(section) + self.shards.iter().map(|shard| shard.own_bytes(section)).sum::<u64>()
+    }
+
+    fn own_bytes(&self, section: Section) -> u64 {
         let range = self.directory.range(section);
         range.end - range.start
     }
@@ -269,7 +393,7 @@ impl Segment {
     fn check_lengths(&self) -> Result<()> {
         let documents = self.directory.totals.documents;
         for (section, width) in [(Section::Signatures, 8), (Section::Simhashes, 8), (Section::Order, 4)] {
-            let length = self.section_bytes(section);
+            let length = self.own_bytes(section);
             let in_order = section == Section::Order && length == 0;
             if length != documents * width && !in_order {
                 return Err(self.damage(section, 0, "a section has not one entry for each document"));
@@ -300,75 +424,14 @@ impl Segment {
         BlockReader::new(bytes, self.codes.quantum).ok_or_else(|| self.damaged_terms(block))
     }
 
-    fn bytes_of_terms(&self, block: usize) -> Result<&[u8]> {
+    pub(super) fn bytes_of_terms(&self, block: usize) -> Result<&[u8]> {
         let range = self.term_index.range(block).ok_or_else(|| self.damaged_terms(block))?;
         self.section(Section::Terms, range)
     }
 
     #[cold]
-    fn damaged_terms(&self, block: usize) -> Error {
+    pub(super) fn damaged_terms(&self, block: usize) -> Error {
         let place = self.term_index.range(block).map_or(0, |range| range.start);
         self.damage(Section::Terms, place, "a block of terms does not decode")
-    }
-}
-
-/// An iterator over the terms of a segment.
-pub struct Terms<'a> {
-    segment: &'a Segment,
-    /// The block after the current one.
-    block: usize,
-    reader: Option<BlockReader<'a>>,
-}
-
-impl Terms<'_> {
-    /// Moves to the next term; returns false at the end.
-    pub fn advance(&mut self) -> Result<bool> {
-        if !self.reader.as_ref().is_some_and(BlockReader::has_more) {
-            if self.block >= self.segment.term_index.blocks() {
-                self.reader = None;
-                return Ok(false);
-            }
-            self.open(self.block)?;
-        }
-        let decoded = self.reader.as_mut().and_then(BlockReader::advance);
-        decoded.map(|()| true).ok_or_else(|| self.segment.damaged_terms(self.block - 1))
-    }
-
-    /// Moves to the first term from the current one on that is not before `target`; returns false at the end.
-    /// The cost is logarithmic in the number of blocks skipped, plus a scan of one block.
-    pub fn seek(&mut self, target: &[u8]) -> Result<bool> {
-        if let Some(block) = self.segment.term_index.block_from(self.block, target) {
-            self.open(block)?;
-        } else if self.reader.is_some() && self.term() >= target {
-            return Ok(true);
-        }
-        while self.advance()? {
-            if self.term() >= target {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    fn open(&mut self, block: usize) -> Result<()> {
-        let bytes = self.segment.bytes_of_terms(block)?;
-        let decoded = match &mut self.reader {
-            Some(reader) => reader.restart(bytes),
-            None => {
-                BlockReader::new(bytes, self.segment.codes.quantum).map(|reader| self.reader = Some(reader))
-            }
-        };
-        self.block = block + 1;
-        decoded.ok_or_else(|| self.segment.damaged_terms(block))
-    }
-
-    /// The current term.
-    pub fn term(&self) -> &[u8] {
-        self.reader.as_ref().map_or(&[], |reader| &reader.term)
-    }
-
-    /// Its posting lists.
-    pub fn lists(&self) -> &[(Zone, List)] {
-        self.reader.as_ref().map_or(&[], |reader| &reader.lists)
     }
 }

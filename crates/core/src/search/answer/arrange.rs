@@ -36,22 +36,35 @@ pub struct Arrangement {
     pub more_from_site: u32,
 }
 
+/// What is known of a document that can be arranged: its fingerprint, and the name of its site.
+pub trait Known {
+    /// The SimHash of its text; 0 if it has none.
+    fn fingerprint(&self, ranked: &Ranked) -> u64;
+    /// Its site; may be empty.
+    fn site(&self, ranked: &Ranked) -> &str;
+}
+
+impl Known for Searcher {
+    fn fingerprint(&self, ranked: &Ranked) -> u64 {
+        self.parts[ranked.segment].segment.simhash_of(ranked.document)
+    }
+
+    fn site(&self, ranked: &Ranked) -> &str {
+        let segment = &self.parts[ranked.segment].segment;
+        segment.site_name(segment.site_of(ranked.document))
+    }
+}
+
 /// Collapses and mixes the top documents.
-pub fn arrange(searcher: &Searcher, best: Vec<Ranked>, request: &Request<'_>) -> Vec<Arrangement> {
+pub fn arrange(known: &impl Known, best: Vec<Ranked>, request: &Request<'_>) -> Vec<Arrangement> {
     let plain = |ranked: &Ranked| Arrangement { ranked: *ranked, similar: 0, more_from_site: 0 };
     let (arranged, rest) = best.split_at(best.len().min(ARRANGED));
     let mut hits: Vec<Arrangement> = arranged.iter().map(plain).collect();
     if let Some(distance) = request.options.collapse {
-        let fingerprint =
-            |hit: &Arrangement| searcher.parts[hit.ranked.segment].segment.simhash_of(hit.ranked.document);
-        hits = collapse(hits, distance, fingerprint);
+        hits = collapse(hits, distance, |hit| known.fingerprint(&hit.ranked));
     }
     if request.options.per_site > 0 {
-        let site = |hit: &Arrangement| {
-            let segment = &searcher.parts[hit.ranked.segment].segment;
-            segment.site_name(segment.site_of(hit.ranked.document))
-        };
-        hits = mix(hits, request.options.per_site, site);
+        hits = mix(hits, request.options.per_site, |hit| known.site(&hit.ranked));
     }
     hits.extend(rest.iter().map(plain));
     hits
@@ -146,11 +159,18 @@ fn eligible<'s>(hits: &[Arrangement], per_site: usize, site: impl Fn(&Arrangemen
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Signature;
     use crate::index::DocId;
     use proptest::prelude::*;
 
     fn hit(number: u32, score: f64) -> Arrangement {
-        let ranked = Ranked { score, segment: 0, document: DocId(number) };
+        let ranked = Ranked {
+            score,
+            signature: Signature(number.into()),
+            shard: 0,
+            segment: 0,
+            document: DocId(number),
+        };
         Arrangement { ranked, similar: 0, more_from_site: 0 }
     }
 

@@ -1,5 +1,7 @@
 //! Score explanations: a tree of parts whose values add up exactly to the score.
 
+use serde::{Deserialize, Serialize};
+
 use super::run::Run;
 use crate::Result;
 use crate::search::language::tree::{Leaf, Pattern};
@@ -7,7 +9,7 @@ use crate::search::rank::Ranked;
 use crate::search::score::{Scorer, Shape};
 
 /// A part of a score.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
     /// What the part stands for.
     pub label: String,

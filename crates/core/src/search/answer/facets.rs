@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use serde::{Deserialize, Serialize};
+
 use crate::calendar::date;
 use crate::index::format::facts::{Kind, language_tag};
 use crate::index::{DocId, Segment};
@@ -66,21 +68,47 @@ impl Tally {
         other.days.into_iter().for_each(|(day, count)| *self.days.entry(day).or_default() += count);
     }
 
-    /// The top `most` values of each facet.
-    pub fn facets(self, most: usize) -> Facets {
+    /// The counts.
+    pub fn counts(self) -> Counts {
         let mut years: BTreeMap<u32, u64> = BTreeMap::new();
         self.days.into_iter().for_each(|(day, count)| *years.entry(date(day).0).or_default() += count);
+        let named = |(kind, count): (&'static str, u64)| (kind.to_owned(), count);
+        Counts {
+            sites: self.sites,
+            languages: self.languages,
+            kinds: self.kinds.into_iter().map(named).collect(),
+            years,
+        }
+    }
+}
+
+/// The number of matches by site, language, type and year.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Counts {
+    sites: HashMap<String, u64>,
+    languages: HashMap<u16, u64>,
+    kinds: HashMap<String, u64>,
+    years: BTreeMap<u32, u64>,
+}
+
+impl Counts {
+    /// Adds the counts of other documents.
+    pub fn absorb(&mut self, other: Counts) {
+        other.sites.into_iter().for_each(|(site, count)| *self.sites.entry(site).or_default() += count);
+        other.languages.into_iter().for_each(|(tag, count)| *self.languages.entry(tag).or_default() += count);
+        other.kinds.into_iter().for_each(|(kind, count)| *self.kinds.entry(kind).or_default() += count);
+        other.years.into_iter().for_each(|(year, count)| *self.years.entry(year).or_default() += count);
+    }
+
+    /// The top `most` values of each facet.
+    pub fn facets(self, most: usize) -> Facets {
         let named = |(tag, count): (u16, u64)| (language_tag(tag), count);
+        let years = self.years.into_iter().rev().take(most);
         Facets {
             sites: commonest(self.sites.into_iter(), most),
             languages: commonest(self.languages.into_iter().map(named), most),
-            kinds: commonest(self.kinds.into_iter().map(|(kind, count)| (kind.to_owned(), count)), most),
-            years: years
-                .into_iter()
-                .rev()
-                .take(most)
-                .map(|(year, count)| (year.to_string(), count))
-                .collect(),
+            kinds: commonest(self.kinds.into_iter(), most),
+            years: years.map(|(year, count)| (year.to_string(), count)).collect(),
         }
     }
 }

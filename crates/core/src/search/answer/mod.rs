@@ -11,14 +11,16 @@
 //! rank. Memory: one bit and four bytes per document and, computed on first use, two bytes per document for
 //! each set of zones whose lengths are needed. Any number of threads may search concurrently.
 
-mod arrange;
-mod explain;
-mod facets;
-mod meant;
+pub(in crate::search) mod arrange;
+pub mod complete;
+pub(in crate::search) mod explain;
+pub(in crate::search) mod facets;
+pub(in crate::search) mod meant;
 mod part;
+pub(in crate::search) mod pinned;
 mod request;
-mod resolve;
-mod run;
+pub(in crate::search) mod resolve;
+pub(in crate::search) mod run;
 mod show;
 pub mod snippet;
 pub mod suggest;
@@ -30,19 +32,20 @@ pub use request::{Options, Request};
 pub use show::Hit;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
-use super::language::parse;
 use super::language::tree::Query;
 use super::rank::Ranked;
 use super::score::Statistics;
-use crate::analysis::{Analyzer, Language};
 use crate::index::format::directory::Totals;
+use crate::index::read::extract::Extract;
 use crate::index::read::replaced;
-use crate::index::{Segment, SegmentFile, Zone};
+use crate::index::{SegmentFile, Zone};
 use crate::signature::SignatureSet;
 use crate::{Pulse, Result, Signature};
 use part::Part;
+use suggest::{Segments, Vocabulary};
 
 /// The top-k documents for a query.
 #[derive(Clone, Debug)]
@@ -57,8 +60,10 @@ pub struct Ranking {
     pub partial: bool,
     /// The number of matches per site, language, type and year.
     pub facets: Option<Facets>,
+    /// The shards that did not answer: their documents are not among the hits.
+    pub missing: Vec<usize>,
     /// The terms to highlight, each with the number of its leaf.
-    terms: Vec<(String, usize)>,
+    pub(in crate::search) terms: Vec<(String, usize)>,
     /// The time the search took.
     pub microseconds: u64,
 }
@@ -79,7 +84,7 @@ impl Searcher {
         rank_of: impl Fn(Signature) -> Result<f32>,
         pulse: &Pulse,
     ) -> Result<Searcher> {
-        let segments = files.iter().map(|file| file.open(folder)).collect::<Result<Vec<Segment>>>()?;
+        let segments = SegmentFile::open_all(folder, files)?;
         let replaced = replaced::find(&segments, pulse)?;
         let mut totals = Totals::default();
         let mut live = 0;
@@ -90,6 +95,17 @@ impl Searcher {
             parts.push(Part::new(segment, replaced, &rank_of)?);
         }
         Ok(Searcher { parts, totals, live })
+    }
+
+    /// The same documents with the posting lists that were gathered for a query, by segment and term.
+    pub(in crate::search) fn with_lists(&self, gathered: Vec<Vec<Arc<Extract>>>) -> Searcher {
+        let parts = self.parts.iter().zip(gathered).map(|(part, lists)| part.with_lists(lists));
+        Searcher { parts: parts.collect(), totals: self.totals, live: self.live }
+    }
+
+    /// The number of documents of each segment, including replaced ones.
+    pub(in crate::search) fn documents_by_segment(&self) -> Vec<u64> {
+        self.parts.iter().map(|part| part.segment.totals().documents).collect()
     }
 
     /// The number of live documents, without the replaced ones.
@@ -117,20 +133,20 @@ impl Searcher {
         let begun = Instant::now();
         request.options.check()?;
         let query = self.parsed(request)?;
-        let mut run = run::Run::new(self, &query, request, begun, pulse)?;
+        let mut run = run::Run::new(self, &query, request, begun, pulse, None)?;
         let best = run.best()?;
         let (matches, exact, facets) = run.count_past(best.len())?;
         let hits = arrange::arrange(self, best, request);
         let (partial, terms) = (run.partial(), run.terms());
         let microseconds = begun.elapsed().as_micros() as u64;
-        Ok(Ranking { hits, matches, exact, partial, facets, terms, microseconds })
+        Ok(Ranking { hits, matches, exact, partial, facets, missing: Vec::new(), terms, microseconds })
     }
 
     /// The number of matching documents, counted up to the request's limit, and whether the count is exact.
     pub fn count(&self, request: &Request<'_>, pulse: &Pulse) -> Result<(u64, bool)> {
         request.options.check()?;
         let query = self.parsed(request)?;
-        let mut run = run::Run::new(self, &query, request, Instant::now(), pulse)?;
+        let mut run = run::Run::new(self, &query, request, Instant::now(), pulse, None)?;
         let (matches, exact, _) = run.count(request.count)?;
         Ok((matches, exact))
     }
@@ -139,15 +155,40 @@ impl Searcher {
     pub fn explain(&self, request: &Request<'_>, hit: &Ranked, pulse: &Pulse) -> Result<Explanation> {
         request.options.check()?;
         let query = self.parsed(request)?;
-        let run = run::Run::new(self, &query, request, Instant::now(), pulse)?;
+        let run = run::Run::new(self, &query, request, Instant::now(), pulse, None)?;
         explain::explain(&run, hit)
     }
 
     fn parsed(&self, request: &Request<'_>) -> Result<Query> {
-        parse(request.query, &Analyzer::new(Language::of(Some(&request.options.language))))
+        request.parsed()
     }
 
-    fn statistics(&self) -> Statistics {
+    /// Whether a hit is a document of this snapshot.
+    pub(in crate::search) fn has(&self, hit: &Ranked) -> Result<bool> {
+        match self.parts.get(hit.segment) {
+            Some(part) if hit.document.0 < part.documents() => {
+                Ok(part.segment.signature(hit.document)? == hit.signature)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// What a text may be completed to, at most `top` queries, the best first.
+    pub fn complete(&self, text: &str, top: usize) -> Result<Vec<String>> {
+        complete::complete(self.parts.iter().map(|part| &part.segment), text, top)
+    }
+
+    /// The document frequency of each of these terms, including replaced documents.
+    pub fn frequencies(&self, terms: &[String]) -> Result<Vec<u64>> {
+        self.vocabulary().documents(terms)
+    }
+
+    /// The vocabulary of the snapshot, for spelling correction.
+    pub(in crate::search) fn vocabulary(&self) -> Segments<'_> {
+        Segments::new(self.parts.iter().map(|part| (&part.segment, &*part.replaced)))
+    }
+
+    pub(in crate::search) fn statistics(&self) -> Statistics {
         Statistics::of(&self.totals)
     }
 

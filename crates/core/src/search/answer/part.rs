@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::index::format::zone::ZoneSet;
+use crate::index::read::extract::Extract;
 use crate::index::read::replaced::Replaced;
 use crate::index::{Segment, Zone};
 use crate::search::matching::leaf::Lengths;
@@ -16,13 +17,13 @@ const GREATEST: f32 = 89.0;
 /// A segment with what this snapshot knows about its documents.
 pub struct Part {
     pub segment: Segment,
-    pub replaced: Replaced,
+    pub replaced: Arc<Replaced>,
     /// ln(1 + static rank) of each document.
-    pub ranks: Vec<f32>,
+    pub ranks: Arc<Vec<f32>>,
     /// The maximum of `ranks` in each window of documents.
-    pub rank_maxima: Vec<f32>,
+    pub rank_maxima: Arc<Vec<f32>>,
     /// Cached document lengths, by set of zones.
-    lengths: Mutex<HashMap<u8, Lengths>>,
+    lengths: Arc<Mutex<HashMap<u8, Lengths>>>,
 }
 
 impl Part {
@@ -36,7 +37,24 @@ impl Part {
         let ranks = segment.documents().map(rank).collect::<Result<Vec<f32>>>()?;
         let greatest = |window: &[f32]| window.iter().copied().fold(0.0, f32::max);
         let rank_maxima = ranks.chunks(WINDOW as usize).map(greatest).collect();
-        Ok(Part { segment, replaced, ranks, rank_maxima, lengths: Mutex::new(HashMap::new()) })
+        Ok(Part {
+            segment,
+            replaced: Arc::new(replaced),
+            ranks: Arc::new(ranks),
+            rank_maxima: Arc::new(rank_maxima),
+            lengths: Arc::default(),
+        })
+    }
+
+    /// The same documents with posting lists that were gathered for a query.
+    pub fn with_lists(&self, gathered: Vec<Arc<Extract>>) -> Part {
+        Part {
+            segment: self.segment.with_lists(gathered),
+            replaced: self.replaced.clone(),
+            ranks: self.ranks.clone(),
+            rank_maxima: self.rank_maxima.clone(),
+            lengths: self.lengths.clone(),
+        }
     }
 
     /// The number of documents, including replaced ones.

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::analysis::{Analyzer, Language};
+use crate::search::language::parse;
+use crate::search::language::tree::Query;
 use crate::search::matching::Intersection;
 use crate::search::rank::Method;
 use crate::search::score::{Model, Proximity};
@@ -35,10 +38,15 @@ impl<'a> Request<'a> {
     pub fn new(query: &'a str, options: Options, depth: usize) -> Request<'a> {
         Request { query, options, depth, count: 0, facets: 0, worth_a_thread: WORTH_A_THREAD }
     }
+
+    /// The query as a tree.
+    pub(in crate::search) fn parsed(&self) -> Result<Query> {
+        parse(self.query, &Analyzer::new(Language::of(Some(&self.options.language))))
+    }
 }
 
 /// The section `[search]` of the settings: how queries are parsed, scored and shown.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
     /// The language tag by which query words are stemmed.
@@ -56,14 +64,14 @@ pub struct Options {
     /// How posting lists are intersected.
     pub(crate) intersection: Intersection,
     /// The time limit.
-    #[serde(deserialize_with = "time_limit")]
+    #[serde(deserialize_with = "time_limit", serialize_with = "in_seconds")]
     pub(crate) time_limit: Option<Duration>,
     /// The maximum number of threads per search.
     #[serde(deserialize_with = "threads")]
     pub(crate) threads: usize,
     /// The most bits by which a SimHash may differ from a better hit's to be collapsed under it; `None`: no
     /// collapsing.
-    #[serde(deserialize_with = "collapse")]
+    #[serde(deserialize_with = "collapse", serialize_with = "as_bits")]
     pub(crate) collapse: Option<u32>,
     /// The most hits of one site among ten in a row, while other sites have any; 0: no limit.
     pub(crate) per_site: usize,
@@ -75,6 +83,14 @@ fn time_limit<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<
 
 fn collapse<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<u32>, D::Error> {
     i32::deserialize(from).map(|bits| u32::try_from(bits).ok())
+}
+
+fn in_seconds<S: Serializer>(limit: &Option<Duration>, to: S) -> std::result::Result<S::Ok, S::Error> {
+    limit.unwrap_or_default().as_secs_f64().serialize(to)
+}
+
+fn as_bits<S: Serializer>(bits: &Option<u32>, to: S) -> std::result::Result<S::Ok, S::Error> {
+    bits.map_or(-1, |bits| bits as i32).serialize(to)
 }
 
 impl Options {

@@ -1,6 +1,5 @@
 //! One search: the plan of a query, its leaves after lookup, and the tasks that find its top-k documents.
 
-use std::collections::HashMap;
 use std::panic::resume_unwind;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,21 +7,18 @@ use std::time::Instant;
 
 use super::facets::{Facets, Tally};
 use super::part::Part;
+use super::pinned::{Distinct, Pinned, distinct, scoring, terms};
 use super::request::Request;
 use super::resolve::{Resolved, resolve};
 use super::{Searcher, Statistics};
 use crate::index::format::zone::{ZONES, ZoneSet};
-use crate::search::language::tree::{Leaf, Pattern, Query};
-use crate::search::matching::expand::MOST;
+use crate::search::language::tree::Query;
 use crate::search::matching::leaf::{LeafCursor, Scoring, WINDOW};
 use crate::search::matching::{Leaves, Node, Plan, Slot};
 use crate::search::rank::{Limits, Method, Nearness, Prior, Ranked, Scored, Task, Top};
 use crate::search::rank::{conjunction, count, exhaustive, lead, maxscore, taat, wand};
 use crate::search::score::LeafScore;
-use crate::{Pulse, Result};
-
-/// The upper limit on a leaf's total boost, however often the query repeats it: keeps every score finite.
-const HIGHEST_BOOST: f64 = 1e6;
+use crate::{Error, Pulse, Result};
 
 /// One search.
 pub struct Run<'s> {
@@ -53,38 +49,21 @@ impl<'s> Run<'s> {
         request: &'s Request<'s>,
         begun: Instant,
         pulse: &'s Pulse<'s>,
+        pinned: Option<&Pinned>,
     ) -> Result<Run<'s>> {
         let searched = request.options.model.searched();
         let plan = Plan::new(query, searched, request.options.intersection);
-        let patterns = plan.leaves.iter().filter(|leaf| !matches!(leaf.pattern, Pattern::Term(_))).count();
-        let most = MOST / patterns.max(1);
-        let mut numbers: HashMap<&Leaf, usize> = HashMap::new();
-        let mut resolved: Vec<Resolved> = Vec::new();
-        let mut which = Vec::with_capacity(plan.leaves.len());
-        for leaf in &plan.leaves {
-            let number = match numbers.get(leaf) {
-                Some(number) => *number,
-                None => {
-                    resolved.push(resolve(searcher, leaf, searched, most)?);
-                    numbers.insert(leaf, resolved.len() - 1);
-                    resolved.len() - 1
-                }
-            };
-            which.push(number);
-        }
-        // The scoring leaves are a subsequence of all leaves.
-        let mut scoring: Vec<(Slot, usize, f64)> = Vec::new();
-        let mut slot = 0;
-        for (leaf, boost) in query.scoring_leaves() {
-            while !std::ptr::eq(plan.leaves[slot], leaf) {
-                slot += 1;
+        let Distinct { leaves, which, most } = distinct(&plan);
+        let mut resolved = Vec::with_capacity(leaves.len());
+        for (number, leaf) in leaves.into_iter().enumerate() {
+            let pin = pinned.and_then(|pinned| pinned.leaves.get(number));
+            if pinned.is_some() && pin.is_none() {
+                return Err(Error::Invalid("the statistics are those of another query".into()));
             }
-            match scoring.iter_mut().find(|(_, number, _)| *number == which[slot]) {
-                Some(known) => known.2 = (known.2 + f64::from(boost)).min(HIGHEST_BOOST),
-                None => scoring.push((slot, which[slot], f64::from(boost).min(HIGHEST_BOOST))),
-            }
+            resolved.push(resolve(searcher, leaf, searched, most, pin)?);
         }
-        let statistics = searcher.statistics();
+        let scoring = scoring(query, &plan, &which);
+        let statistics = pinned.map_or_else(|| searcher.statistics(), |pinned| pinned.statistics);
         let mut boosts = vec![1.0; resolved.len()];
         scoring.iter().for_each(|(_, number, boost)| boosts[*number] = *boost);
         let score =
@@ -115,19 +94,30 @@ impl<'s> Run<'s> {
 
     /// The terms that score, each with the number of its leaf.
     pub fn terms(&self) -> Vec<(String, usize)> {
-        let of_leaf = |(number, (_, which, _)): (usize, &(Slot, usize, f64))| {
-            self.resolved[*which].terms.iter().map(move |term| (term.clone(), number)).collect::<Vec<_>>()
-        };
-        self.scoring.iter().enumerate().flat_map(of_leaf).collect()
+        terms(&self.scoring, |which| &self.resolved[which].terms)
     }
 
     /// The top-k documents, best first.
     pub fn best(&mut self) -> Result<Vec<Ranked>> {
-        let nearness = self.nearness();
-        let depth = match nearness {
+        let mut best = self.candidates()?;
+        if let Some(mut nearness) = self.nearness() {
+            self.bring_together(&mut best, &mut nearness)?;
+            best.truncate(self.request.depth);
+        }
+        Ok(best)
+    }
+
+    /// The number of top documents to find: k, or as many as are reranked by proximity.
+    pub fn depth(&self) -> usize {
+        match self.nearness() {
             Some(_) => self.request.depth.max(self.request.options.proximity.depth),
             None => self.request.depth,
-        };
+        }
+    }
+
+    /// The top documents before they are reranked by proximity, best first.
+    pub fn candidates(&mut self) -> Result<Vec<Ranked>> {
+        let depth = self.depth();
         let floor = AtomicU64::new(f64::NEG_INFINITY.to_bits());
         let limits = Limits { deadline: self.deadline, pulse: self.pulse, floor: &floor };
         let tasks = self.tasks();
@@ -145,12 +135,7 @@ impl<'s> Run<'s> {
                 self.partial |= partial;
             }
         }
-        let mut best = top.into_sorted();
-        if let Some(mut nearness) = nearness {
-            self.bring_together(&mut best, &mut nearness)?;
-            best.truncate(self.request.depth);
-        }
-        Ok(best)
+        Ok(top.into_sorted())
     }
 
     /// The number of matches, given how many were ranked; whether it is exact; and the facets, if requested.
@@ -160,12 +145,13 @@ impl<'s> Run<'s> {
         if self.request.facets == 0 && (all_ranked || self.request.count <= ranked) {
             return Ok((ranked, all_ranked, None));
         }
-        let (matches, whole, facets) = self.count(self.request.count.max(ranked))?;
+        let (matches, whole, tally) = self.count(self.request.count.max(ranked))?;
+        let facets = tally.map(|tally| tally.counts().facets(self.request.facets));
         Ok((matches.max(ranked), whole || all_ranked, facets))
     }
 
-    /// The number of matches, counted up to `limit`; whether it is exact; and the facets, if requested.
-    pub fn count(&mut self, limit: u64) -> Result<(u64, bool, Option<Facets>)> {
+    /// The number of matches, counted up to `limit`; whether it is exact; and the tally for facets, if requested.
+    pub fn count(&mut self, limit: u64) -> Result<(u64, bool, Option<Tally>)> {
         let mut tally = (self.request.facets > 0).then(Tally::default);
         let floor = AtomicU64::new(0);
         let limits = Limits { deadline: self.deadline, pulse: self.pulse, floor: &floor };
@@ -208,7 +194,7 @@ impl<'s> Run<'s> {
         }
         self.partial |= !whole && matches < limit;
         // A window may have overshot the limit.
-        Ok((matches.min(limit), whole, tally.map(|tally| tally.facets(self.request.facets))))
+        Ok((matches.min(limit), whole, tally))
     }
 
     /// Whether a segment lacks a required leaf, so that no document of it matches.
@@ -230,11 +216,12 @@ impl<'s> Run<'s> {
     fn cursor(&self, number: usize, which: usize) -> Result<LeafCursor<'s>> {
         let part = &self.searcher.parts[number];
         let resolved = &self.resolved[which];
-        let scoring = self.scoring_on(part, self.scores[which], resolved.found.zones)?;
+        let scoring = self.scoring_on(part, self.scores[which], resolved)?;
         LeafCursor::new(&part.segment, &resolved.lists[number], &scoring)
     }
 
-    fn scoring_on(&self, part: &Part, score: LeafScore, zones: ZoneSet) -> Result<Scoring> {
+    fn scoring_on(&self, part: &Part, score: LeafScore, leaf: &Resolved) -> Result<Scoring> {
+        let zones = leaf.found.zones;
         let mut lengths = [const { None }; ZONES];
         let bag = self.request.options.model.is_bag();
         let together = if bag { Some(part.lengths(zones)?) } else { None };
@@ -248,7 +235,7 @@ impl<'s> Run<'s> {
                 }
             };
         }
-        Ok(Scoring { score, lengths, bag: together })
+        Ok(Scoring { score, lengths, bag: together, alone: leaf.alone })
     }
 
     /// The query-independent part of the score on a segment.
@@ -407,6 +394,13 @@ impl<'s> Run<'s> {
     fn bring_together(&self, best: &mut [Ranked], nearness: &mut Nearness) -> Result<()> {
         let depth = self.request.options.proximity.depth.min(best.len());
         let near = &mut best[..depth];
+        self.add_nearness(near, nearness)?;
+        near.sort_by(|left, right| right.cmp(left));
+        Ok(())
+    }
+
+    /// Adds proximity to the scores of some documents, and sorts them by their places.
+    pub fn add_nearness(&self, near: &mut [Ranked], nearness: &mut Nearness) -> Result<()> {
         near.sort_by_key(|ranked| (ranked.segment, ranked.document));
         let mut open: Option<(usize, Leaves<'_>)> = None;
         for ranked in near.iter_mut() {
@@ -418,7 +412,6 @@ impl<'s> Run<'s> {
                 ranked.score += parts.iter().map(|(_, part)| part).sum::<f64>();
             }
         }
-        near.sort_by(|left, right| right.cmp(left));
         Ok(())
     }
 }

@@ -2,14 +2,16 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::snippet::{Fragment, snippet};
-use super::{Ranking, Searcher};
+use super::{Arrangement, Ranking, Searcher};
 use crate::Result;
 use crate::analysis::{Analyzer, Language};
-use crate::index::format::facts::language_tag;
+use crate::index::format::facts::{Kind, language_tag};
 
 /// A document that matches.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hit {
     /// Its score.
     pub score: f64,
@@ -26,7 +28,7 @@ pub struct Hit {
     /// Its language tag; may be empty.
     pub language: String,
     /// Its type; may be empty.
-    pub kind: &'static str,
+    pub kind: String,
     /// Its day, counted from 1970-01-01; 0 if unknown.
     pub day: u32,
     /// The number of near-duplicates collapsed under it.
@@ -39,10 +41,18 @@ impl Searcher {
     /// Shows the hits of a ranking at these places; `passages` selects whether they have snippets.
     pub fn show(&self, ranking: &Ranking, places: Range<usize>, passages: bool) -> Result<Vec<Hit>> {
         let places = places.start.min(ranking.hits.len())..places.end.min(ranking.hits.len());
-        let terms: Vec<(&str, usize)> =
-            ranking.terms.iter().map(|(term, number)| (term.as_str(), *number)).collect();
-        let show = |place: usize| {
-            let hit = &ranking.hits[place];
+        self.shown(&ranking.hits[places], &ranking.terms, passages)
+    }
+
+    /// Shows hits, in which these terms, each with the number of its leaf, are highlighted.
+    pub(crate) fn shown(
+        &self,
+        hits: &[Arrangement],
+        terms: &[(String, usize)],
+        passages: bool,
+    ) -> Result<Vec<Hit>> {
+        let terms: Vec<(&str, usize)> = terms.iter().map(|(term, number)| (term.as_str(), *number)).collect();
+        let show = |hit: &Arrangement| {
             let segment = &self.parts[hit.ranked.segment].segment;
             let facts = segment.facts(hit.ranked.document);
             segment.stored(hit.ranked.document, |stored| {
@@ -58,10 +68,9 @@ impl Searcher {
                     snippet: if passages { passage() } else { Vec::new() },
                     site: segment.site_name(facts.site).to_owned(),
                     language: language_tag(facts.language),
-                    kind: if facts.kind == crate::index::format::facts::Kind::Unknown {
-                        ""
-                    } else {
-                        facts.kind.name()
+                    kind: match facts.kind {
+                        Kind::Unknown => String::new(),
+                        kind => kind.name().to_owned(),
                     },
                     day: facts.day,
                     similar: hit.similar,
@@ -69,6 +78,6 @@ impl Searcher {
                 }
             })
         };
-        places.map(show).collect()
+        hits.iter().map(show).collect()
     }
 }

@@ -15,6 +15,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::analysis::Analyzer;
 
 /// The longest passage, in characters.
@@ -33,7 +35,7 @@ const LONGEST_UNIT: usize = 128;
 const ELLIPSIS: &str = "…";
 
 /// A piece of plain text, and whether it matches the query.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fragment {
     /// The text.
     pub text: String,

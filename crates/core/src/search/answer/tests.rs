@@ -1,10 +1,11 @@
 //! End-to-end searches: against a slow, obvious evaluator ([`model`]), against each other ([`agree`]), under
-//! limits ([`limits`]), and on damaged files ([`damage`]).
+//! limits ([`limits`]), on damaged files ([`damage`]), and divided ([`shards`]).
 
 mod agree;
 mod damage;
 mod limits;
 mod model;
+mod shards;
 mod snapshots;
 
 use proptest::prelude::*;

@@ -4,6 +4,8 @@
 //! filter, and their combinations by AND, OR and NOT. The score of a document is separate: the sum over the
 //! leaves it contains that are not negated ([`Query::scoring_leaves`]).
 
+use serde::{Deserialize, Serialize};
+
 use crate::index::format::zone::ZoneSet;
 
 /// A query, or a part of one.
@@ -43,7 +45,7 @@ pub struct Leaf {
 }
 
 /// A term, or many.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Pattern {
     /// This term.
     Term(String),

@@ -7,6 +7,8 @@
 //! k) per step for k children. *Adaptive*: greedy, but the order follows how far each child overshoots, the
 //! furthest first: for children whose frequency is unknown.
 
+use serde::Serialize;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -17,6 +19,7 @@ use crate::settings::choices;
 
 choices! {
     /// How the children are moved to a common document.
+    #[derive(Serialize)]
     pub enum Intersection, "intersection" {
         /// By rising frequency.
         Greedy = "greedy",

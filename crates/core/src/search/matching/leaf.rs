@@ -38,6 +38,9 @@ pub struct Scoring {
     pub lengths: [Option<Lengths>; crate::index::format::zone::ZONES],
     /// The summed lengths over all zones of the leaf, if the shape needs them.
     pub bag: Option<Lengths>,
+    /// Whether the leaf has a single posting list in the whole collection. This chooses the formula, so that a
+    /// score does not depend, to the last bit, on the segment that the document is in.
+    pub alone: bool,
 }
 
 /// A cursor over the documents of a leaf; it starts on the first.
@@ -78,7 +81,10 @@ impl<'a> LeafCursor<'a> {
             scratch: Vec::new(),
         };
         if let [only] = cursor.streams.as_slice() {
-            cursor.alone = Some(Alone::new(only.part, cursor.shape));
+            cursor.alone = Some(match scoring.alone {
+                true => Alone::new(only.part, cursor.shape),
+                false => Alone::Otherwise(only.part, cursor.shape),
+            });
         }
         if cursor.streams.len() > FEW {
             let places = cursor.streams.iter().enumerate();

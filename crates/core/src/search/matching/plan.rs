@@ -58,6 +58,11 @@ impl<'q> Plan<'q> {
         shape::required(self.query)
     }
 
+    /// The leaves whose positions decide whether a document matches.
+    pub fn positional(&self) -> Vec<Slot> {
+        shape::positional(self.query)
+    }
+
     /// The scoring leaves whose cursors the nodes may move past the tree's current document.
     pub fn ahead(&self) -> Vec<Slot> {
         shape::ahead(self.query)

@@ -91,6 +91,34 @@ fn required_of(query: &Query, next: &mut Slot, must: bool, required: &mut Vec<Sl
     }
 }
 
+/// The leaves whose positions decide whether a document matches: those of phrases and other intervals.
+pub fn positional(query: &Query) -> Vec<Slot> {
+    let mut positional = Vec::new();
+    positional_of(query, &mut 0, &mut positional);
+    positional
+}
+
+fn positional_of(query: &Query, next: &mut Slot, positional: &mut Vec<Slot>) {
+    match query {
+        Query::Leaf(_) => *next += 1,
+        Query::Interval(interval) => {
+            let mut leaves = Vec::new();
+            interval.leaves(&mut leaves);
+            if !matches!(interval, Interval::Leaf(_)) {
+                positional.extend(*next..*next + leaves.len());
+            }
+            *next += leaves.len();
+        }
+        Query::Filter(_) => {}
+        Query::Boost(child, _) | Query::Not(child) => positional_of(child, next, positional),
+        Query::And(children) => children.iter().for_each(|child| positional_of(child, next, positional)),
+        Query::Group { required, optional, excluded } => {
+            let children = required.iter().chain(optional).chain(excluded);
+            children.for_each(|child| positional_of(child, next, positional));
+        }
+    }
+}
+
 /// Whether a document matches if it contains all leaves that [`required_of`] finds.
 pub fn is_decided(query: &Query) -> bool {
     match query {

@@ -146,6 +146,7 @@ fn leaves_of<'a>(plan: &Plan<'_>, segment: &'a Segment) -> Leaves<'a> {
         score,
         lengths: [const { None }; ZONES].map(|_: Option<()>| Some(lengths.clone())),
         bag: None,
+        alone: true,
     };
     let cursor = |leaf: &&Leaf| {
         let Pattern::Term(term) = &leaf.pattern else { unreachable!("all are terms") };

@@ -10,7 +10,7 @@
 //! | [`taat`] | unions and intersections, one posting list after the other | to compare |
 //!
 //! All return the same documents with the same scores: a document is pruned only if an upper bound on its
-//! score does not exceed the score of the worst of the top k so far, and ties are broken by document. The
+//! score is below the score of the worst of the top k so far, and ties are broken by the signature of the URL. The
 //! score of a posting list in a range of documents is bounded by its block maxima for any model and
 //! parameters ([`crate::index::format::maxima`]).
 
@@ -29,10 +29,13 @@ pub use nearness::Nearness;
 pub use task::{Limits, Prior, Scored, Task};
 pub use top::{Ranked, Top};
 
+use serde::Serialize;
+
 use crate::settings::choices;
 
 choices! {
     /// How the top-k documents are found.
+    #[derive(Serialize)]
     pub enum Method, "method" {
         /// What suits the query.
         Auto = "auto",

@@ -67,7 +67,7 @@ pub struct Limits<'a> {
     pub deadline: Option<Instant>,
     /// Reports whether the caller wants to continue.
     pub pulse: &'a Pulse<'a>,
-    /// The score that the whole top k of some part of the index reaches, as bits; it only increases.
+    /// The score to exceed, since some part of the index has k documents above it, as bits; it only increases.
     pub floor: &'a AtomicU64,
 }
 
@@ -113,9 +113,7 @@ impl Task<'_> {
     /// Whether the time is over; also refreshes the shared threshold. To be called once every few hundred
     /// documents.
     pub fn is_over(&mut self) -> Result<bool> {
-        // A document elsewhere with an equal score may come later in the order, so the threshold is just
-        // below the floor.
-        self.floor = f64::from_bits(self.limits.floor.load(Ordering::Relaxed)).next_down();
+        self.floor = f64::from_bits(self.limits.floor.load(Ordering::Relaxed));
         self.partial |= self.limits.is_over()?;
         Ok(self.partial)
     }
@@ -147,17 +145,22 @@ impl Task<'_> {
     }
 
     fn take_in(&mut self, document: DocId, score: f64, matches: &mut Matches<'_>) -> Result<()> {
-        if self.replaced.contains(document) || !matches.confirm(document, &mut self.leaves)? {
+        if self.replaced.contains(document) {
             return Ok(());
         }
-        self.top.push(Ranked { score, segment: self.number, document });
+        let signature = self.leaves.segment.signature(document)?;
+        let candidate = Ranked { score, signature, shard: 0, segment: self.number, document };
+        if !self.top.admits(&candidate) || !matches.confirm(document, &mut self.leaves)? {
+            return Ok(());
+        }
+        self.top.push(candidate);
         if self.top.is_full() {
             self.raise(self.top.threshold());
         }
         Ok(())
     }
 
-    /// Publishes to all threads that k documents reach a score.
+    /// Publishes to all threads a score that k documents exceed.
     pub fn raise(&self, score: f64) {
         let raise = |floor: u64| (f64::from_bits(floor) < score).then_some(score.to_bits());
         let _ = self.limits.floor.fetch_update(Ordering::Relaxed, Ordering::Relaxed, raise);

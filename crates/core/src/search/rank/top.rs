@@ -3,14 +3,19 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
+use crate::Signature;
 use crate::index::DocId;
 
-/// A document with its score. A higher score is better; ties go to the older segment, then to the lower
-/// document number.
+/// A document with its score. A higher score is better; ties go to the lower signature of the URL. So the order
+/// does not depend on the segments and shards that the documents are in.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranked {
     /// The score.
     pub score: f64,
+    /// The signature of its URL.
+    pub signature: Signature,
+    /// The shard it is in; 0 if the index is not divided between processes.
+    pub shard: u16,
     /// The index of its segment in the snapshot.
     pub segment: usize,
     /// Its number in the segment.
@@ -19,8 +24,7 @@ pub struct Ranked {
 
 impl Ord for Ranked {
     fn cmp(&self, other: &Self) -> Ordering {
-        let place = |ranked: &Ranked| (ranked.segment, ranked.document);
-        self.score.total_cmp(&other.score).then_with(|| place(other).cmp(&place(self)))
+        self.score.total_cmp(&other.score).then_with(|| other.signature.cmp(&self.signature))
     }
 }
 
@@ -54,10 +58,21 @@ impl Top {
         Top { size, heap: BinaryHeap::with_capacity(size.min(1024)), threshold }
     }
 
-    /// The score that a later document must exceed to enter the top k; negative infinity until there are k.
+    /// The score that another document must exceed to enter the top k: just below the worst of them, since a
+    /// tie may go to the other one. Negative infinity until there are k.
     #[inline(always)]
     pub fn threshold(&self) -> f64 {
         self.threshold
+    }
+
+    /// Whether a candidate would enter the top k.
+    #[inline]
+    pub fn admits(&self, candidate: &Ranked) -> bool {
+        match self.heap.peek() {
+            _ if self.heap.len() < self.size => true,
+            Some(Reverse(worst)) => candidate > worst,
+            None => false,
+        }
     }
 
     /// Whether there are k.
@@ -88,7 +103,7 @@ impl Top {
         if self.heap.len() == self.size
             && let Some(Reverse(worst)) = self.heap.peek()
         {
-            self.threshold = worst.score;
+            self.threshold = worst.score.next_down();
         }
     }
 
@@ -113,6 +128,8 @@ mod tests {
         fn is_sorting_and_cutting(scores in prop::collection::vec(0u8..20, 0..100), size in 0usize..30, cut in 0usize..100) {
             let ranked = |(number, score): (usize, &u8)| Ranked {
                 score: f64::from(*score),
+                signature: Signature(number as u64),
+                shard: 0,
                 segment: number / 10,
                 document: DocId(number as u32 % 10),
             };

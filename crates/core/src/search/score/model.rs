@@ -23,7 +23,7 @@
 //! and Mitra, *Pivoted document length normalization*, 1996; Zhai and Lafferty, *A study of smoothing methods
 //! for language models*, 2001.)
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::statistics::Statistics;
 use crate::index::Zone;
@@ -33,6 +33,7 @@ use crate::{Error, Result};
 
 choices! {
     /// The retrieval model.
+    #[derive(Serialize)]
     pub enum Scorer, "scorer" {
         /// BM25 over weighted zones.
         Bm25f = "bm25f",
@@ -46,7 +47,7 @@ choices! {
 }
 
 /// A model with its parameters, named as in the section `[search]` of the settings.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// Which one.
     pub(crate) scorer: Scorer,

@@ -11,10 +11,10 @@
 //! expensive, and documents far behind would not catch up by it. (Büttcher, Clarke and Lushman, *Term
 //! proximity scoring for ad-hoc retrieval on very large text collections*, 2006.)
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The settings of proximity scoring.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proximity {
     /// Its weight; 0: no positions are read.
     #[serde(rename = "proximity")]

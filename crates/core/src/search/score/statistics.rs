@@ -1,10 +1,12 @@
 //! Collection statistics for scoring. Replaced documents count until a segment merge drops them.
 
+use serde::{Deserialize, Serialize};
+
 use crate::index::format::directory::Totals;
 use crate::index::format::zone::{ZONES, ZoneSet};
 
 /// The number of documents, and of words in each zone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statistics {
     /// N.
     pub documents: u64,

@@ -51,7 +51,7 @@ fn bytes(pages: &[[String; 4]], options: &Options) -> [Vec<u8>; 2] {
     let whole = build(folder.path(), 1, pages, options);
     let halves = [&pages[..pages.len() / 2], &pages[pages.len() / 2..]];
     let halves = [2, 3].map(|number| build(folder.path(), number, halves[number as usize - 2], options));
-    let joined = join(folder.path(), &halves, 4, true, options, &Pulse::STEADY).unwrap().unwrap();
+    let joined = join(folder.path(), &halves, 4, true, options, &Pulse::STEADY).unwrap().remove(0);
     [read(whole), read(joined)]
 }
 

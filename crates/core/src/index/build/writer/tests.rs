@@ -25,7 +25,7 @@ pub fn segment_with(folder: &Path, lists: &[(&str, List)], options: &Options) ->
     let last = lists.iter().flat_map(|(_, list)| list).map(|(document, _)| *document).max();
     let documents = last.map_or(0, |last| last + 1);
     let urls: Vec<String> = (0..documents).map(|number| number.to_string()).collect();
-    let mut segment = SegmentWriter::create(folder, 1).unwrap();
+    let mut segment = SegmentWriter::create(folder, 1, Piece::Whole).unwrap();
     for block in pack(urls.iter().map(|url| StoredDocument { url, ..StoredDocument::default() })) {
         segment.store(&block).unwrap();
     }
@@ -64,8 +64,9 @@ pub fn segment_with(folder: &Path, lists: &[(&str, List)], options: &Options) ->
         urls: Vec::new(),
         parts: vec![(Postings::Run(&run), (0..documents).map(DocId).collect())],
         deleted: Vec::new(),
+        phrases: Vec::new(),
     };
-    assemble(assembly, options, &Pulse::STEADY).unwrap().open(folder).unwrap()
+    assemble(assembly, options, &Pulse::STEADY).unwrap()[0].open(folder).unwrap()
 }
 
 #[test]
@@ -98,7 +99,7 @@ fn the_dictionary_finds_every_term_and_no_other() {
 #[test]
 fn an_abandoned_segment_leaves_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    drop(SegmentWriter::create(dir.path(), 1).unwrap());
+    drop(SegmentWriter::create(dir.path(), 1, Piece::Whole).unwrap());
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 

@@ -49,7 +49,13 @@ fn some_batches() -> impl Strategy<Value = Vec<(Vec<Page>, Vec<&'static str>)>> 
 
 fn new_document(page: &Page) -> NewDocument<'_> {
     let Page { url, language, kind, day, .. } = *page;
-    NewDocument { url, language, kind, day, body: &page.body, ..NewDocument::default() }
+    let simhash = simhash_of(page);
+    NewDocument { url, language, kind, day, simhash, body: &page.body, ..NewDocument::default() }
+}
+
+/// Some pages have a fingerprint of their own; the others are too short for one.
+fn simhash_of(page: &Page) -> Option<u64> {
+    page.body.starts_with('a').then(|| Signature::of(page.body.as_bytes()).0)
 }
 
 fn build(
@@ -79,15 +85,8 @@ fn assert_knows(segment: &Segment, pages: &BTreeMap<&str, &Page>) {
         assert_eq!(segment.site_name(facts.site), site_of_url(page.url));
         assert_eq!(facts.language, language_number(page.language));
         assert_eq!((facts.kind, facts.day), (Kind::of_content_type(page.kind), page.day));
-        let terms: BTreeSet<&str> = page.body.split_whitespace().collect();
-        assert_eq!(facts.simhash == 0, terms.is_empty());
-        for (other, another) in pages {
-            if page.language == another.language && terms == another.body.split_whitespace().collect() {
-                let same =
-                    segment.documents().find(|document| url_of(segment, *document) == **other).unwrap();
-                assert_eq!(segment.simhash_of(same), facts.simhash);
-            }
-        }
+        assert_eq!(facts.simhash, simhash_of(page).unwrap_or_default());
+        assert_eq!(segment.simhash_of(document), facts.simhash);
     }
     let sites: BTreeSet<String> = pages.keys().map(|url| site_of_url(url)).collect();
     assert_eq!(segment.sites(), sites.len());
@@ -122,7 +121,7 @@ proptest! {
             }
         }
         prop_assume!(!files.is_empty());
-        match join(dir.path(), &files, 100, true, &options, &Pulse::STEADY).unwrap() {
+        match join(dir.path(), &files, 100, true, &options, &Pulse::STEADY).unwrap().pop() {
             Some(joined) => assert_knows(&joined.open(dir.path()).unwrap(), &live),
             None => prop_assert!(live.is_empty()),
         }

@@ -48,7 +48,7 @@ proptest! {
     fn reads_what_was_written(list in some_list(), other in some_list(), options in some_options()) {
         let dir = tempfile::tempdir().unwrap();
         let segment = segment_with(dir.path(), &[("apple", other), ("pear", list.clone())], &options);
-        let mut cursor = Cursor::new(&segment, only_list(&segment, "pear")).unwrap();
+        let mut cursor = Cursor::new(Source::Segment(&segment), only_list(&segment, "pear")).unwrap();
         let mut read = Vec::new();
         while cursor.document() != DocId::END {
             let mut positions = Vec::new();
@@ -65,7 +65,7 @@ proptest! {
     fn moves_like_a_vector(list in some_list(), options in some_options(), moves in prop::collection::vec(prop::option::of(0u32..400), 0..60)) {
         let dir = tempfile::tempdir().unwrap();
         let segment = segment_with(dir.path(), &[("pear", list.clone())], &options);
-        let mut cursor = Cursor::new(&segment, only_list(&segment, "pear")).unwrap();
+        let mut cursor = Cursor::new(Source::Segment(&segment), only_list(&segment, "pear")).unwrap();
         let mut at = 0;
         for step in moves {
             let current = list.get(at).map_or(DocId::END, |(document, _)| DocId(*document));

@@ -4,7 +4,7 @@
 //!
 //! 1. take the byte ranges of the query's plain [wanted words](crate::search::language::QueryText::wanted),
 //!    except those with a high document frequency;
-//! 2. ask a [`Speller`] over the snapshot's segments for [`corrections`](Speller::corrections) of them;
+//! 2. ask a [`Speller`] over the snapshot's [`Vocabulary`] for [`corrections`](Speller::corrections) of them;
 //! 3. if there are any, [`rewrite`] the query with them and offer it, perhaps after checking that it has more
 //!    matches.
 //!
@@ -22,10 +22,14 @@ mod edits;
 mod form;
 mod rewrite;
 mod speller;
+mod vocabulary;
+
+pub(crate) use edits::edits;
 
 pub use choose::{Candidate, choose, reach};
 pub use rewrite::rewrite;
 pub use speller::Speller;
+pub use vocabulary::{Segments, Vocabulary, alike, frequency};
 
 #[cfg(test)]
 mod tests;

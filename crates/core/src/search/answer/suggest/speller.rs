@@ -1,26 +1,21 @@
-//! The speller: candidate corrections for the words of a query, from the segments of a snapshot.
+//! The speller: candidate corrections for the words of a query, from the vocabulary of a snapshot.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::choose::{Candidate, choose, is_doubtful, least_likelihood, likelihood, reach};
-use super::compound::{may_be_one, side_by_side, splits};
+use super::compound::{may_be_one, splits};
 use super::edits::edits;
-use super::form::form;
+use super::vocabulary::Vocabulary;
 use crate::Result;
-use crate::analysis::{Analyzer, Language, fold};
-use crate::index::format::lists::List;
-use crate::index::read::replaced::Replaced;
-use crate::index::{DocId, Segment, TermCursor, Zone};
-use crate::search::matching::expand::{distance, fuzzy_after};
+use crate::analysis::{Analyzer, fold};
 
 /// The number of most likely terms whose surface forms are looked up.
 const LOOKED_UP: usize = 5;
-/// The number of documents of a term, per segment, that are searched for a surface form.
-const DOCUMENTS: usize = 8;
+
 /// Finds corrections in the vocabulary of a snapshot.
-pub struct Speller<'a> {
-    segments: Vec<(&'a Segment, &'a Replaced)>,
+pub struct Speller<'a, V> {
+    vocabulary: V,
     analyzer: &'a Analyzer,
 }
 
@@ -59,13 +54,10 @@ struct Spelling {
     documents: u64,
 }
 
-impl<'a> Speller<'a> {
-    /// A speller over segments and their tombstones, for queries analysed by `analyzer`.
-    pub fn new(
-        segments: impl IntoIterator<Item = (&'a Segment, &'a Replaced)>,
-        analyzer: &'a Analyzer,
-    ) -> Speller<'a> {
-        Speller { segments: segments.into_iter().collect(), analyzer }
+impl<'a, V: Vocabulary> Speller<'a, V> {
+    /// A speller over a vocabulary, for queries analysed by `analyzer`.
+    pub fn new(vocabulary: V, analyzer: &'a Analyzer) -> Speller<'a, V> {
+        Speller { vocabulary, analyzer }
     }
 
     /// The convincing corrections of the words of `query` at these byte ranges, which are in order.
@@ -96,8 +88,7 @@ impl<'a> Speller<'a> {
         }
         let (term, typed) = (self.term(word), folded(word));
         let documents = self.documents(&term)?;
-        let all: u64 = self.segments.iter().map(|(segment, _)| segment.totals().documents).sum();
-        if !is_doubtful(documents, all) {
+        if !is_doubtful(documents, self.vocabulary.all_documents()) {
             return Ok(None);
         }
         let least = least_likelihood(documents);
@@ -123,7 +114,7 @@ impl<'a> Speller<'a> {
             return Ok(None);
         }
         // Two words that are never adjacent may still be meant as two.
-        let apart = self.side_by_side(&parts[0], &parts[1])?.max(1);
+        let apart = self.vocabulary.adjacent(&parts[0], &parts[1])?.max(1);
         let spelling = Spelling { text, changes: 1, documents };
         Ok(self.chosen(&folded(&format!("{first} {second}")), apart, vec![spelling]))
     }
@@ -131,12 +122,15 @@ impl<'a> Speller<'a> {
     /// The word split in two.
     fn split(&self, typed: &str) -> Result<Vec<Spelling>> {
         let mut spellings = Vec::new();
-        for (first, second) in splits(typed) {
-            let (left, right) = (self.term(first), self.term(second));
-            if self.documents(&left)? == 0 || self.documents(&right)? == 0 {
+        let parts: Vec<(&str, &str)> = splits(typed).collect();
+        let terms: Vec<String> =
+            parts.iter().flat_map(|(first, second)| [self.term(first), self.term(second)]).collect();
+        let frequencies = self.vocabulary.documents(&terms)?;
+        for (place, (first, second)) in parts.into_iter().enumerate() {
+            if frequencies[2 * place] == 0 || frequencies[2 * place + 1] == 0 {
                 continue;
             }
-            let documents = self.side_by_side(&left, &right)?;
+            let documents = self.vocabulary.adjacent(&terms[2 * place], &terms[2 * place + 1])?;
             spellings.push(Spelling { text: format!("{first} {second}"), changes: 1, documents });
         }
         Ok(spellings)
@@ -147,8 +141,9 @@ impl<'a> Speller<'a> {
         let mut known = Vec::new();
         self.analyzer
             .passing_terms(edits(typed).into_iter(), |edit, term| known.push((edit, term.to_owned())));
-        for (edit, term) in known {
-            let documents = self.documents(&term)?;
+        let (edits, known): (Vec<String>, Vec<String>) = known.into_iter().unzip();
+        let frequencies = self.vocabulary.documents(&known)?;
+        for ((edit, term), documents) in edits.into_iter().zip(known).zip(frequencies) {
             if documents > 0 {
                 let candidate = Candidate { term: &edit, changes: 1, documents };
                 terms.offer(term, likelihood(typed, &candidate), 1, documents);
@@ -160,18 +155,8 @@ impl<'a> Speller<'a> {
     /// Adds the terms at edit distance 2 from `term` with the same first letter; a distance of 1 counts as 2,
     /// since the words themselves differ by more.
     fn two_changes_off(&self, term: &str, terms: &mut Terms<'_>) -> Result<()> {
-        let mut found: BTreeMap<String, u64> = BTreeMap::new();
         let start = &term[..term.chars().next().map_or(0, char::len_utf8)];
-        for (segment, _) in &self.segments {
-            fuzzy_after(&mut segment.terms(), start, term, 2, |near, changes| {
-                if let Ok(other) = std::str::from_utf8(near.term())
-                    && changes > 0
-                {
-                    *found.entry(other.to_owned()).or_default() += frequency(near.lists());
-                }
-            })?;
-        }
-        for (other, documents) in found {
+        for (other, documents) in self.vocabulary.alike(start, term)? {
             let candidate = Candidate { term: &other, changes: 2, documents };
             terms.offer(other.clone(), likelihood(term, &candidate), 2, documents);
         }
@@ -186,53 +171,13 @@ impl<'a> Speller<'a> {
         likely.truncate(LOOKED_UP);
         let mut spellings = Vec::new();
         for (term, Near { changes, documents, .. }) in likely {
-            let Some((distance, text)) = self.written(&term, typed)? else { continue };
+            let Some((distance, text)) = self.vocabulary.written(&term, typed, self.analyzer)? else {
+                continue;
+            };
             let changes = usize::from(changes).min(distance) as u8;
             spellings.push(Spelling { text, changes, documents });
         }
         Ok(spellings)
-    }
-
-    /// The surface form of this term nearest to `typed` in a sample of documents, and its edit distance.
-    fn written(&self, term: &str, typed: &str) -> Result<Option<(usize, String)>> {
-        let mut best: Option<(usize, String)> = None;
-        for (segment, replaced) in &self.segments {
-            let Some(lists) = segment.find(term)? else { continue };
-            let mut cursor = TermCursor::new(segment, lists)?;
-            let mut looked_at = 0;
-            while cursor.document() != DocId::END && looked_at < DOCUMENTS {
-                let document = cursor.document();
-                cursor.advance()?;
-                if replaced.contains(document) {
-                    continue;
-                }
-                looked_at += 1;
-                let found = segment.stored(document, |stored| {
-                    let analyzer = Analyzer::new(Language::of(Some(stored.language)));
-                    let within = |text| form(text, &analyzer, self.analyzer, term, typed);
-                    within(stored.body).or_else(|| within(stored.title))
-                })?;
-                let found = found.map(|text| (distance(&folded(&text), typed), text));
-                best = best.into_iter().chain(found).min_by_key(|(distance, _)| *distance);
-                if best.as_ref().is_some_and(|(distance, _)| *distance <= 1) {
-                    return Ok(best);
-                }
-            }
-        }
-        Ok(best)
-    }
-
-    /// The estimated document frequency of a term, including replaced documents.
-    fn documents(&self, term: &str) -> Result<u64> {
-        self.segments.iter().try_fold(0, |documents, (segment, _)| {
-            Ok(documents + segment.find(term)?.map_or(0, |lists| frequency(&lists)))
-        })
-    }
-
-    fn side_by_side(&self, first: &str, second: &str) -> Result<u64> {
-        self.segments
-            .iter()
-            .try_fold(0, |documents, (segment, _)| Ok(documents + side_by_side(segment, first, second)?))
     }
 
     /// The convincing one of these spellings, unless it is a stop word.
@@ -249,6 +194,11 @@ impl<'a> Speller<'a> {
         (!self.analyzer.is_stop_word(best.term)).then(|| best.term.to_owned())
     }
 
+    /// The estimated document frequency of a term, including replaced documents.
+    fn documents(&self, term: &str) -> Result<u64> {
+        Ok(self.vocabulary.documents(&[term.to_owned()])?.first().copied().unwrap_or(0))
+    }
+
     fn term(&self, word: &str) -> String {
         let mut term = String::new();
         self.analyzer.term(word, &mut term);
@@ -256,13 +206,7 @@ impl<'a> Speller<'a> {
     }
 }
 
-/// The document frequency of a term: the maximum over the searched zones.
-fn frequency(lists: &[(Zone, List)]) -> u64 {
-    let searched = lists.iter().filter(|(zone, _)| Zone::SEARCHED.contains(zone));
-    searched.map(|(_, list)| u64::from(list.frequency)).max().unwrap_or(0)
-}
-
-fn folded(word: &str) -> String {
+pub(super) fn folded(word: &str) -> String {
     let mut folded = String::new();
     fold(word, &mut folded);
     folded

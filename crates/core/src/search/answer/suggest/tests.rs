@@ -57,7 +57,7 @@ impl Snapshot {
         let analyzer = Analyzer::new(Language::of(Some("en")));
         let mut words: Vec<Range<usize>> = Vec::new();
         analyzer.words(query, |word| words.push(word.start..word.end));
-        let speller = Speller::new(self.segments.iter().zip(&self.replaced), &analyzer);
+        let speller = Speller::new(Segments::new(self.segments.iter().zip(&self.replaced)), &analyzer);
         rewrite(query, &speller.corrections(query, &words).unwrap())
     }
 }

@@ -20,7 +20,7 @@ const INTERVALS: [&str; 5] = [
     "(apron < bird < dr*)~12",
 ];
 
-fn some_text() -> impl Strategy<Value = String> {
+pub fn some_text() -> impl Strategy<Value = String> {
     let interval = || prop::sample::select(&INTERVALS[..]);
     prop_oneof![
         6 => some_query().prop_map(|query| query.text()),
@@ -31,7 +31,7 @@ fn some_text() -> impl Strategy<Value = String> {
 }
 
 /// A pseudorandom rank.
-fn rank_of(signature: Signature) -> Result<f32> {
+pub fn rank_of(signature: Signature) -> Result<f32> {
     Ok((signature.0 % 97) as f32 / 10.0)
 }
 

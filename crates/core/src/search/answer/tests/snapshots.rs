@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::some_query;
 use super::*;
-use crate::index::format::file_name;
+use crate::index::format::Piece;
 use crate::index::join;
 
 fn urls(found: Vec<(String, f64)>) -> BTreeSet<String> {
@@ -33,8 +33,8 @@ proptest! {
         let live: Vec<Page> = pages.iter().enumerate().filter(is_live).map(|(_, page)| page.clone()).collect();
         let batches: Vec<&[Page]> = pages.chunks(pages.len().div_ceil(parts)).collect();
         let files = build(parted.path(), &batches, &Options::default());
-        let merged = join(parted.path(), &files, 100, true, &Options::default(), &Pulse::STEADY).unwrap().unwrap();
-        prop_assert_eq!(&merged.name, &file_name(100));
+        let merged = join(parted.path(), &files, 100, true, &Options::default(), &Pulse::STEADY).unwrap().remove(0);
+        prop_assert_eq!(&merged.name, &Piece::Whole.name(100));
 
         let at_once = open(whole.path(), &build(whole.path(), &[&live], &Options::default())).unwrap();
         let snapshot = open(parted.path(), &files).unwrap();
@@ -71,7 +71,7 @@ fn what_is_deleted_is_gone_and_may_come_back() {
     let expected: BTreeSet<String> = ["0", "2", "3"].map(str::to_owned).into();
     assert_eq!(found(&files), expected);
     let join = |files: &[SegmentFile], number: u64, oldest: bool| {
-        join(dir.path(), files, number, oldest, &Options::default(), &Pulse::STEADY).unwrap()
+        join(dir.path(), files, number, oldest, &Options::default(), &Pulse::STEADY).unwrap().pop()
     };
     let newer = join(&files[1..], 10, false).unwrap();
     assert_eq!(found(&[files[0].clone(), newer.clone()]), expected);
@@ -104,9 +104,12 @@ fn static_ranks_count_as_much_as_they_weigh() {
         hits(&searcher, &Request { depth, ..request }).unwrap()
     };
     let plain = ask(6, 0.0);
-    assert!(plain.iter().map(|(url, _)| url.as_str()).eq(["0", "1", "2", "3", "4", "5"]));
+    let mut tied = ["0", "1", "2", "3", "4", "5"];
+    tied.sort_by_key(|url| Signature::of(url.as_bytes()));
+    assert!(plain.iter().map(|(url, _)| url.as_str()).eq(tied));
     let ranked = ask(3, 2.0);
-    assert!(ranked.iter().map(|(url, _)| url.as_str()).eq(["5", "3", "0"]));
+    let first = tied.into_iter().find(|url| !["5", "3"].contains(url)).unwrap();
+    assert!(ranked.iter().map(|(url, _)| url.as_str()).eq(["5", "3", first]));
     assert!((ranked[1].1 - plain[0].1 - 2.0 * 5f64.ln()).abs() < 1e-6 && ranked[0].1.is_finite());
     assert_eq!(ranked[2].1, plain[0].1);
     assert!(ask(0, 2.0).is_empty());
@@ -124,7 +127,7 @@ fn hits_are_shown_with_what_is_known_of_them() {
     let hit = &shown[0];
     assert_eq!((hit.url.as_str(), hit.title.as_str()), ("http://a.example/x", "elm fox"));
     assert_eq!(
-        (hit.site.as_str(), hit.language.as_str(), hit.kind, hit.day),
+        (hit.site.as_str(), hit.language.as_str(), hit.kind.as_str(), hit.day),
         ("a.example", "en", "pdf", NEW_YEAR)
     );
     let marked: Vec<&str> =

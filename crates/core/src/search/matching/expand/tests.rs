@@ -107,8 +107,16 @@ fn segment(folder: &std::path::Path, bodies: &[String]) -> Segment {
     builder.finish(&Pulse::STEADY).unwrap().unwrap().open(folder).unwrap()
 }
 
-fn terms(expansions: &[Expansion]) -> Vec<(&str, u8, u32)> {
-    expansions.iter().map(|found| (found.term.as_str(), found.changes, found.documents)).collect()
+/// The terms of a pattern in order, with their edit distances and document frequencies.
+fn expanded(segment: &Segment, pattern: &Pattern, zones: ZoneSet) -> Vec<(String, u8, u32)> {
+    let mut found = Vec::new();
+    each_match(segment, pattern, zones, |term, lists, changes| {
+        assert!(lists.iter().all(|(zone, _)| zones.contains(*zone)));
+        found.push((term.to_owned(), changes, lists.iter().map(|(_, list)| list.frequency).max().unwrap()));
+    })
+    .unwrap();
+    found.sort();
+    found
 }
 
 proptest! {
@@ -148,38 +156,33 @@ fn expands_patterns_on_a_segment() {
     let folder = tempfile::tempdir().unwrap();
     let bodies = ["solar solaris wind", "solar sonar run", "solar polar running"].map(str::to_owned);
     let segment = segment(folder.path(), &bodies);
-    let expanded = |pattern: Pattern| expand(&segment, &pattern, ZoneSet::BODY, MOST).unwrap();
+    let expanded = |pattern: Pattern| expanded(&segment, &pattern, ZoneSet::BODY);
+    let with = |terms: &[(&str, u8, u32)]| -> Vec<(String, u8, u32)> {
+        terms.iter().map(|(term, changes, documents)| ((*term).to_owned(), *changes, *documents)).collect()
+    };
     let prefix =
         |start: &str, term: &str| expanded(Pattern::Prefix { start: start.into(), term: term.into() });
-    assert_eq!(terms(&prefix("sola", "sola")), [("solar", 0, 3), ("solaris", 0, 1)]);
-    assert_eq!(terms(&prefix("running", "run")), [("run", 0, 1), ("running", 0, 1)]);
+    assert_eq!(prefix("sola", "sola"), with(&[("solar", 0, 3), ("solaris", 0, 1)]));
+    assert_eq!(prefix("running", "run"), with(&[("run", 0, 1), ("running", 0, 1)]));
     let fuzzy = |term: &str, changes| expanded(Pattern::Fuzzy { term: term.into(), changes });
-    assert_eq!(terms(&fuzzy("sloar", 1)), [("solar", 1, 3)]);
-    assert_eq!(terms(&fuzzy("solar", 1)), [("polar", 1, 1), ("solar", 0, 3), ("sonar", 1, 1)]);
-    assert_eq!(terms(&expanded(Pattern::Term("wind".into()))), [("wind", 0, 1)]);
+    assert_eq!(fuzzy("sloar", 1), with(&[("solar", 1, 3)]));
+    assert_eq!(fuzzy("solar", 1), with(&[("polar", 1, 1), ("solar", 0, 3), ("sonar", 1, 1)]));
+    assert_eq!(expanded(Pattern::Term("wind".into())), with(&[("wind", 0, 1)]));
     assert!(expanded(Pattern::Term("winds".into())).is_empty());
     let mut title = ZoneSet::default();
     title.insert(Zone::Title);
-    assert!(expand(&segment, &Pattern::Term("wind".into()), title, MOST).unwrap().is_empty());
-    let found = &fuzzy("wind", 1)[0];
-    assert_eq!(found.lists, segment.find("wind").unwrap().unwrap());
+    assert!(super::tests::expanded(&segment, &Pattern::Term("wind".into()), title).is_empty());
 }
 
 #[test]
 fn keeps_what_is_nearest_and_most_frequent() {
-    let mut kept = Kept { most: MOST, expansions: Vec::new(), zones: ZoneSet::BODY };
-    let list = |frequency| {
-        let ranges = [0; 4].map(|end: u64| end..end);
-        List { frequency, occurrences: frequency.into(), counted: false, document: 0, position: 0, ranges }
-    };
-    let mut all = BTreeMap::new();
+    let mut ordered = BTreeMap::new();
+    let mut terms = BTreeMap::new();
     for number in 0..5 * MOST {
-        let (term, changes, documents) =
-            (number.to_string(), number as u8 % 3, 1 + number as u32 * 7919 % 10_007);
-        kept.push(term.as_bytes(), &[(Zone::Body, list(documents))], changes);
-        all.insert((changes, Reverse(documents), term.clone()), term);
+        let worth = (number as u8 % 3, 1 + number as u64 * 7919 % 10_007);
+        terms.insert(number.to_string(), worth);
+        ordered.insert((worth.0, Reverse(worth.1), number.to_string()), number.to_string());
     }
-    let expected: BTreeSet<String> = all.into_values().take(MOST).collect();
-    let found: Vec<String> = kept.into_sorted().into_iter().map(|found| found.term).collect();
-    assert!(found.iter().eq(&expected));
+    let expected: BTreeSet<String> = ordered.into_values().take(MOST).collect();
+    assert!(least_worth(terms, MOST, |worth| *worth).into_keys().eq(expected));
 }

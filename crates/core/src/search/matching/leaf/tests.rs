@@ -72,8 +72,8 @@ impl Case {
             positions.sort_unstable();
             positions.dedup();
         }
-        let lists = terms.iter().flat_map(|(term, _)| segment.find(term).unwrap().unwrap()).collect();
-        let scoring = Scoring { score, lengths: of_zones, bag };
+        let lists: Vec<_> = terms.iter().flat_map(|(term, _)| segment.find(term).unwrap().unwrap()).collect();
+        let scoring = Scoring { score, lengths: of_zones, bag, alone: lists.len() == 1 };
         Case { _folder: folder, segment, scoring, model: xs, lists }
     }
 
