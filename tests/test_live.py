@@ -29,6 +29,7 @@ _NATIVE = {
     "statuses": {"200": 12_345_678},
     "duplicates": 4_321,
     "near_duplicates": 765,
+    "saved": {"links": 0, "pages": 0, "bytes": 0},
     "links": 9,
     "failures": {},
     "unconverted": {},

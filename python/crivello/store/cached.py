@@ -11,7 +11,8 @@ class CachedPage:
     """What a server sent for a URL, when it was ``fetched``, without its content encoding.
 
     ``media_type`` is in lower case, without parameters. ``encoding`` is the WHATWG name of the character
-    encoding, for HTML and plain text.
+    encoding, for HTML and plain text. ``converted`` is the HTML that a document of another format was converted
+    to; empty if there is none.
     """
 
     url: str
@@ -20,3 +21,4 @@ class CachedPage:
     encoding: str | None
     body: bytes
     title: str
+    converted: str = ""

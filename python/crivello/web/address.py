@@ -41,6 +41,22 @@ def cached_path(url: str) -> str:
     return "/cached?" + urlencode({"url": url})
 
 
+def why_path(query: str, url: str) -> str:
+    """The path of the page that explains the rank of a result."""
+    return "/why-result?" + urlencode({"q": query, "url": url})
+
+
+def copies_path(query: str, url: str) -> str:
+    """The path of the list of the near copies of a result."""
+    return "/near-copies?" + urlencode({"q": query, "url": url})
+
+
+def icon_path(url: str) -> str:
+    """The path of the icon of the site of a URL."""
+    host = urlsplit(url).netloc.rpartition("@")[2].lower() if followable(url) else ""
+    return "/favicon?" + urlencode({"host": host or "page"})
+
+
 def _readable(text: str) -> str:
     """Percent escapes decoded, unless they hide unprintable characters, such as a change of direction."""
     decoded = unquote(text)

@@ -1,15 +1,17 @@
 """The stored copy of a page: a page of ours around it, and the copy itself where it can do no harm.
 
 The copy is a stranger's page. It is shown in a frame that is a sandbox twice, by the frame and by its own
-headers: it runs nothing, sends nothing and loads nothing. What is neither HTML nor text is only downloaded.
-Nothing here asks the network.
+headers: it runs nothing, sends nothing and loads nothing. Its stored style sheets are put into it, and without any it
+gets one of ours. Of a document that a browser cannot show in a frame, the text that was converted is shown; the bytes
+as they were sent are a download. Nothing here asks the network.
 """
 
 from __future__ import annotations
 
+import html
 import re
 from http import HTTPStatus
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -20,7 +22,7 @@ from crivello._core import reading
 from crivello.errors import InvalidArgument
 from crivello.store import CachedPage
 from crivello.web.address import breadcrumb
-from crivello.web.engine import engine_of
+from crivello.web.engine import Engine, engine_of
 from crivello.web.headers import FRAMING_POLICY, POLICY, STRANGER_POLICY
 from crivello.web.pages import html_page
 
@@ -28,19 +30,48 @@ _MEDIA_TYPE = re.compile(r"[a-z0-9][\w!#$&^.+-]*/[a-z0-9][\w!#$&^.+-]*", re.ASCI
 _UNKNOWN_TYPE = "application/octet-stream"
 _NOT_IN_A_NAME = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]+')
 
+_LINK = re.compile(r"<link\b[^>]*>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""\s(rel|href|media)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""", re.IGNORECASE)
+_STYLED = re.compile(r"<style\b", re.IGNORECASE)
+_SHEETS_AT_MOST = 20
+_SHEET_SIZE = 500_000
+
+# Without specificity: whatever the page says of itself wins.
+_PLAIN_STYLE = """<style>
+:where(html){font:1.05rem/1.6 system-ui,sans-serif;color:#1d1f1e;background:#fff;overflow-wrap:break-word}
+:where(body){max-width:48rem;margin:1.5rem auto;padding:0 1.25rem}
+:where(h1,h2,h3){line-height:1.25}:where(img,video){max-width:100%}:where(a){color:#0b6a5c}
+:where(pre){overflow:auto;white-space:pre-wrap}:where(pre,code){font-family:ui-monospace,monospace;font-size:.95em}
+:where(td,th){padding:.15em .5em;text-align:left;vertical-align:top}
+:where(div[id^="page="]){margin-bottom:2rem;padding-bottom:1rem;border-bottom:1px solid #ccc}
+:where(div[id^="page="])::before{content:attr(id);float:right;color:#666;font-size:.8em}
+</style>"""
+
 
 async def cached_page(request: Request) -> Response:
     """The copy in a frame, under a banner that says what it is."""
     page = await _copy(request)
+    address = urlencode({"url": page.url})
     response = html_page(
         "cached.html",
         name=engine_of(request).name,
         page=page,
         viewable=_viewable(page),
-        raw="/cached/raw?" + urlencode({"url": page.url}),
+        view=f"/cached/view?{address}" if _viewable(page) or page.converted else None,
+        raw=f"/cached/raw?{address}",
     )
     response.headers.update({POLICY: FRAMING_POLICY, "X-Robots-Tag": "noindex"})
     return response
+
+
+async def cached_view(request: Request) -> Response:
+    """The copy as a document to read, in a sandbox."""
+    page = await _copy(request)
+    if not _viewable(page) and not page.converted:
+        raise HTTPException(HTTPStatus.NOT_FOUND, "the copy of this page has no text to show")
+    shown = await run_in_threadpool(_shown, engine_of(request), page)
+    headers = {POLICY: STRANGER_POLICY, "X-Robots-Tag": "noindex", "Cache-Control": "no-cache"}
+    return Response(shown, media_type="text/html", headers=headers)
 
 
 async def cached_raw(request: Request) -> Response:
@@ -71,6 +102,49 @@ async def _copy(request: Request) -> CachedPage:
 
 def _viewable(page: CachedPage) -> bool:
     return reading(page.media_type) in ("html", "text")
+
+
+def _shown(engine: Engine, page: CachedPage) -> str:
+    """The page as HTML with a style: its own as far as it is stored, otherwise a plain one."""
+    if not _viewable(page):
+        return page.converted + _PLAIN_STYLE
+    text = _decoded(page.body, page.encoding)
+    if reading(page.media_type) == "text":
+        return f"<!doctype html><title></title><pre>{html.escape(text)}</pre>{_PLAIN_STYLE}"
+    styled = _with_sheets(engine, page.url, text)
+    return styled if _STYLED.search(styled) else styled + _PLAIN_STYLE
+
+
+def _with_sheets(engine: Engine, url: str, text: str) -> str:
+    """The HTML with each linked style sheet that is stored in place of its link."""
+    left = _SHEETS_AT_MOST
+
+    def put_in(link: re.Match[str]) -> str:
+        nonlocal left
+        values = {name.lower(): value.strip("\"'") for name, value in _ATTRIBUTE.findall(link[0])}
+        if "stylesheet" not in values.get("rel", "").lower().split() or not left:
+            return link[0]
+        left -= 1
+        try:
+            address = urljoin(url, html.unescape(values.get("href", "")))
+        except ValueError:
+            return link[0]
+        sheet = engine.cached(address)
+        if sheet is None or sheet.media_type != "text/css" or len(sheet.body) > _SHEET_SIZE:
+            return link[0]
+        media = html.escape(html.unescape(values.get("media", "all")))
+        # The end of an element cannot stand in a style sheet: "<\/" is the same to CSS.
+        rules = _decoded(sheet.body, sheet.encoding).replace("</", "<\\/")
+        return f'<style media="{media}">{rules}</style>'
+
+    return _LINK.sub(put_in, text)
+
+
+def _decoded(body: bytes, encoding: str | None) -> str:
+    try:
+        return body.decode(encoding or "utf-8", "replace")
+    except LookupError:  # an encoding of browsers that Python does not have
+        return body.decode("utf-8", "replace")
 
 
 def _file_name(url: str) -> str:

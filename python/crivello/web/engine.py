@@ -7,7 +7,7 @@ from typing import Protocol
 
 from starlette.requests import Request
 
-from crivello.search.results import Results
+from crivello.search.results import Explanation, Hit, Results
 from crivello.store import CachedPage
 from crivello.summary import Summary
 
@@ -25,6 +25,26 @@ class Engine(Protocol):
 
         Raises ``QuerySyntaxError`` for a query that does not parse.
         """
+        ...
+
+    def complete(self, text: str, *, top: int = 8) -> list[str]:
+        """Whole queries for what is being typed, the best first."""
+        ...
+
+    def explain(self, query: str, url: str) -> Explanation | None:
+        """How the score of a page comes about; ``None`` if it does not match."""
+        ...
+
+    def near_copies(self, query: str, url: str) -> list[Hit]:
+        """The pages that are collapsed under a hit."""
+        ...
+
+    def site_names(self, urls: Sequence[str]) -> list[str]:
+        """What the site of each page calls itself; empty if that is not known."""
+        ...
+
+    def extents(self, urls: Sequence[str]) -> list[str]:
+        """How long each document is, as in "12 pages"; empty if that is not known."""
         ...
 
     def cached(self, url: str) -> CachedPage | None:

@@ -18,6 +18,8 @@ _NAMES = {"language": language_name, "lang": language_name, "type": type_name}
 _PREPOSITIONS = {"before": "before ", "after": "since "}
 _FIRST_DAY = re.compile(r"(\d{4})-01-01")
 _VALUES_SHOWN = 6
+# A value that this share of the matches has narrows nothing down.
+_NEARLY_ALL = 0.9
 _VALUES_AT_MOST = 20
 
 
@@ -48,13 +50,18 @@ class Chip:
 
 
 def facets_of(results: Results) -> list[Facet]:
-    """The facets that offer a choice: not those with a single value that all the matches have."""
+    """The facets that offer a choice, without the values that nearly all of the matches have."""
     found = [(name, (results.facets or {}).get(name, ())) for name in _TITLES]
-    return [
-        _facet(name, values)
+    narrowing = [
+        (name, tuple(value for value in values if _narrows(name, value, results.matches)))
         for name, values in found
-        if len(values) > 1 or any(value.count < results.matches for value in values)
     ]
+    return [_facet(name, values) for name, values in narrowing if values]
+
+
+def _narrows(name: str, value: FacetValue, matches: int) -> bool:
+    is_rest = (name, value.value) == ("type", "other")
+    return value.count < _NEARLY_ALL * matches and not is_rest
 
 
 def _facet(name: str, values: tuple[FacetValue, ...]) -> Facet:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from crivello._core import QueryText
-from crivello.web.address import breadcrumb, cached_path, followable
+from crivello.web.address import breadcrumb, cached_path, copies_path, followable, icon_path, why_path
+from crivello.web.dates import in_words
 from crivello.web.names import language_name, type_name
 from crivello.web.paging import search_path
 from crivello.web.static_files import static_path
@@ -35,6 +36,10 @@ def _moment(moment: datetime) -> str:
     return f"{_day(moment)}, {moment:%H:%M} UTC"
 
 
+def _clock(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%H:%M:%S}"
+
+
 def _sentence(clause: str) -> str:
     return clause[:1].upper() + clause[1:]
 
@@ -53,10 +58,12 @@ def _environment() -> Environment:
     )
     environment.filters.update(
         breadcrumb=breadcrumb,
+        clock=_clock,
         count=_count,
         day=_day,
         duration=_duration,
         followable=followable,
+        in_words=in_words,
         language_name=language_name,
         moment=_moment,
         sentence=_sentence,
@@ -64,7 +71,13 @@ def _environment() -> Environment:
         type_name=type_name,
     )
     environment.globals.update(
-        cached_path=cached_path, narrowed=_narrowed, search_path=search_path, static_path=static_path
+        cached_path=cached_path,
+        copies_path=copies_path,
+        icon_path=icon_path,
+        narrowed=_narrowed,
+        search_path=search_path,
+        static_path=static_path,
+        why_path=why_path,
     )
     return environment
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crivello._core import QueryText
+from crivello.errors import QuerySyntaxError
+from crivello.web.engine import Engine
+
+_WORDS_COUNTED = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,4 +33,28 @@ def suggestions(query: str) -> list[Suggestion]:
     for change, other in simpler.items():
         if other and other != query and other not in [suggestion.query for suggestion in found]:
             found.append(Suggestion(change, other))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a query, and how many pages have it; a lower bound, unless ``exact``."""
+
+    word: str
+    matches: int
+    exact: bool
+
+
+def words_alone(engine: Engine, query: str) -> list[Word]:
+    """What each word of a query finds, so that one sees which of them is too much; nothing for a single word."""
+    words = list(dict.fromkeys(QueryText(query).plain_words().split()))[:_WORDS_COUNTED]
+    if len(words) < 2:
+        return []
+    found = []
+    for word in words:
+        try:
+            results = engine.search(word, top=1, correct=False)
+        except QuerySyntaxError:
+            continue
+        found.append(Word(word, results.matches, results.exact))
     return found
