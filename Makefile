@@ -1,7 +1,7 @@
 # Crivello: every task of a developer, one target each. A bare `make` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev setup-bench demo test bench lint types fmt docs clean
+.PHONY: help setup setup-dev setup-bench wheel demo test bench lint types fmt docs clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -23,15 +23,15 @@ $(VENV)/.maturin:
 # Everything that pyproject.toml asks for, and the native module: built for speed, or for the tests, quicker
 # to build and with assertions on. Again only when pyproject.toml changes.
 $(VENV)/.installed: pyproject.toml | $(VENV)/.maturin
-	$(BIN)/maturin develop --release --quiet --extras eval
+	$(BIN)/maturin develop --release --quiet --extras all
 	@echo release > $(VENV)/.profile; touch $@ $(CORE)
 
 $(VENV)/.installed-bench: pyproject.toml | $(VENV)/.maturin
-	$(BIN)/maturin develop --release --quiet --extras bench,eval
+	$(BIN)/maturin develop --release --quiet --extras all,bench,cluster
 	@echo release > $(VENV)/.profile; touch $@ $(CORE)
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.maturin
-	$(BIN)/maturin develop --quiet --extras dev,eval
+	$(BIN)/maturin develop --quiet --extras all,dev,cluster
 	@echo dev > $(VENV)/.profile; touch $@ $(CORE)
 
 # One native module is in place at a time: it is built again when the other one is needed, or when Rust sources changed.
@@ -49,6 +49,16 @@ setup-dev: $(VENV)/.installed-dev ## The same for tests and linters
 
 setup-bench: $(VENV)/.installed-bench
 	$(call native,release)
+
+# Any glibc from 2.28 on (Debian 10, RHEL 8): zig, from its PyPI package, links against that version whatever the
+# system has. `make wheel COMPATIBILITY=linux ZIG=` takes the system's compiler and glibc instead.
+COMPATIBILITY ?= $(if $(filter Linux,$(shell uname -s)),manylinux_2_28,pypi)
+ZIG ?= $(filter Linux,$(shell uname -s))
+wheel: $(VENV)/.maturin ## The wheel for this system and every Python from 3.11 on, into dist/
+	$(if $(ZIG),$(BIN)/pip install --quiet --disable-pip-version-check ziglang)
+	PATH=$(abspath $(BIN)):$$PATH $(BIN)/maturin build --release --strip --quiet --out dist --interpreter $(BIN)/python \
+		--compatibility $(COMPATIBILITY) $(if $(ZIG),--zig)
+	@ls -l dist/*.whl
 
 demo: setup ## A miniature web, crawled, indexed, ranked and served (ONCE=1: do not wait; URL=...: real sites instead)
 	@$(BIN)/crivello $(if $(URL),up $(URL),demo $(if $(ONCE),--once))
@@ -75,10 +85,12 @@ fmt: setup-dev ## Format everything, and mend what can be mended
 	$(BIN)/ruff format --quiet .
 	cargo fmt --all
 
-docs: setup-dev ## Bring the generated parts of README and docs/ up to date: settings, help, screenshot
+docs: setup-dev ## Bring the generated parts of README and docs/ up to date, and build site/ (SERVE=1: and serve it)
 	@$(BIN)/python -m tests.chromium
 	@$(BIN)/python -m docs.generate
+	@$(BIN)/python -m docs.site
+	@$(if $(SERVE),$(BIN)/python -m docs.site --serve)
 
 clean: ## Remove what was built and installed
-	rm -rf $(VENV) target $(CORE) site bench/results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) target $(CORE) dist site bench/results .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

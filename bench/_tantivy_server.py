@@ -15,7 +15,7 @@ from typing import Any
 
 import tantivy
 
-from crivello.search.results import Hit, Results, Snippet
+from crivello.search.results import Explanation, Hit, Results, Snippet
 from crivello.store import CachedPage
 from crivello.summary import Summary
 from crivello.web import serve
@@ -58,6 +58,21 @@ class TantivyEngine:
     def _hit(rank: int, score: float, document: Any, passages: Any) -> Hit:
         snippet = _snippet(passages.snippet_from_doc(document))
         return Hit(rank, score, document["url"][0], document["title"][0], snippet)
+
+    def complete(self, text: str, *, top: int = 8) -> list[str]:  # noqa: ARG002 - tantivy has none
+        return []
+
+    def explain(self, query: str, url: str) -> Explanation | None:  # noqa: ARG002 - not asked for
+        return None
+
+    def near_copies(self, query: str, url: str) -> list[Hit]:  # noqa: ARG002 - nothing is collapsed
+        return []
+
+    def site_names(self, urls: Sequence[str]) -> list[str]:
+        return [""] * len(urls)
+
+    def extents(self, urls: Sequence[str]) -> list[str]:
+        return [""] * len(urls)
 
     def cached(self, url: str) -> CachedPage | None:  # noqa: ARG002 - there are no copies
         return None

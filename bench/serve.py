@@ -1,14 +1,15 @@
 """The HTTP API under load: ``crivello serve`` compared with the same server on top of tantivy.
 
 The pages are those of ``bench._pages``, the queries a thousand drawn from their words. A hundred clients in a
-separate process query ``/api/search`` over loopback for ten seconds, each sending the next request as soon as
-it is answered. Ours counts, scores zones and proximity, collapses near-duplicates, mixes sites and corrects
+separate process query ``/api/search`` over loopback for ten seconds (``CRIVELLO_BENCH_SECONDS``), each sending the next request as soon as
+it is answered; ours is also asked for the search page, by one process and by two. Ours counts, scores zones and proximity, collapses near-duplicates, mixes sites and corrects
 spellings; tantivy scores title and body, with and without a count. Both return ten hits with snippets.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -24,7 +25,7 @@ from bench._pages import documents
 from bench._queries import drawn
 
 CLIENTS = 100
-SECONDS = 10
+SECONDS = float(os.environ.get("CRIVELLO_BENCH_SECONDS", "10"))
 ROUNDS = 2
 TIMES = ("mean", "median", "99 %")
 
@@ -44,7 +45,9 @@ def measure() -> Iterator[Measurement]:
         loads: dict[str, list[Load]] = {name: [] for name in servers}
         for _ in range(ROUNDS):
             for name, server in servers.items():
-                loads[name].append(_load(server, queries.name))
+                loads[name].append(load(server, queries.name))
+        page = load(servers["ours"], queries.name, "/search")
+        by_two = load([*servers["ours"], "--workers", "2"], queries.name, "/search")
     best = {name: max(rounds, key=lambda load: load["rate"]) for name, rounds in loads.items()}
     ours = best.pop("ours")
     for peer, theirs in best.items():
@@ -53,18 +56,25 @@ def measure() -> Iterator[Measurement]:
             yield Measurement(f"an answer, {time}", ours[time], peer, theirs[time], "ms", None, True)
     answered, asked = (sum(load[what] for load in loads["ours"]) for what in ("answered", "asked"))
     yield Measurement("answered", answered, "asked", asked, "requests", 1.0)
+    yield Measurement("the page", page["rate"], "by two workers", by_two["rate"], "pages/s", None)
+    for time in TIMES:
+        yield Measurement(f"a page, {time}", page[time], "by two workers", by_two[time], "ms", None, True)
+    for name, one in (("a page answered", page), ("by two workers", by_two)):
+        yield Measurement(name, one["answered"], "asked", one["asked"], "requests", 1.0)
 
 
 def _tantivy(folder: Path, how: str) -> list[str]:
     return [sys.executable, "-m", "bench._tantivy_server", str(folder), how]
 
 
-def _load(server: list[str], queries: str) -> Load:
+def load(server: list[str], queries: str, path: str = "/api/search") -> Load:
+    """What the clients measure of a server, started by its command."""
     with _serving(server) as url:
-        command = [sys.executable, "-m", "bench._serve_client", url, queries, str(CLIENTS), str(SECONDS)]
+        client = [sys.executable, "-m", "bench._serve_client"]
+        command = [*client, url, path, queries, str(CLIENTS), str(SECONDS)]
         done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
-    load: Load = json.loads(done.stdout)
-    return load
+    measured: Load = json.loads(done.stdout)
+    return measured
 
 
 @contextmanager

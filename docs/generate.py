@@ -32,8 +32,14 @@ from crivello.graph.graph import Graph
 from crivello.graph.measures import Measure
 
 ROOT = Path(__file__).parent.parent
-SCREENSHOT = ROOT / "docs" / "images" / "search.png"
-QUERY = '"queen bee" AND (swarm OR honey)'
+IMAGES = ROOT / "docs" / "images"
+# File, query (none: the start page), width and height, dark.
+SCREENSHOTS = (
+    ("search.png", '"queen bee" OR swarm OR honey', (1440, 900), False),
+    ("search-dark.png", "volcano lava", (1440, 900), True),
+    ("search-tablet.png", "", (820, 900), True),
+    ("search-phone.png", "lighthouse lens", (390, 844), False),
+)
 _COLUMNS = "100"
 _DELAY = 0.01
 _MARKED = re.compile(r"(<!-- generated: (\w+) ?([\w. -]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -161,10 +167,8 @@ def stale() -> Iterator[tuple[Path, str]]:
             yield document, new
 
 
-def take_screenshot() -> None:
+def take_screenshots() -> None:
     """Crawls the sample web, searches it in a browser, and keeps what is seen."""
-    from playwright.sync_api import sync_playwright
-
     from crivello.collection import Collection
     from crivello.lab.web import SampleWeb
     from crivello.web import Server
@@ -176,16 +180,33 @@ def take_screenshot() -> None:
             collection.crawl(web.seeds)
             collection.index()
             collection.rank()
-        with Server(Collection(folder)) as server, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
-            page = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme="light")
-            page.goto(f"{server.url}/")
-            page.get_by_role("searchbox").fill(QUERY)
-            page.get_by_role("button").click()
-            page.locator(".results").wait_for()
-            SCREENSHOT.parent.mkdir(exist_ok=True)
-            page.screenshot(path=SCREENSHOT)
-            browser.close()
+        with Server(Collection(folder)) as server:
+            shoot(server.url)
+
+
+def shoot(url: str) -> None:
+    """Keeps what a browser shows of a server."""
+    from PIL import Image
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
+        IMAGES.mkdir(exist_ok=True)
+        for file, query, (width, height), dark in SCREENSHOTS:
+            page = browser.new_page(
+                viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+            )
+            page.goto(f"{url}/")
+            if query:
+                page.get_by_role("combobox").fill(query)
+                page.get_by_role("button", name="Search").click()
+                page.locator(".results").wait_for()
+            page.wait_for_load_state("networkidle")
+            page.screenshot(path=IMAGES / file)
+            page.close()
+            # 256 colours are all that a page of text has, in a third of the bytes.
+            Image.open(IMAGES / file).quantize(256).save(IMAGES / file, optimize=True)
+        browser.close()
 
 
 def main(arguments: list[str]) -> int:
@@ -200,8 +221,8 @@ def main(arguments: list[str]) -> int:
     for document, text in list(stale()):
         document.write_text(text)
         print(f"wrote {document.relative_to(ROOT)}", file=sys.stderr)
-    take_screenshot()
-    print(f"wrote {SCREENSHOT.relative_to(ROOT)}", file=sys.stderr)
+    take_screenshots()
+    print(f"wrote {len(SCREENSHOTS)} screenshots to {IMAGES.relative_to(ROOT)}", file=sys.stderr)
     return 0
 
 

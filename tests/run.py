@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 SLOWEST = 20
 
 # What measures gaps between requests: one after the other, with the machine to itself.
-ALONE = ("boundary", "crawl", "crawl_politeness", "crawl_robots", "many_hosts", "politeness")
+ALONE = ("boundary", "cluster", "crawl", "crawl_politeness", "crawl_robots", "many_hosts", "politeness")
 
 # Most tests wait more than they compute: for a server, for a process, for a host to have rested.
 WORKERS = (os.cpu_count() or 1) + 1

@@ -28,7 +28,7 @@ ARCHIVE = Layout.archive(1)
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A collection of 60 pages, indexed and ranked."""
     folder = tmp_path_factory.mktemp("doctor") / "c"
-    with ManyHosts(3, 20) as web:
+    with ManyHosts(3, 20, words=64) as web:  # as many as a fingerprint takes
         chosen = pages_victim.settings_of(str(web.write_hosts_file(folder.parent / "hosts")))
         Collection.write(folder, settings=chosen, create=True).close()
         # Less memory than a user may ask for, so that a few hosts take a run.

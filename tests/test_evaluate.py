@@ -39,7 +39,9 @@ DOCUMENTS = [
     {"id": "bees", "title": "Bees", "body": "a queen, her swarm and their honey at -5 degrees"},
 ]
 TOPICS = "1\tsolar wind\n2\tsails AND NOT wind\n3\thoney at -5 degrees: title:bees\n4\txyzzy\n"
-QRELS = "1 0 wind-1 1\n1 0 same-c 1\n2 0 sails 1\n2 0 bees 0\n3 0 bees 1\n5 0 bees 1\n"
+# Of equal scores the lower signature of the URL comes first.
+TIED = "cadbe"
+QRELS = "1 0 wind-1 1\n1 0 same-d 1\n2 0 sails 1\n2 0 bees 0\n3 0 bees 1\n5 0 bees 1\n"
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +176,7 @@ def test_a_run_has_the_order_of_the_search(folder: Path) -> None:
     # trec_eval would take the last of the equal ones first, were their scores written as they are.
     assert [line[2] for line in lines if line[0] == "1"] == [
         "wind-1",
-        *(f"same-{letter}" for letter in "abcde"),
+        *(f"same-{letter}" for letter in TIED),
     ]
 
 
@@ -216,7 +218,7 @@ def test_a_batch_by_pipes(folder: Path) -> None:
     assert done.returncode == 0
     assert [line.split()[:4] for line in done.stdout.splitlines()][:2] == [
         ["1", "Q0", "wind-1", "1"],
-        ["1", "Q0", "same-a", "2"],
+        ["1", "Q0", f"same-{TIED[0]}", "2"],
     ]
 
 

@@ -273,7 +273,9 @@ def test_choices_are_those_of_the_core() -> None:
     assert {"scorer", "method", "scope", "sieve", "order", "prefer", "counts", "politeness"} <= {
         setting.name for setting in with_choices
     }
-    listed = {name for names in known.values() for name, _ in names} | {"lsm", "auto", "module:Class"}
+    in_python = {"lsm", "auto", "module:Class", "together", "processes", "problems", "text", "json"}
+    in_python |= {"gathered", "pipelined"}
+    listed = {name for names in known.values() for name, _ in names} | in_python
     for setting in with_choices:
         assert setting.default in setting.choices and set(setting.choices) <= listed
         assert all(setting.choices.values()) and all(name in setting.allowed for name in setting.choices)

@@ -315,7 +315,7 @@ def test_help_version_and_doctor() -> None:
     verbs = [verb for task in TASKS.values() for verb in task]
     assert all(f"$ crivello {verb}" in shown for verb in verbs)
     for verb in verbs:
-        assert "Example" in crivello(verb, "--help").stdout or verb == "lab", verb
+        assert "Example" in crivello(verb, "--help").stdout or verb in ("lab", "cluster"), verb
     doctor = crivello("doctor")
     assert doctor.returncode == 0 and "native core: works" in doctor.stdout
     assert "no such command 'fly'" in complaint("fly", code=2)
@@ -337,8 +337,8 @@ def test_help_version_and_doctor() -> None:
 def test_help_shows_settings_in_groups() -> None:
     shown = crivello("crawl", "--help").stdout
     headings = re.findall(r"^(\S.*):$", shown, re.MULTILINE)
-    groups = list(dict.fromkeys(setting.group for setting in settings_of("crawl")))
-    assert headings == ["Arguments", "Options", *groups]
+    groups = [setting.group for section in ("crawl", "cluster") for setting in settings_of(section)]
+    assert headings == ["Arguments", "Options", *dict.fromkeys(groups)]
     for setting in settings_of("crawl"):
         heading = re.split(r"^(\S.*):$", shown.partition(f"\n  {setting.flag} ")[0], flags=re.MULTILINE)[-2]
         assert heading == setting.group, setting.flag

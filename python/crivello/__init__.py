@@ -14,6 +14,7 @@ the shell command: crawl, index, rank, search, pages, status, why, serve.
 
 The libraries can be used on their own:
 
+    assignment    which of many agents a host belongs to, computed by each alone
     codes         integer codes, and the theory of codes
     crawl         the crawl and its report, and crawl priorities
     dedup         duplicates and near-duplicates of any corpus
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
+    from crivello import assignment as assignment
     from crivello import codes as codes
     from crivello import crawl as crawl
     from crivello import dedup as dedup
@@ -71,6 +73,7 @@ __all__ = [
     "CrivelloError",
     "Document",
     "analyze",
+    "assignment",
     "codes",
     "crawl",
     "create",

@@ -25,6 +25,7 @@ _COLUMNS = {
     "redirect": "VARCHAR",
     "duplicate_of": "VARCHAR",
     "near_duplicate_of": "VARCHAR",
+    "near_bits": "TINYINT",
     "canonical": "VARCHAR",
     "noindex": "BOOLEAN",
     "address": "VARCHAR",

@@ -13,6 +13,7 @@ from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from crivello._extras import optional
 from crivello.errors import CrivelloError
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ class Tabular(ABC):
         return table
 
     def _relation(self) -> duckdb.DuckDBPyRelation:
-        import duckdb
+        with optional():
+            import duckdb
 
         columns = self._columns()
         database = duckdb.connect()

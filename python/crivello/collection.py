@@ -11,7 +11,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,17 +22,20 @@ import msgspec
 from crivello import _core
 from crivello import settings as all_settings
 from crivello._core import Layout, Record, Row, Table
+from crivello._notebook import Output, in_notebook
 from crivello._pages import Pages
 from crivello._times import Moment, end_of, seconds_of
 from crivello.errors import CollectionError, InvalidArgument, StorageError
 from crivello.extend import Converter, Extensions, Extractor, Follow, Priority, QueryRewriter, Reranker, Sieve
 from crivello.graph.kept import Kept
 from crivello.index import Document, Segment
-from crivello.search import Explanation, Query, Results
+from crivello.search import Explanation, Hit, Query, Results
 from crivello.search.searcher import Search
 from crivello.settings import Crawl, Settings
 from crivello.settings.given import with_keywords
 from crivello.store import CachedPage
+from crivello.store.documents import converted, extent
+from crivello.store.sites import home_of, site_name
 from crivello.summary import State, Summary
 
 if TYPE_CHECKING:
@@ -49,6 +54,8 @@ if TYPE_CHECKING:
     from crivello.store.difference import Difference
 
 SETTINGS = Layout.SETTINGS
+CLUSTER = "cluster.json"
+_EXTENTS_KEPT = 10_000
 
 
 class Collection:
@@ -64,12 +71,21 @@ class Collection:
     Documents added by ``add`` are not pages: ``collection.count("*")`` counts everything that can be found.
     """
 
+    def __new__(cls, folder: str | Path, **_: Any) -> Collection:
+        """The collection of a cluster is one that reads those of its agents."""
+        if cls is Collection and (Path(folder) / CLUSTER).is_file():
+            from crivello.cluster.view import ClusterCollection
+
+            return super().__new__(ClusterCollection)
+        return super().__new__(cls)
+
     def __init__(
         self, folder: str | Path, *, settings: Settings | None = None, native: _core.Collection | None = None
     ) -> None:
         self.folder: Path = Path(folder)
         self._native = native or _core.Collection(self.folder)
         self._search: Search | None = None
+        self._extents: dict[tuple[str, float], str] = {}
         self._changing = threading.RLock()
         self.extensions: Extensions = Extensions()
         self.settings: Settings = settings or all_settings.load(self.folder / SETTINGS)
@@ -107,6 +123,12 @@ class Collection:
     def writer(self) -> tuple[int | None, float] | None:
         """The process that is writing, and since when, in seconds since 1970; ``None`` if there is none."""
         return _core.Collection.holder(self.folder)
+
+    @property
+    def version(self) -> str:
+        """Changes with every commit; the same for every process that reads the same commit."""
+        self.refresh()
+        return f"{self._native.committed_at:.6f}"
 
     @property
     def files(self) -> Mapping[str, int]:
@@ -176,11 +198,32 @@ class Collection:
             parsed.charset if parsed else None,
             record.decoded(limit),
             row.title,
+            converted(self, row),
         )
 
     def have_copies(self, urls: Sequence[str]) -> list[bool]:
         """Whether each page, given by the URL of a search hit, was crawled and so has a stored copy."""
         return self.table.contains(list(urls))
+
+    def site_names(self, urls: Sequence[str]) -> list[str]:
+        """What the site of each page calls itself, by the title of its home page; empty if that is not known."""
+        homes = {home: self.table.get(home) for home in {home_of(url) for url in urls}}
+        return [site_name(row.title) if (row := homes[home_of(url)]) else "" for url in urls]
+
+    def extents(self, urls: Sequence[str]) -> list[str]:
+        """How long each PDF or office document is, as in "12 pages" or "30 slides"; empty if that is not known."""
+        rows = (self.table.get(url) for url in urls)
+        return [self._extent(row) if row and row.length else "" for row in rows]
+
+    def _extent(self, row: Row) -> str:
+        """How long a document is, computed once for each version of it."""
+        key = (row.url, row.fetched_at)
+        known = self._extents.get(key)
+        if known is None:
+            if len(self._extents) >= _EXTENTS_KEPT:
+                self._extents.clear()
+            known = self._extents[key] = extent(self, row)
+        return known
 
     def text(self, page: Row | str) -> str:
         """The text of a page, given as its row or its URL; empty if it has none.
@@ -233,6 +276,13 @@ class Collection:
     def segments(self) -> list[Segment]:
         """The committed segments of the index, oldest first."""
         return [(name, self.length(Layout.segment(name))) for name in self.state("index").get("segments", [])]
+
+    @property
+    def division(self) -> tuple[str, int] | None:
+        """How the committed index is divided: by ``documents`` or by ``terms``, and into how many shards; ``None`` if
+        it is one."""
+        divided = self.state("index").get("division")
+        return (str(divided[0]), int(divided[1])) if divided else None
 
     def summary(self) -> Summary:
         """A summary of the collection in a few numbers."""
@@ -518,6 +568,46 @@ class Collection:
             indexer.merge_some()
         return indexer.summary(added, before + added - self.searcher().documents)
 
+    def add_files(
+        self,
+        files: Sequence[str],
+        *,
+        cluster: str = "local",
+        rebuild: bool = False,
+        progress: bool = True,
+        on_remark: Callable[[str], object] | None = None,
+        **settings: Any,
+    ) -> Indexed:
+        """Indexes files of JSON lines with the workers of a Ray cluster, each file as one task.
+
+        ``cluster`` is the address of the cluster; ``local`` starts one on this machine. Its workers must see the folder
+        of the collection and the files. Of two documents with the same URL the one in the later file wins.
+        ``on_remark`` is called with each warning about the files.
+
+            >>> collection.add_files(["a.jsonl.gz", "b.jsonl.gz"], cluster="192.0.2.7:6379")
+            <Indexed: 2,000,000 added, 2,000,000 documents in all>
+        """
+        from crivello.cluster.jobs import ray_map
+        from crivello.index.jsonl import JsonLines
+
+        for file in files:
+            JsonLines(file).close()  # a wrong name is reported before anything is started
+        indexer = self._indexer(settings)
+        before = 0 if rebuild else self.searcher().documents
+        with self._progress(progress) as shown:
+            shown.begin("indexing", len(files))
+            with ray_map(cluster, on_done=lambda done: shown.at(done, done)) as mapped:
+                built = indexer.add_files(files, mapped, rebuild=rebuild)
+            added = sum(one.documents for one in built)
+            if rebuild:
+                added += indexer.update()
+            shown.begin("merging")
+            indexer.merge_some()
+        if on_remark is not None:
+            for remark in chain.from_iterable(one.remarks for one in built):
+                on_remark(remark)
+        return indexer.summary(added, before + added - self.searcher().documents)
+
     def delete(self, urls: str | Iterable[str]) -> Indexed:
         """Deletes the documents of one or several URLs from the index; crawled pages stay in the archive.
 
@@ -604,6 +694,44 @@ class Collection:
             settings=chosen,
         )
 
+    def complete(self, text: str, *, top: int = 8) -> list[str]:
+        """The queries that a text may be completed to while it is typed, the best first: phrases of titles, headings
+        and anchor texts, also if one word is misspelt.
+
+        >>> collection.complete("solar w")
+        ['solar wind', 'solar wind and the aurora']
+        """
+        return self.searcher().complete(text, top=top)
+
+    def similar(self, url: str, *, top: int = 10, **settings: Any) -> Results:
+        """The pages most like a crawled page, by its characteristic words; the page itself is not among them.
+
+        >>> [hit.title for hit in collection.similar("https://www.example.org/lava.html", top=3)]
+        """
+        from crivello.search.similar import characteristic
+
+        self.refresh()
+        row = self._row(url)
+        searcher = self.searcher()
+        query = characteristic(searcher, self.text(row), row.language)
+        if query is None:
+            return Results(row.url, matches=0, microseconds=0, hits=())
+        found = self.search(query, top=top + 1, correct=False, **{"rank_weight": 0.0, **settings})
+        others = [hit for hit in found if hit.url != row.url][:top]
+        hits = tuple(replace(hit, rank=rank) for rank, hit in enumerate(others, start=1))
+        return replace(found, query=row.url, matches=max(0, found.matches - 1), hits=hits, suggestion=None)
+
+    def ranking(self, *, top: int = 10) -> list[tuple[str, float]]:
+        """The pages with the highest static rank, as `crivello rank` last computed it, best first.
+
+        >>> collection.ranking(top=1)
+        [('https://www.example.org/', 0.183)]
+        """
+        from crivello.graph.update import Ranking
+
+        self.refresh()
+        return Ranking(_collection=self).top(top)
+
     def count(self, query: Query, **settings: Any) -> int:
         """The exact number of pages and documents that match a query.
 
@@ -618,6 +746,16 @@ class Collection:
         >>> print(collection.explain("lava", "https://www.example.org/lava.html"))
         """
         return self.searcher().explain(query, url, settings=self._with(settings, "search").search)
+
+    def near_copies(self, query: str, url: str) -> list[Hit]:
+        """The pages that are collapsed under a hit because their text is nearly the same, without snippets.
+
+        >>> [copy.url for copy in collection.near_copies("lava", "https://www.example.org/lava.html")]
+        ['https://www.example.org/lava-print.html']
+        """
+        from crivello.search.copies import near_copies
+
+        return near_copies(self, query, url)
 
     @property
     def feeds(self) -> Feeds:
@@ -714,14 +852,29 @@ class Collection:
         >>> collection.serve(port=8000)
         searching small at http://127.0.0.1:8000 (Ctrl-C ends it)
         """
-        from crivello.web import Push, serve
+        from crivello.web import Doors, Push, serve, serve_by_workers
 
         def announce(url: str) -> None:
             print(f"searching {self.name} at {url} (Ctrl-C ends it)", file=sys.stderr, flush=True)
 
-        chosen = self._with(settings, "serve").serve
-        with Push(self, chosen.public_url) as push:
-            serve(self, chosen.host, chosen.port, push=push, on_ready=on_ready or announce)
+        before, self.settings = self.settings, self._with(settings, "serve")
+        chosen = self.settings.serve
+        try:
+            with Push(self, chosen.public_url) as push:
+                if chosen.workers > 1:
+                    serve_by_workers(self, chosen, on_ready=on_ready or announce)
+                else:
+                    serve(
+                        self,
+                        chosen.host,
+                        chosen.port,
+                        push=push,
+                        doors=Doors(self, chosen),
+                        on_ready=on_ready or announce,
+                        settings=chosen,
+                    )
+        finally:
+            self.settings = before
 
     def __len__(self) -> int:
         """The number of URLs with an outcome."""
@@ -768,6 +921,13 @@ class Collection:
         self, progress: bool | Callable[[Report], object], settings: Crawl
     ) -> Iterator[Callable[[Report], object] | None]:
         """What receives the reports of a crawl: the caller's function, or a view on a terminal."""
+        if progress is True and in_notebook():
+            output = Output()
+            try:
+                yield lambda report: output.show(report._repr_html_())
+            finally:
+                output.clear()
+            return
         if progress is not True or not sys.stderr.isatty():
             yield progress if callable(progress) else None
             return

@@ -5,17 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from crivello._extras import optional
 from crivello.errors import InvalidArgument, StorageError
 
 FORMATS = (".png", ".svg")
 
 
 def check_format(file: Path) -> None:
-    """Raises ``InvalidArgument`` if the file name does not end in a supported format."""
+    """Raises an error if no plot can be written there: by the name's ending, or because matplotlib is missing."""
     if file.suffix.lower() not in FORMATS:
         raise InvalidArgument(
             f"{file} is no name for a plot", hint=f"let it end in {' or '.join(FORMATS)}, as in crawl.png"
         )
+    with optional():
+        import matplotlib  # noqa: F401
 
 
 def save(figure: Any, file: Path) -> None:

@@ -21,6 +21,7 @@ import msgspec
 
 from crivello import _core
 from crivello._core import ArchivedRecord, Layout, Row
+from crivello._extras import optional
 from crivello._figures import Figures
 from crivello.archives import cdxj
 from crivello.archives.output import SortedLines, new_file
@@ -69,6 +70,7 @@ _COLUMNS = {
     "redirect": "VARCHAR",
     "duplicate_of": "VARCHAR",
     "near_duplicate_of": "VARCHAR",
+    "near_bits": "TINYINT",
 }
 
 
@@ -277,6 +279,7 @@ def _page(chosen: Chosen, row: Row) -> dict[str, Any]:
         "redirect": row.redirect,
         "duplicate_of": row.duplicate_of,
         "near_duplicate_of": row.near_duplicate_of,
+        "near_bits": row.near_bits,
     }
     if not row.length:
         return told
@@ -303,7 +306,8 @@ def _write_jsonl(chosen: Chosen, path: Path | None, _: str) -> int:
 
 
 def _write_parquet(chosen: Chosen, path: Path | None, _: str) -> int:
-    import duckdb
+    with optional():
+        import duckdb
 
     assert path is not None
     columns = ", ".join(f"'{name}': '{kind}'" for name, kind in _COLUMNS.items())

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from crivello._core import ArchiveReader, Import, reading
+from crivello._extras import optional
 from crivello.archives import cdxj
 from crivello.archives.pages import FROM_JSON, Batch, from_mapping, json_pages
 from crivello.archives.trees import Tree, is_url
@@ -166,7 +167,8 @@ class Parquet(Source):
     """A Parquet file of pages, read by DuckDB."""
 
     def steps(self, native: Import, at: Any) -> Iterator[Step]:
-        import duckdb
+        with optional():
+            import duckdb
 
         done, batch, texts = int(at or 0), Batch(), Batch()
         with duckdb.connect() as database:

@@ -10,6 +10,8 @@ from typer.core import TyperGroup
 
 from crivello.cli import (
     archives,
+    cluster,
+    connect,
     crawl,
     dedup,
     demo,
@@ -20,13 +22,16 @@ from crivello.cli import (
     graph,
     index,
     lab,
+    mcp,
     pages,
     rank,
     refresh,
     search,
     serve,
+    service,
     status,
     stream,
+    token,
     up,
     why,
 )
@@ -46,11 +51,16 @@ TASKS: dict[str, dict[str, str]] = {
         "export": "crivello export example --out example.wacz",
         "refresh": "crivello refresh example --budget 1000",
         "diff": "crivello diff example https://www.example.org/",
+        "cluster": "crivello cluster merge example whole",
     },
     "Find them": {
         "index": "crivello index example",
         "search": "crivello search example 'solar AND \"stellar wind\"'",
         "serve": "crivello serve example --port 8080",
+        "mcp": "crivello mcp example",
+        "connect": "crivello connect claude example",
+        "token": "crivello token add example loader --scope crawl",
+        "service": "crivello service install example --user",
     },
     "See who links to whom": {
         "rank": "crivello rank example --top 20",
@@ -128,12 +138,17 @@ for _verb in (
     rank,
     search,
     serve,
+    mcp,
+    connect,
     evaluate,
     dedup,
     stream,
     doctor,
 ):
     _verb.register(app)
+app.add_typer(cluster.app, name="cluster")
 app.add_typer(feed.app, name="feed")
 app.add_typer(graph.app, name="graph")
 app.add_typer(lab.app, name="lab")
+app.add_typer(token.app, name="token")
+app.add_typer(service.app, name="service")

@@ -21,7 +21,7 @@ MOST_SEEDS = 100_000
 
 def register(app: typer.Typer) -> None:
     """Adds the verb."""
-    app.command("crawl", cls=InGroups)(with_settings("crawl")(crawl))
+    app.command("crawl", cls=InGroups)(with_settings("crawl", "cluster")(crawl))
 
 
 def crawl(
@@ -40,6 +40,25 @@ def crawl(
             help="file with more seed URLs, one per line; -: standard input",
         ),
     ] = "",
+    agents: Annotated[
+        int,
+        typer.Option(
+            "--agents",
+            min=0,
+            metavar="N",
+            help="divide the hosts among N agents, each a process with a collection of its own in DIR",
+            show_default=False,
+        ),
+    ] = 0,
+    cluster: Annotated[
+        str,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="let the agents run on the Ray cluster at this address [default: on this machine]",
+            show_default=False,
+        ),
+    ] = "",
     json: Json = False,
     *,
     flags: dict[str, Any],
@@ -55,11 +74,12 @@ def crawl(
       crivello crawl https://www.example.org/ --into example
       crivello crawl --into example --max-pages 1000 --delay 2
       crivello crawl --seeds urls.txt --into many --scope domain --priority short
+      crivello crawl https://www.example.org/ --into divided --agents 3
     """
     from pathlib import Path
 
     from crivello import settings
-    from crivello.collection import SETTINGS, Collection
+    from crivello.collection import CLUSTER, SETTINGS, Collection
     from crivello.crawl.crawler import canonical_seeds, check, starts_on_private
     from crivello.errors import CrawlError, InvalidArgument
 
@@ -80,15 +100,18 @@ def crawl(
             "only the seeds are fetched, because max_depth is 0; --max-depth -1 follows links without a limit"
         )
     progress = CrawlProgress(stderr_console(), loaded.crawl)
-    with Collection.write(into, settings=loaded, create=bool(seeds)) as collection:
-        try:
-            with progress.shown():
-                report = collection.crawl(seeds, progress=progress)
-        except KeyboardInterrupt:
-            if progress.report:
-                _tell(into, progress.report, json)
-            say(f"stopped; `crivello crawl --into {into}` goes on")
-            raise
+    try:
+        with progress.shown():
+            if agents or cluster or (Path(into) / CLUSTER).exists():
+                report = _by_agents(into, seeds, loaded, agents, cluster, progress)
+            else:
+                with Collection.write(into, settings=loaded, create=bool(seeds)) as collection:
+                    report = collection.crawl(seeds, progress=progress)
+    except KeyboardInterrupt:
+        if progress.report:
+            _tell(into, progress.report, json)
+        say(f"stopped; `crivello crawl --into {into}` goes on")
+        raise
     if not report.pages:
         reasons = ", ".join(f"{outcome} ({count:,})" for outcome, count in report.outcomes.items())
         raise CrawlError(f"nothing could be fetched: {reasons or 'no URL was tried'}")
@@ -97,10 +120,36 @@ def crawl(
         return
     if not report.pages_of_run:
         say("nothing new was fetched: every known URL was visited before")
+    if report.is_stopped:
+        say(f"stopped from the dashboard; `crivello crawl --into {into}` goes on")
     if report.stopped_by:
         limit = getattr(loaded.crawl, report.stopped_by)
         say(f"stopped at {report.stopped_by} = {limit:g}; {report.waiting:,} URLs wait for the next run")
     say(f"next: crivello index {into}")
+
+
+def _by_agents(
+    into: str, seeds: list[str], loaded: Settings, agents: int, address: str, progress: CrawlProgress
+) -> Report:
+    """Crawls with several agents, on this machine or on a Ray cluster."""
+    import msgspec
+
+    from crivello.cluster.driver import crawl
+    from crivello.crawl.crawler import starts_on_private
+
+    if seeds and starts_on_private(loaded.crawl, seeds):
+        # Consent is given once, for all agents.
+        own = msgspec.structs.replace(loaded.crawl, allow_private=True)
+        loaded = msgspec.structs.replace(loaded, crawl=own)
+    return crawl(
+        into,
+        loaded,
+        seeds=seeds,
+        agents=agents,
+        address=address,
+        on_progress=lambda report, _: progress(report),
+        on_event=say,
+    )
 
 
 def _tell(into: str, report: Report, json: bool) -> None:

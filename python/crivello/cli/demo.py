@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from crivello.collection import Collection
+    from crivello.crawl import Report
     from crivello.graph.graph import Graph
     from crivello.lab.web import SampleWeb
+    from crivello.settings import Settings
 
 DELAY = 0.02
 _OPINIONS = ("pagerank", "harmonic", "indegree", "betweenness")
@@ -42,6 +45,12 @@ def demo(
             "--into", metavar="DIR", help="keep the collection in this folder (default: a temporary one)"
         ),
     ] = "",
+    agents: Annotated[
+        int,
+        typer.Option(
+            "--agents", min=1, metavar="N", help="divide the crawl among N agents, on Ray", show_default=False
+        ),
+    ] = 1,
     *,
     flags: dict[str, Any],
 ) -> None:
@@ -53,12 +62,13 @@ def demo(
     Examples:
       crivello demo
       crivello demo --once
+      crivello demo --once --agents 3
     """
     with tempfile.TemporaryDirectory(prefix="crivello-demo-") as temporary:
-        _demo(Path(into) if into else Path(temporary) / "demo", into, once, flags)
+        _demo(Path(into) if into else Path(temporary) / "demo", into, once, agents, flags)
 
 
-def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
+def _demo(folder: Path, into: str, once: bool, agents: int, flags: dict[str, Any]) -> None:
     from crivello import settings, web
     from crivello.collection import Collection
     from crivello.crawl.story import verdict
@@ -72,16 +82,23 @@ def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
             "crawl": {"delay": DELAY, "scope": "any", "allow_private": True, "user_agent": "crivello-demo"},
         }
     )
-    with SampleWeb() as sample, Collection.write(folder, settings=loaded, create=True) as collection:
+    with SampleWeb() as sample, ExitStack() as opened:
         hosts = len(sample.hosts)
         say(
             f"1. a miniature web: {hosts} hosts on {sample.hosts[0]} to {sample.hosts[-1]}, port {sample.port}"
         )
-        say(f"2. crawling it from {sample.seeds[0]}, {DELAY} s between requests to a host …")
+        among = f" by {agents} agents" if agents > 1 else ""
+        say(f"2. crawling it{among} from {sample.seeds[0]}, {DELAY} s between requests to a host …")
         progress = CrawlProgress(console, loaded.crawl)
-        with progress.shown():
-            report = collection.crawl(sample.seeds, progress=progress)
+        if agents > 1:
+            report = _by_agents(folder, loaded, sample, agents, progress)
+            collection = opened.enter_context(Collection.write(folder, settings=loaded))
+        else:
+            collection = opened.enter_context(Collection.write(folder, settings=loaded, create=True))
+            with progress.shown():
+                report = collection.crawl(sample.seeds, progress=progress)
         print_report("", report)
+        say(_reprints(sample, collection))
         for url in _told(collection):
             say()
             say(f"$ crivello why {into or 'DIR'} {url}")
@@ -100,18 +117,49 @@ def _demo(folder: Path, into: str, once: bool, flags: dict[str, Any]) -> None:
             say(f"   {line}")
         for query in (*sample.queries[:2], *_MORE_QUERIES):
             _show_search(console, collection, query, into)
-        say()
-        _follow(sample, collection)
+        if agents == 1:
+            say()
+            _follow(sample, collection)
     say()
     if once:
         return
     host, port = loaded.serve.host, loaded.serve.port
+    served = Collection(folder, settings=loaded)
     web.serve(
-        Collection(folder, settings=loaded),
+        served,
         host,
         port if flags["serve"]["port"] else web.free_port(host, port),
-        on_ready=lambda url: say(f"7. the search page is at {url} (Ctrl-C ends it)"),
+        doors=web.Doors(served, loaded.serve),
+        on_ready=lambda url: say(
+            f"{'7' if agents == 1 else '5'}. the search page is at {url} (Ctrl-C ends it)"
+        ),
+        settings=loaded.serve,
     )
+
+
+def _by_agents(
+    folder: Path, loaded: Settings, sample: SampleWeb, agents: int, progress: CrawlProgress
+) -> Report:
+    """Crawls with several agents, and shows how they divided the hosts."""
+    from crivello.cluster.driver import crawl
+    from crivello.cluster.view import ClusterCollection
+
+    with progress.shown():
+        report = crawl(
+            folder,
+            loaded,
+            seeds=sample.seeds,
+            agents=agents,
+            on_progress=lambda report, _: progress(report),
+            on_event=say,
+        )
+    status = ClusterCollection(folder).status()
+    for agent in status.agents if status else ():
+        say(
+            f"   agent {agent.number}: {counted(agent.pages, 'page')}, {agent.exchanged('urls_sent'):,} URLs sent, "
+            f"{agent.exchanged('urls_received'):,} received"
+        )
+    return report
 
 
 def _follow(sample: SampleWeb, collection: Collection) -> None:
@@ -159,15 +207,26 @@ def _costs(found: dict[str, Any]) -> str:
     )
 
 
+def _reprints(sample: SampleWeb, collection: Collection) -> str:
+    """Which of the sample web's reprints were found as near-duplicates of their originals, and what else was."""
+    pairs = {frozenset(pair) for pair in sample.near_duplicates}
+    found = [
+        frozenset((row.url, row.near_duplicate_of)) for row in collection.pages() if row.near_duplicate_of
+    ]
+    right = sum(pair in pairs for pair in found)
+    others = counted(len(found) - right, "other page") if len(found) > right else "no other page"
+    return f"the near-duplicates are {right} of the {len(pairs)} reprints with changed words, and {others}"
+
+
 def _told(collection: Collection) -> list[str]:
     """A URL of each kind that did not become a page."""
     from crivello.store import Outcome
 
     first: dict[str, str] = {}
     for row in collection.pages():
-        kind = "duplicate" if row.duplicate_of else row.outcome
-        first.setdefault(kind, row.url)
-    wanted = ("duplicate", Outcome.ROBOTS, Outcome.TRAP)
+        near = "near-duplicate" if row.near_duplicate_of else row.outcome
+        first.setdefault("duplicate" if row.duplicate_of else near, row.url)
+    wanted = ("duplicate", "near-duplicate", Outcome.ROBOTS, Outcome.TRAP)
     return [first[kind] for kind in wanted if kind in first]
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from crivello._extras import EXTRAS
 from crivello.cli import FAILED
 from crivello.cli.options import Json
 from crivello.cli.output import emit, print_json
@@ -117,6 +118,7 @@ def examine() -> Iterator[Finding]:
     yield Finding("Python", sys.version.split()[0], sys.version_info >= (3, 11), "")
     yield _native_core()
     yield from _packages()
+    yield from _extras()
     yield _loopback()
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     enough = soft >= _DESCRIPTORS
@@ -149,6 +151,17 @@ def _packages() -> Iterator[Finding]:
             yield Finding(name, importlib.metadata.version(name), True)
         except importlib.metadata.PackageNotFoundError:
             yield Finding(name, "missing", False, f"install it: pip install '{requirement}'")
+
+
+def _extras() -> Iterator[Finding]:
+    """The packages that some parts need; that one is missing is no fault."""
+    for package, extra in EXTRAS.items():
+        name = package.replace("_", "-")
+        try:
+            found, advice = importlib.metadata.version(name), ""
+        except importlib.metadata.PackageNotFoundError:
+            found, advice = "not installed", f"for {extra.purpose}: pip install 'crivello[{extra.name}]'"
+        yield Finding(f"{name} ({extra.name})", found, True, advice)
 
 
 def _loopback() -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,12 +30,21 @@ def register(app: typer.Typer) -> None:
 
 def index(
     folder: Folder,
-    source: Annotated[
-        str,
+    sources: Annotated[
+        list[str] | None,
         typer.Option(
             "--from",
             metavar="FILE",
-            help="index documents from JSON lines instead of crawled pages; -: standard input",
+            help="index documents from JSON lines instead of crawled pages; -: standard input; may be repeated",
+        ),
+    ] = None,
+    cluster: Annotated[
+        str,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="let the workers of the Ray cluster at this address index the files, one task each; "
+            "local: of this machine",
         ),
     ] = "",
     delete: Annotated[
@@ -67,6 +77,7 @@ def index(
     Examples:
       crivello index example
       crivello index example --from documents.jsonl --threads 2 --memory 1G
+      crivello index example --from a.jsonl.gz --from b.jsonl.gz --cluster local
       crivello index example --delete https://example.com/old.html
       crivello index example --rebuild --codes smallest --order url
       crivello index example --stats
@@ -75,7 +86,9 @@ def index(
     from crivello import settings
     from crivello.collection import SETTINGS, Collection
 
-    asked = [name for name, is_asked in _tasks(source, delete, rebuild, merge, stats, verify) if is_asked]
+    asked = [
+        name for name, is_asked in _tasks(bool(sources), delete, rebuild, merge, stats, verify) if is_asked
+    ]
     if len(asked) > 1 and asked not in (["--rebuild", "--merge"], ["--from", "--rebuild"]):
         raise InvalidArgument(
             f"{asked[0]} and {asked[1]} are two different things", hint="ask for one at a time"
@@ -91,18 +104,22 @@ def index(
     else:
         from crivello.index.jsonl import JsonLines
 
+        if cluster and (not sources or "-" in sources):
+            raise InvalidArgument(
+                "--cluster indexes files", hint="name them with --from FILE, once for each file"
+            )
         # Report a wrong file name before anything is written.
-        lines = JsonLines(source) if source else None
-        with _opened(Path(folder), loaded, create=lines is not None) as collection:
+        lines = [JsonLines(source) for source in sources or ()]
+        with _opened(Path(folder), loaded, create=bool(lines)) as collection:
             try:
-                figures = _work(collection, lines, delete or [], rebuild, merge)
+                figures = _work(collection, lines, delete or [], rebuild, merge, cluster)
             except KeyboardInterrupt:
                 say("stopped: the index is as it was committed last")
                 raise
-        for remark in lines.remarks() if lines else ():
-            say(f"warning: {remark}")
+        for remark in chain.from_iterable(file.remarks() for file in lines):
+            _warn(remark)
         if lines and not figures["added"]:
-            say(f"{source} has no documents")
+            say(f"{', '.join(sources or ())} {'has' if len(lines) == 1 else 'have'} no documents")
             raise typer.Exit(NOTHING)
         _report(folder, figures, json)
 
@@ -125,10 +142,10 @@ def _opened(folder: Path, loaded: Settings, *, create: bool) -> Iterator[Collect
 
 
 def _tasks(
-    source: str, delete: list[str] | None, rebuild: bool, merge: bool, stats: bool, verify: bool
+    given: bool, delete: list[str] | None, rebuild: bool, merge: bool, stats: bool, verify: bool
 ) -> list[tuple[str, bool]]:
     return [
-        ("--from", bool(source)),
+        ("--from", given),
         ("--delete", bool(delete)),
         ("--rebuild", rebuild),
         ("--merge", merge),
@@ -146,12 +163,23 @@ def _verify(collection: Collection, folder: str, json: bool) -> None:
 
 
 def _work(
-    collection: Collection, lines: JsonLines | None, delete: list[str], rebuild: bool, merge: bool
+    collection: Collection,
+    lines: list[JsonLines],
+    delete: list[str],
+    rebuild: bool,
+    merge: bool,
+    cluster: str,
 ) -> dict[str, Any]:
     if delete:
         indexed = collection.delete(delete)
-    elif lines is not None:
-        indexed = collection.add(lines, rebuild=rebuild)
+    elif cluster:
+        for file in lines:
+            file.close()
+        names = [file.name for file in lines]
+        indexed = collection.add_files(names, cluster=cluster, rebuild=rebuild, on_remark=_warn)
+    elif lines:
+        documents = lines[0] if len(lines) == 1 else chain.from_iterable(lines)
+        indexed = collection.add(documents, rebuild=rebuild)
     else:
         indexed = collection.index(rebuild=rebuild, merge=merge)
     ranking = collection.rank(keep_given=True)
@@ -161,6 +189,10 @@ def _work(
         **(ranking.to_dict() if ranking.pages else {}),
         **({"failures": failures} if failures else {}),
     }
+
+
+def _warn(remark: str) -> None:
+    say(f"warning: {remark}")
 
 
 def _report(folder: str, figures: dict[str, Any], json: bool) -> None:

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from crivello.cli import (
+    lab_assign,
+    lab_cluster,
     lab_codes,
     lab_duplicates,
     lab_graph,
@@ -27,7 +29,7 @@ from crivello.cli.output import print_json, say
 app: typer.Typer = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Try individual parts: the sample web, URLs, robots.txt, text analysis, integer codes, measures of graphs, term dictionaries, revisits, sieves, duplicate filters, near-duplicates, queues between threads, tuning of search settings.",
+    help="Try individual parts: the sample web, URLs, robots.txt, text analysis, integer codes, measures of graphs, term dictionaries, revisits, sieves, duplicate filters, near-duplicates, queues between threads, assignment of hosts to agents, a model of a cluster, tuning of search settings.",
 )
 lab_duplicates.register(app)
 
@@ -93,6 +95,8 @@ def web(
 app.command("sieve")(lab_sieve.sieve)
 app.command("terms")(lab_terms.terms)
 app.command("queues")(lab_queues.queues)
+app.command("assign")(lab_assign.assign)
+app.command("cluster")(lab_cluster.cluster)
 app.command("codes")(lab_codes.codes)
 app.command("near")(lab_near.near)
 app.command("graph")(lab_graph.graph)

@@ -142,7 +142,12 @@ def _numbers(report: Report, speed: _Speed) -> Table:
             f"{count('write_queue')} to write",
             f"connections {share(report.idle_share)} idle",
         ),
-        ("duplicates", f"{report.duplicates:,} exact", f"{report.near_duplicates:,} near", ""),
+        (
+            "duplicates",
+            f"{report.duplicates:,} exact",
+            f"{report.near_duplicates:,} near",
+            f"{report.saved['links']:,} links not followed" if report.saved["links"] else "",
+        ),
     ]
     if end := gauge("reread_end", 0):
         done = share(gauge("reread", 0) / end)

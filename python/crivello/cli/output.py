@@ -136,6 +136,11 @@ def report_rows(report: Report) -> Iterator[tuple[str, str]]:
         yield f"  {how}", f"{count:,}"
     yield "exact duplicates", f"{report.duplicates:,}"
     yield "near-duplicates", f"{report.near_duplicates:,}"
+    if report.saved["links"]:
+        yield "  links of duplicates, not followed", f"{report.saved['links']:,}"
+    if report.saved["pages"]:
+        yield "  duplicates, not stored", f"{report.saved['pages']:,}"
+        yield "  bytes of duplicates, not stored", f"{report.saved['bytes']:,}"
     yield "URLs seen", f"{report.seen:,}"
     yield _WAITING, f"{report.waiting:,}"
     if report.sieve:

@@ -65,6 +65,7 @@ def pages(
       crivello pages example --url https://www.example.org/ --at 2026-05-01
     """
     from crivello.collection import Collection
+    from crivello.crawl.story import copied
     from crivello.errors import InvalidArgument
 
     views = {"--raw": raw, "--text": text, "--links": links, "--headers": headers, "--history": history}
@@ -94,7 +95,8 @@ def pages(
     if json and not (links or headers):
         print_json(row.to_dict())
     elif not row.length:
-        say(f"{url}: {row.outcome}; nothing was stored")
+        copy = copied(row)
+        say(f"{url}: {f'{row.outcome}, {copy}' if copy else row.outcome}; nothing was stored")
         raise typer.Exit(NOTHING)
     elif raw:
         sys.stdout.buffer.write(collection.record(row).body)
@@ -108,6 +110,7 @@ def pages(
 
 def _list(rows: Iterable[Row], json: bool, otherwise: str, *, moments: bool = False) -> None:
     from crivello._times import shown
+    from crivello.crawl.story import copied
 
     is_empty = True
     for row in rows:
@@ -116,8 +119,9 @@ def _list(rows: Iterable[Row], json: bool, otherwise: str, *, moments: bool = Fa
             print_json(row.to_dict())
         else:
             when = f"{shown(row.fetched_at)}  " if moments else ""
-            outcome = "" if row.status == 200 and row.outcome == "fetched" else f"  ({row.outcome})"
-            emit(f"{when}{row.status or '---'}  {row.url}{outcome}")
+            outcome = copied(row) if row.status == 200 and row.outcome == "fetched" else row.outcome
+            dropped = ", not stored" if row.is_dropped else ""
+            emit(f"{when}{row.status or '---'}  {row.url}{f'  ({outcome}{dropped})' if outcome else ''}")
     if is_empty:
         say(otherwise)
         raise typer.Exit(NOTHING)

@@ -39,6 +39,9 @@ def print_results(results: Results) -> None:
         say(f"nothing matches {results.query!r}" if not results.matches else "there are no further results")
     if results.partial:
         say("stopped after the time limit: these are the best of what was seen")
+    if results.missing_shards:
+        missing = ", ".join(map(str, results.missing_shards))
+        say(f"a part of the index did not answer, and its pages are missing: shard {missing}")
 
 
 def print_hit(console: Console, hit: Hit) -> None:

@@ -10,12 +10,13 @@ from crivello.cli import NOTHING
 from crivello.cli.batch import search_batch
 from crivello.cli.caret import with_caret
 from crivello.cli.options import Folder, InGroups, Json, with_settings
-from crivello.cli.output import print_json, say
+from crivello.cli.output import emit, print_json, say
 from crivello.cli.results import print_results
 from crivello.errors import InvalidArgument, QuerySyntaxError
 
 _TOP = 10
 _TOP_OF_A_TOPIC = 1000
+_MOST_COMPLETIONS = 100
 
 
 def register(app: typer.Typer) -> None:
@@ -63,6 +64,10 @@ def search(
     no_correct: Annotated[
         bool, typer.Option("--no-correct", help="if nothing matches, do not search a corrected spelling")
     ] = False,
+    complete: Annotated[
+        bool,
+        typer.Option("--complete", help="print what QUERY may be completed to while it is typed, one a line"),
+    ] = False,
     json: Json = False,
     *,
     flags: dict[str, Any],
@@ -88,6 +93,7 @@ def search(
       crivello search example solar wind
       crivello search example '"solar wind" -storm site:example.org' --top 20 --json
       crivello search example 'solar wind' --explain --facets
+      crivello search example 'solar w' --complete
       crivello search example --batch topics.txt --run example.run
     """
     from pathlib import Path
@@ -99,11 +105,24 @@ def search(
         query,
         batch,
         run,
-        {"--offset": offset, "--explain": explain, "--facets": facets, "--no-correct": no_correct},
+        {
+            "--offset": offset,
+            "--explain": explain,
+            "--facets": facets,
+            "--no-correct": no_correct,
+            "--complete": complete,
+        },
     )
     loaded = settings.load(Path(folder) / SETTINGS, flags) if (Path(folder) / SETTINGS).exists() else None
     collection = Collection(folder, settings=loaded)
-    if batch:
+    if complete:
+        completions = collection.complete(" ".join(query or []), top=min(top or _TOP, _MOST_COMPLETIONS))
+        if json:
+            print_json(completions)
+        for completion in () if json else completions:
+            emit(completion)
+        found = len(completions)
+    elif batch:
         found = search_batch(collection, batch, run, top=top or _TOP_OF_A_TOPIC, json=json)
     else:
         text = " ".join(query or [])

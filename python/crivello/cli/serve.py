@@ -22,6 +22,8 @@ def serve(folder: Folder, *, flags: dict[str, Any]) -> None:
     Examples:
       crivello serve example
       crivello serve example --host 0.0.0.0 --port 80
+      crivello serve example --workers 4 --log json
+      crivello serve example --tls-certificate chain.pem --tls-key key.pem --users users.txt
     """
     from pathlib import Path
 

@@ -52,13 +52,18 @@ def status(
       crivello status example --follow
       crivello status example --plot crawl.png --json
     """
-    from crivello.collection import Collection
+    from crivello.collection import CLUSTER, Collection
     from crivello.crawl.plot import draw
     from crivello.plots import check_format
 
     if plot:
         check_format(Path(plot))
     collection = Collection(folder)
+    if (collection.folder / CLUSTER).exists():
+        from crivello.cli.cluster_status import show
+
+        show(folder, follow, plot, json)
+        return
     found = collection.status(busiest=0 if follow else top)
     if found is None:
         begun = "a process has begun, and made no checkpoint yet" if collection.writer else ""
@@ -163,6 +168,11 @@ def _now(found: Status) -> Iterator[tuple[str, str]]:
     latest = found.latest
     yield f"pages/s, last {LATELY:g} s", rate(found.timeline.rate_of_late("pages", LATELY))
     yield f"bytes/s, last {LATELY:g} s", volume(found.timeline.rate_of_late("bytes", LATELY))
+    # Short labels: two tables share the width of a terminal.
+    if links := found.report.saved["links"]:
+        yield "links not followed", f"{links:,}"
+    if size := found.report.saved["bytes"]:
+        yield "bytes not stored", volume(size)
     yield "hosts that answered", f"{found.hosts:,}"
     if found.reread is not None:
         yield "stored pages read again", share(found.reread)

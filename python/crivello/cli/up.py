@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from typing import Never
 
     from crivello.collection import Collection
+    from crivello.web import Server
+
+_BETWEEN_LOOKS = 1.0
 
 
 def register(app: typer.Typer) -> None:
@@ -77,9 +80,17 @@ def up(
     with (
         Collection.write(folder, settings=loaded, create=True) as collection,
         web.Push(collection, loaded.serve.public_url) as push,
-        web.Server(collection, loaded.serve.host, loaded.serve.port, push=push) as server,
+        web.Server(
+            collection,
+            loaded.serve.host,
+            loaded.serve.port,
+            push=push,
+            doors=web.Doors(collection, loaded.serve),
+            settings=loaded.serve,
+        ) as server,
     ):
         say(f"the search page is at {server.url} and fills while the crawl goes on (Ctrl-C ends it)")
+        say(f"watch and steer the crawl at {server.url}/crawl")
         try:
             with progress.shown():
                 report = crawl_live(collection, seeds, on_progress=progress)
@@ -95,12 +106,45 @@ def up(
         collection.close()  # lets another process write; the server keeps reading
         if not once:
             say(f"still serving {server.url} (Ctrl-C ends it)")
-            server.wait()
+            _serve_on(server, collection)
+
+
+def _serve_on(server: Server, collection: Collection) -> None:
+    """Serves until Ctrl-C, and crawls again when that is asked for on the dashboard."""
+    from crivello.collection import Collection
+    from crivello.crawl.now import Now
+    from crivello.crawl.steering import waiting_commands
+    from crivello.errors import CrivelloError
+    from crivello.live import crawl_live
+
+    folder, settings = collection.folder, collection.settings
+    now = Now(folder, settings.crawl)
+    failure = ""
+    try:
+        while not server.wait(_BETWEEN_LOOKS):
+            now.tell(None, "idle")
+            collection.refresh()
+            if not waiting_commands(collection):
+                continue
+            try:
+                with Collection.write(folder, settings=settings) as writer:
+                    report = crawl_live(writer, [])
+                    settings = writer.settings
+            except CrivelloError as error:
+                if str(error) != failure:
+                    say(failure := str(error))
+                continue
+            now.settings = settings.crawl
+            say(f"crawled as the dashboard said: {counted(report.pages_of_run, 'new page')}")
+    finally:
+        now.close()
 
 
 def _keep_fresh(collection: Collection, seconds: float) -> Never:
     """Polls the feeds and visits the pages that are due at an interval, and indexes them."""
-    from crivello.live import poll_live, refresh_live
+    from crivello.crawl.now import Now
+    from crivello.crawl.steering import waiting_commands
+    from crivello.live import crawl_live, poll_live, refresh_live
 
     while True:
         if polled := poll_live(collection):
@@ -110,4 +154,10 @@ def _keep_fresh(collection: Collection, seconds: float) -> Never:
         if report is not None:
             ends = ", ".join(f"{count:,} {how}" for how, count in sorted(report.of_run()["revisits"].items()))
             say(f"refreshed: {ends or 'nothing answered'}")
-        time.sleep(seconds)
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            Now(collection.folder, collection.settings.crawl).tell(None, "idle")
+            if waiting_commands(collection):
+                report = crawl_live(collection, [])
+                say(f"crawled as the dashboard said: {counted(report.pages_of_run, 'new page')}")
+            time.sleep(min(_BETWEEN_LOOKS, max(0.0, until - time.monotonic())))

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from crivello._extras import MissingPackage, optional
 from crivello.convert import Converted, Markup, Unreadable
 
 _DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?")
@@ -27,7 +28,11 @@ _LARGER, _LOOKED_AT, _SHORTEST, _LONGEST = 1.15, 1500, 4, 200
 def read(body: bytes, url: str, media_type: str, charset: str | None) -> Converted:
     """The text of all pages."""
     del url, media_type, charset
-    import pypdfium2
+    try:
+        with optional():
+            import pypdfium2
+    except MissingPackage as error:
+        raise Unreadable(f"{error}: {error.hint}") from None
 
     try:
         document = pypdfium2.PdfDocument(body)

@@ -149,7 +149,9 @@ def _has_visit(collection: Collection, row: Fields) -> bool:
 
 def _without_record(row: Fields) -> Fields:
     """A row whose record was lost: without validators, so that the next visit fetches the page again."""
-    nothing = dict.fromkeys(("digest", "simhash", "duplicate_of", "near_duplicate_of", "etag", "payload"))
+    nothing = dict.fromkeys(
+        ("digest", "simhash", "duplicate_of", "near_duplicate_of", "near_bits", "etag", "payload")
+    )
     places = dict.fromkeys(("file", "offset", "length", "text_file", "text_offset", "text_length"), 0)
     places |= dict.fromkeys(("visit_file", "visit_offset", "visit_length"), 0)
     return row | nothing | places | {"last_modified": None, "detail": _LOST}

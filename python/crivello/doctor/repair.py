@@ -199,7 +199,8 @@ class _Repairs:
         segments = [Layout.segment(name) for name, _ in collection.segments]
         for name in segments:
             self._keep(name, move=True)
-        collection.commit(dict.fromkeys(segments), index={"number": state.get("number", 0)})
+        kept: dict[str, Any] = {name: state[name] for name in ("number", "division") if name in state}
+        collection.commit(dict.fromkeys(segments), index=kept)
         try:
             collection.index(rebuild=True, progress=False)
         except CrivelloError as error:

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from crivello._extras import optional
 from crivello._figures import Figures
 from crivello._tables import Tabular
-from crivello.errors import CrivelloError, InvalidArgument
+from crivello.errors import InvalidArgument
 from crivello.evaluate.judgments import Judgments
 from crivello.search.runs import Run
 
@@ -100,12 +101,8 @@ def evaluate(judgments: Judgments, run: Run, measures: Iterable[str] = DEFAULT_M
 
 
 def _library() -> Any:
-    try:
+    with optional():
         import ir_measures
-    except ImportError:
-        raise CrivelloError(
-            "evaluating needs ir-measures, which is not installed", hint="pip install 'crivello[eval]'"
-        ) from None
     return ir_measures
 
 

@@ -45,6 +45,7 @@ from crivello._core import (
     read_graph,
     write_graph,
 )
+from crivello._extras import optional
 from crivello._tables import Tabular, _package
 from crivello.errors import InvalidArgument
 from crivello.graph.base import Base
@@ -355,7 +356,8 @@ class Files(Base, Tabular):
         return {"source": sources, "target": targets, **({} if weights is None else {"weight": weights})}
 
     def _relation(self) -> duckdb.DuckDBPyRelation:
-        import duckdb
+        with optional():
+            import duckdb
 
         database = duckdb.connect()
         database.register("arcs", self._arc_columns())

@@ -6,15 +6,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 from numpy.typing import NDArray
 
-matplotlib.use("Agg")
-from matplotlib import pyplot as plt
-
+from crivello._extras import optional
 from crivello.graph.compare import Comparison, positions
 from crivello.plots import check_format, save
+
+with optional():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
 
 _COLOURS = ("#1f77b4", "#c0392b", "#2e8b57", "#8e44ad", "#d68910", "#148f8f", "#7f8c8d", "#b03a6f")
 # Beyond this, more points make a plot darker and slower, and no clearer.

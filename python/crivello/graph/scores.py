@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crivello._core import Array
+from crivello._figures import table_html
 
 
 class Scores(np.ndarray):
@@ -60,3 +62,10 @@ class Scores(np.ndarray):
         count = min(count, len(self))
         order = np.lexsort((np.arange(len(self)), -np.asarray(self)))[:count]
         return [(int(node), float(self[node])) for node in order]
+
+    def _repr_html_(self) -> str:
+        """The best nodes, as a notebook shows them."""
+        if self.ndim != 1 or not self.measure:
+            return f"<pre>{html.escape(repr(self))}</pre>"
+        best = ((node, f"{value:.6g}") for node, value in self.top(10))
+        return table_html(f"{self.measure} of {len(self):,} nodes, the best", ("node", self.measure), best)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crivello._extras import optional
 from crivello.errors import InvalidArgument, StorageError
 from crivello.graph.base import Base
 
@@ -81,7 +82,8 @@ def _write_array(_: Base, scores: Mapping[str, NDArray[np.float64]], file: Path)
 
 
 def _write_parquet(graph: Base, scores: Mapping[str, NDArray[np.float64]], file: Path) -> None:
-    import duckdb
+    with optional():
+        import duckdb
 
     named = {"name": "VARCHAR"} if graph.names is not None else {}
     types = {"node": "UINTEGER", **named, **dict.fromkeys(scores, "DOUBLE")}

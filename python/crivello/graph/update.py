@@ -223,7 +223,8 @@ def ranked_pages(collection: Collection) -> Iterator[tuple[str, float]]:
     ranks = Ranks(collection.folder / name, collection.length(name))
     stored = (Outcome.FETCHED, Outcome.NOT_MODIFIED)
     for rows, _ in collection.table.batches(newest=True):
-        pages = [row for row in rows if row.outcome in stored and row.duplicate_of is None]
+        texts = [row for row in rows if row.outcome in stored and row.duplicate_of is None]
+        pages = [row for row in texts if not row.is_dropped]
         values = ranks.get([_core.signature(row.url) for row in pages])
         yield from ((row.url, value) for row, value in zip(pages, values, strict=True) if value is not None)
 

@@ -24,6 +24,7 @@ from msgspec import Meta
 from crivello.errors import InvalidArgument, InvalidSetting, StorageError
 from crivello.settings.fields import (
     Choices,
+    Cluster,
     Crawl,
     Index,
     IndexCodes,
@@ -36,6 +37,7 @@ from crivello.settings.fields import (
 from crivello.settings.numbers import BYTES, SECONDS, is_countable, parse_number, shown_size
 
 __all__ = [
+    "Cluster",
     "Crawl",
     "Index",
     "IndexCodes",

@@ -30,6 +30,20 @@ _OWN = "a class of yours as module:Class"
 SIEVES: Choices = _CHOICES["sieve"] | {
     "lsm": "signatures in RocksDB, a log-structured merge tree: fixed memory"
 }
+LOGS: Choices = {
+    "problems": "nothing but problems",
+    "text": "a line for each request, too",
+    "json": "the same, each line a JSON object",
+}
+SCOPES: Choices = _CHOICES["scope"]
+SERVING: Choices = {
+    "together": "in this process, as one index",
+    "processes": "in a process for each shard, behind a broker",
+}
+TERM_LISTS: Choices = {
+    "gathered": "all lists of a query whole, in one round",
+    "pipelined": "those of the rarest required term, then the others restricted to its pages",
+}
 CODES: Choices = {"auto": "chosen by measurement"} | _CHOICES["code"]
 
 
@@ -110,9 +124,9 @@ _MEMORY = "Memory, threads and disk"
 class Crawl(msgspec.Struct, kw_only=True, frozen=True):
     """What is crawled, and how politely."""
 
-    scope: Annotated[
-        str, _one_of(_FOLLOWED, "which links are followed, relative to the seeds", _CHOICES["scope"])
-    ] = "host"
+    scope: Annotated[str, _one_of(_FOLLOWED, "which links are followed, relative to the seeds", SCOPES)] = (
+        "host"
+    )
     include: Annotated[
         str,
         _text(
@@ -124,6 +138,13 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
         str,
         _text(
             _FOLLOWED, "do not follow links that match one of these regular expressions, separated by spaces"
+        ),
+    ] = ""
+    block: Annotated[
+        str,
+        _text(
+            _FOLLOWED,
+            "fetch nothing from these hosts, as a.example or a.example:8080, separated by spaces",
         ),
     ] = ""
     priority: Annotated[
@@ -334,15 +355,22 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
     drop_matching: Annotated[
         str, _words(_KEPT, "drop pages whose title or text matches this regular expression")
     ] = ""
+    exact_duplicates: Annotated[
+        str, _one_of(_KEPT, "what becomes of pages with the same text as another", _CHOICES["duplicates"])
+    ] = "mark"
+    near_duplicates: Annotated[
+        str, _one_of(_KEPT, "what becomes of pages with nearly the same text", _CHOICES["duplicates"])
+    ] = "mark"
     near_distance: Annotated[
         int,
         _is(
             _KEPT,
-            "maximum Hamming distance, in bits, between the SimHashes of near-duplicates",
+            "maximum Hamming distance, in bits, between the SimHashes of near-duplicates; "
+            "less among more than 360,000 pages, where more are that near by chance",
             ge=0,
-            le=3,
+            le=8,
         ),
-    ] = 3
+    ] = 8
     clean_session_ids: Annotated[
         bool, _is(_URLS, "remove session ids (jsessionid, PHPSESSID …) from URLs")
     ] = True
@@ -501,6 +529,7 @@ class Store(msgspec.Struct, kw_only=True, frozen=True):
     ] = False
 
 
+_SHARDS = "Shards"
 _BUILDING = "Building"
 
 
@@ -547,6 +576,21 @@ class Index(msgspec.Struct, kw_only=True, frozen=True):
         bool,
         _is(_BUILDING, "store only the nonzero variables of that function, found by rank: smaller, slower"),
     ] = False
+    shards: Annotated[
+        int,
+        _is(
+            _SHARDS,
+            "number of shards of the index, which takes a rebuild to change; 0: those it has, at first one",
+            ge=0,
+            le=1024,
+        ),
+    ] = 0
+    partition: Annotated[
+        str, _one_of(_SHARDS, "how the index is divided between shards", _CHOICES["partition"])
+    ] = "documents"
+    assign: Annotated[str, _one_of(_SHARDS, "how documents are assigned to shards", _CHOICES["assign"])] = (
+        "hashed"
+    )
     signature_bits: Annotated[
         int,
         _is(
@@ -601,7 +645,7 @@ class Search(msgspec.Struct, kw_only=True, frozen=True):
             ge=-1,
             le=16,
         ),
-    ] = 3
+    ] = 8
     count_limit: Annotated[
         int,
         _is(
@@ -681,6 +725,51 @@ class Search(msgspec.Struct, kw_only=True, frozen=True):
     rerank_depth: Annotated[
         int, _is(_SEARCHING, "number of top hits it reranks", ge=1, le=1000, python=True)
     ] = 50
+    shards: Annotated[
+        str, _one_of(_SEARCHING, "where the shards of a divided index are searched", SERVING, python=True)
+    ] = "together"
+    shard_timeout: Annotated[
+        float,
+        _time(
+            _SEARCHING,
+            "seconds after which an answer leaves out a shard in another process",
+            gt=0,
+            le=3600,
+            python=True,
+        ),
+    ] = 2.0
+    replicas: Annotated[
+        int, _is(_SEARCHING, "number of processes for each shard", ge=1, le=16, python=True)
+    ] = 1
+    term_lists: Annotated[
+        str,
+        _one_of(
+            _SEARCHING,
+            "how posting lists are fetched from shards of terms in processes; both return the same pages",
+            TERM_LISTS,
+            python=True,
+        ),
+    ] = "gathered"
+    hot_terms: Annotated[
+        int,
+        _size(
+            _SEARCHING,
+            "memory budget in bytes for the posting lists of hot terms, fetched from shards of terms in processes",
+            0,
+            python=True,
+        ),
+    ] = 2**28
+    dictionary_bits: Annotated[
+        int,
+        _is(
+            _SEARCHING,
+            "bits r of a signature in the approximate dictionary of a shard of terms: "
+            "one in 2^r requests for absent terms is in vain",
+            ge=1,
+            le=32,
+            python=True,
+        ),
+    ] = 8
     time_limit: Annotated[
         float,
         _time(
@@ -799,6 +888,11 @@ class Refresh(msgspec.Struct, kw_only=True, frozen=True):
 
 
 _ADDRESS = "Where it listens"
+_PROGRAMS = "Programs"
+
+
+_OPERATION = "Operation"
+_ACCESS = "Who may use it"
 
 
 class Serve(msgspec.Struct, kw_only=True, frozen=True):
@@ -820,6 +914,149 @@ class Serve(msgspec.Struct, kw_only=True, frozen=True):
             python=True,
         ),
     ] = ""
+    cors: Annotated[
+        str,
+        _text(
+            _PROGRAMS,
+            "origins whose pages may call the API, separated by spaces, as in https://docs.example.org; *: any; "
+            "empty: none",
+            python=True,
+        ),
+    ] = ""
+    rate_limit: Annotated[
+        int,
+        _is(
+            _PROGRAMS,
+            "requests that a client of the API, by its token or address, may send a minute; 0: any number",
+            ge=0,
+            le=1_000_000,
+            python=True,
+        ),
+    ] = 0
+    tokens: Annotated[
+        str,
+        _words(
+            _PROGRAMS,
+            "file of the tokens of programs, as `crivello token` writes it; empty: tokens.txt in the collection",
+            python=True,
+        ),
+    ] = ""
+    read_token: Annotated[
+        bool,
+        _is(
+            _PROGRAMS,
+            "let programs read only with a token; changing something always takes one",
+            python=True,
+        ),
+    ] = False
+    tls_certificate: Annotated[
+        str,
+        _words(
+            _ADDRESS, "file with the certificate and its chain, in PEM: serve HTTPS; empty: HTTP", python=True
+        ),
+    ] = ""
+    tls_key: Annotated[
+        str,
+        _words(
+            _ADDRESS, "file with the key of the certificate, in PEM; empty: in the same file", python=True
+        ),
+    ] = ""
+    trusted_proxies: Annotated[
+        str,
+        _text(
+            _ADDRESS,
+            "addresses or networks of proxies, separated by commas, whose X-Forwarded-For and X-Forwarded-Proto are "
+            "believed; *: anyone's; empty: nobody's",
+            python=True,
+        ),
+    ] = ""
+    users: Annotated[
+        str,
+        _words(
+            _ACCESS,
+            "file of users; everything but /health and /ready asks for a name and a password; empty: nothing does",
+            python=True,
+        ),
+    ] = ""
+    workers: Annotated[
+        int,
+        _is(
+            _OPERATION,
+            "processes that answer requests; 1: this process alone",
+            ge=1,
+            le=64,
+            python=True,
+        ),
+    ] = 1
+    log: Annotated[str, _one_of(_OPERATION, "what is logged on standard error", LOGS, python=True)] = (
+        "problems"
+    )
+    dashboard_token: Annotated[
+        str,
+        _text(
+            _ADDRESS,
+            "what lets people use the dashboard at /crawl, from anywhere; empty: it answers only on this machine",
+            python=True,
+        ),
+    ] = ""
+
+
+_CLUSTER = "Many agents"
+
+
+class Cluster(msgspec.Struct, kw_only=True, frozen=True):
+    """How the web is divided among agents."""
+
+    method: Annotated[
+        str,
+        _one_of(
+            _CLUSTER,
+            "how hosts are assigned to agents",
+            _CHOICES["assignment"],
+            flag="--assignment",
+            python=True,
+        ),
+    ] = "consistent"
+    replicas: Annotated[
+        int,
+        _is(
+            _CLUSTER,
+            "consistent hashing: points of an agent of weight 1 on the circle",
+            ge=1,
+            le=100_000,
+            python=True,
+        ),
+    ] = 300
+    by: Annotated[
+        str,
+        _one_of(
+            _CLUSTER,
+            "what is assigned as one when a URL is discovered",
+            _CHOICES["assignment-key"],
+            flag="--assign-by",
+            python=True,
+        ),
+    ] = "host"
+    lease: Annotated[
+        float,
+        _time(
+            _CLUSTER,
+            "seconds for which an agent may fetch without being heard; then it pauses",
+            ge=1,
+            le=600,
+            python=True,
+        ),
+    ] = 5.0
+    grace: Annotated[
+        float,
+        _time(
+            _CLUSTER,
+            "seconds of silence after which an agent counts as lost, and its hosts go to others; 0: they wait for it",
+            ge=0,
+            le=86_400,
+            python=True,
+        ),
+    ] = 300.0
 
 
 class Settings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
@@ -833,3 +1070,4 @@ class Settings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=
     refresh: Refresh = Refresh()
     search: Search = Search()
     serve: Serve = Serve()
+    cluster: Cluster = Cluster()

@@ -5,17 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 from numpy.typing import NDArray
 
-matplotlib.use("Agg")
-from matplotlib import pyplot as plt
-from matplotlib.ticker import FuncFormatter
-
 from crivello import codes
+from crivello._extras import optional
 from crivello.errors import StorageError
 from crivello.lab.codes.study import Outcome
+
+with optional():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+    from matplotlib.ticker import FuncFormatter
 
 _INTENDED = {"gamma": "γ", "delta": "δ", "zeta3": "ζ₃", "nibble": "nibble", "byte": "byte"}
 _BINS_PER_OCTAVE = 2

@@ -5,17 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 
-matplotlib.use("Agg")
-from matplotlib import pyplot as plt
-
+from crivello._extras import optional
 from crivello.graph.draw.layout import positions
 from crivello.graph.draw.svg import PALETTE
 from crivello.lab.graph.examples import EXAMPLES, Example
 from crivello.lab.graph.study import Outcome, Table
 from crivello.plots import check_format, save
+
+with optional():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
 
 _COLUMNS = 4
 _MOST_NAMED = 6
