@@ -17,21 +17,21 @@ $(VENV)/.maturin:
 	@command -v cargo >/dev/null || { echo "crivello: cargo is missing: install Rust (1.88 or newer), for example with rustup" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "crivello: Python 3.11 or newer is needed; name one with make PYTHON=..." >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "crivello: no virtual environment could be made: install python3-venv" >&2; exit 1; }
-	$(BIN)/pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2'
+	$(BIN)/pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2' uv
 	@touch $@
 
-# Everything that pyproject.toml asks for, and the native module: built for speed, or for the tests, quicker
+# Everything that pyproject.toml asks for (installed by uv: pip resolves it in minutes), and the native module: built for speed, or for the tests, quicker
 # to build and with assertions on. Again only when pyproject.toml changes.
 $(VENV)/.installed: pyproject.toml | $(VENV)/.maturin
-	$(BIN)/maturin develop --release --quiet --extras all
+	$(BIN)/maturin develop --uv --release --quiet --extras all
 	@echo release > $(VENV)/.profile; touch $@ $(CORE)
 
 $(VENV)/.installed-bench: pyproject.toml | $(VENV)/.maturin
-	$(BIN)/maturin develop --release --quiet --extras all,bench,cluster
+	$(BIN)/maturin develop --uv --release --quiet --extras all,bench,cluster
 	@echo release > $(VENV)/.profile; touch $@ $(CORE)
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.maturin
-	$(BIN)/maturin develop --quiet --extras all,dev,cluster
+	$(BIN)/maturin develop --uv --quiet --extras all,dev,cluster
 	@echo dev > $(VENV)/.profile; touch $@ $(CORE)
 
 # One native module is in place at a time: it is built again when the other one is needed, or when Rust sources changed.

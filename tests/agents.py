@@ -100,11 +100,7 @@ class Agents:
         command = [sys.executable, "-m", "tests.agents", address, str(self.folder / f"agent-{agent}")]
         given = json.dumps({**asdict(membership), "members": dict(membership.members)})
         process = subprocess.Popen([*command, given, json.dumps(self._crawl), *self._seeds])
-        deadline = time.monotonic() + 60
-        while not Path(address).exists():
-            assert process.poll() is None and time.monotonic() < deadline, "the agent does not start"
-            time.sleep(0.01)
-        started = Agent(process, Client(address, "AF_UNIX"), membership.epoch)
+        started = Agent(process, _connect(process, address), membership.epoch)
         while started.call("exchange") is None:
             time.sleep(0.01)
         self.running[agent] = started
@@ -168,6 +164,17 @@ class Agents:
         """The pages that an agent has committed."""
         rows = Collection(self.folder / f"agent-{agent}").pages()
         return [row.url for row in rows if row.outcome is Outcome.FETCHED and row.status == 200]
+
+
+def _connect(process: subprocess.Popen[bytes], address: str) -> Connection:
+    """A connection to an agent that is starting: its socket exists before it listens."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            return Client(address, "AF_UNIX")
+        except (FileNotFoundError, ConnectionRefusedError):
+            assert process.poll() is None and time.monotonic() < deadline, "the agent does not start"
+            time.sleep(0.01)
 
 
 def _carry(agent: int, sender: Agent, peer: int, receiver: Agent) -> None:

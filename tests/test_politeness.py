@@ -15,7 +15,6 @@ from crivello.lab.web import SampleWeb
 from tests.crawling import run_crawl
 from tests.many_hosts import ManyHosts
 from tests.politeness import (
-    ROUNDED,
     Hit,
     at_once,
     from_nginx,
@@ -70,7 +69,7 @@ def test_a_sample_web_is_treated_politely(tmp_path: Path) -> None:
         run_crawl(tmp_path / "c", web.seeds, "--delay", 0.05, "--max-time", 5)
         hits = list(from_sample_web(web.log))
     assert len(hits) > 40
-    assert too_close(hits, 0.05, tolerance=ROUNDED) == []
+    assert too_close(hits, 0.05) == []
 
 
 def hit(start: float, end: float, host: str = "a", address: str = "1") -> Hit:

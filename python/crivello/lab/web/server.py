@@ -26,7 +26,7 @@ _PERCENT_ESCAPE = re.compile("%[0-9a-fA-F]{2}")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A line of the server's log: when a request had arrived and when its answer was sent, in Unix time.
+    """A line of the server's log: when a request had arrived and when its answer was about to be sent, in Unix time.
 
     A client that disconnects before the answer is logged, too, because it sent a request.
     """
@@ -119,11 +119,13 @@ class Connection(asyncio.Protocol):
         # The body of another method is not read, and would be parsed as the next request.
         stays = head is not None and head.keeps_alive and answer is not _OTHER_METHOD
         status, start, body = _reply(head, answer)
+        # Before the answer is written: the client may have it, and rest, before this thread runs again.
+        ended = time.time()
         if not self._transport.is_closing():
             self._transport.write(start + (_KEEP_ALIVE if stays else _CLOSE) + body)
         agent = head.headers.get(b"user-agent", b"").decode("latin-1") if head else ""
         target = head.target if head else ""
-        self._server.record(Request(arrived, time.time(), self._address, target, status, self._number, agent))
+        self._server.record(Request(arrived, ended, self._address, target, status, self._number, agent))
         self._busy = False
         if not stays:
             self._transport.close()
