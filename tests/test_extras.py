@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from crivello._extras import EXTRAS, MissingPackage, optional
+from crivello.cli.output import print_table
 from crivello.convert import read
 from crivello.evaluate import evaluate
 from crivello.plots import check_format
@@ -97,3 +98,8 @@ with SampleWeb(hosts=3, pages_per_host=6, slow=0) as web, crivello.create(sys.ar
         timeout=100,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_table_prints_the_name_of_an_extra(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table("", [("pip install 'crivello[pdf]'", "1")])
+    assert "'crivello[pdf]'" in capsys.readouterr().err

@@ -66,7 +66,7 @@ def stderr_console() -> Console:
     """A Rich console on standard error; plain text if that is not a terminal."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, markup=False)
 
 
 @contextmanager
@@ -87,7 +87,7 @@ def stdout_console() -> Console:
     """A Rich console on standard output; plain text if that is not a terminal."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    return Console(highlight=False, markup=False)
 
 
 def table_of(title: str, rows: Iterable[tuple[str, ...]]) -> Table:
