@@ -12,20 +12,22 @@ those of other methods of ``Graph``.
 from __future__ import annotations
 
 import inspect
+import io
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from tests.chromium import ARGUMENTS, chromium
 from typer.main import get_command
 
 from crivello import _core, settings
-from crivello.cli.app import app
+from crivello.cli.app import application, run
 from crivello.cli.graphs import registry
 from crivello.convert import READERS
 from crivello.graph.graph import Graph
@@ -52,7 +54,7 @@ def documents() -> list[Path]:
 
 def verbs() -> Iterator[str]:
     """Every verb and sub-verb, as it is typed after ``crivello``; the first is the empty one."""
-    yield from _verbs(get_command(app), "")
+    yield from _verbs(get_command(application()), "")
 
 
 def _verbs(command: Any, path: str) -> Iterator[str]:
@@ -65,10 +67,10 @@ def _verbs(command: Any, path: str) -> Iterator[str]:
 
 def help_of(verb: str) -> str:
     """What ``crivello VERB --help`` says, as a fenced block."""
-    command = [str(Path(sys.executable).with_name("crivello")), *verb.split(), "--help"]
-    environment = {**os.environ, "COLUMNS": _COLUMNS}
-    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-    return f"```text\n{said.rstrip()}\n```\n"
+    said = io.StringIO()
+    with redirect_stdout(said), patch.dict(os.environ, COLUMNS=_COLUMNS):
+        run([*verb.split(), "--help"])
+    return f"```text\n{said.getvalue().rstrip()}\n```\n"
 
 
 def table_of(section: str) -> str:

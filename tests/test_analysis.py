@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,14 +14,12 @@ from crivello._core import count_tokens
 from crivello.index import Document, Index
 from crivello.search.searcher import Search
 from crivello.settings import Search as SearchSettings
+from tests import shell
 from tests.searching import opened
-
-CRIVELLO = Path(sys.executable).parent / "crivello"
 
 
 def lab_words(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    command = [str(CRIVELLO), "lab", "words", *arguments]
-    done = subprocess.run(command, input=stdin, capture_output=True, timeout=60)
+    done = shell.run("lab", "words", *arguments, given=stdin)
     assert b"Traceback" not in done.stderr
     return done
 

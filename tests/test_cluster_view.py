@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from crivello.collection import Collection
 from crivello.errors import CollectionError, CrivelloError
 from crivello.lab.web import SampleWeb
 from crivello.settings import load
-from tests.crawling import CRIVELLO
+from tests.shell import says
 
 AGENTS = 3
 
@@ -52,10 +51,8 @@ def view(folder: Path) -> ClusterCollection:
 
 
 def crivello_says(*arguments: object, code: int = 0) -> str:
-    done = subprocess.run(
-        [str(CRIVELLO), *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == code and "Traceback" not in done.stderr, done.stderr
+    done = says(*map(str, arguments))
+    assert done.returncode == code, done.stderr
     return done.stdout
 
 

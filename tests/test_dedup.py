@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,7 +19,7 @@ from crivello.dedup.clusters import Clusters
 from crivello.dedup.options import Keep
 from crivello.errors import InvalidArgument, StorageError
 from tests.corpora import jaccard, leaders, made, read_json_lines, shingles, write_json_lines
-from tests.crawling import CRIVELLO
+from tests.shell import says
 
 LONG = int(os.environ.get("CRIVELLO_TEST_LINE_BYTES", 20 << 20))
 MANY = int(os.environ.get("CRIVELLO_TEST_COPIES", 20_000))
@@ -207,9 +206,8 @@ def test_a_long_line_is_a_document_or_too_long(tmp_path: Path) -> None:
         dedup.run(source, memory=16 << 20)
 
 
-def run_shell(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    command = [str(CRIVELLO), "dedup", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+def run_shell(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return says("dedup", *map(str, arguments))
 
 
 def test_the_command_prints_a_summary(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -26,8 +25,8 @@ from crivello.dictionaries import (
 from crivello.errors import CorruptFile, CrivelloError, InvalidArgument, StorageError
 from crivello.filters import Bloom
 from crivello.lab.terms import generate, strangers, study
+from tests.shell import says
 
-CRIVELLO = Path(sys.executable).parent / "crivello"
 CONSTRUCTIONS: tuple[Construction, ...] = ("pairs", "peeling", "fuse")
 TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=12)
 
@@ -238,10 +237,8 @@ def test_files_are_the_dictionary_and_damage_is_refused(tmp_path: Path) -> None:
 
 
 def lab(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [CRIVELLO, "lab", "terms", *map(str, arguments)], capture_output=True, text=True, timeout=120
-    )
-    assert "Traceback" not in done.stderr and done.returncode == code, done.stderr
+    done = says("lab", "terms", *arguments)
+    assert done.returncode == code, done.stderr
     return done
 
 

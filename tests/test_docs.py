@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import re
 import shlex
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +16,11 @@ from docs.generate import ROOT, documents, help_of, main, renewed, shown, verbs
 from typer.main import get_command
 
 from crivello import settings
-from crivello.cli.app import app
+from crivello.cli.app import application
 from crivello.cli.graphs import registry
 from crivello.graph.graph import Graph
 from crivello.graph.measures import Measure
+from tests.shell import CRIVELLO
 
 DOCS = ROOT / "docs"
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -57,6 +61,14 @@ def test_every_verb_is_in_the_page_of_the_shell_with_its_help(verb: str) -> None
     page = (DOCS / "shell.md").read_text()
     assert re.search(rf"^#+ `{f'crivello {verb}'.strip()}`$", page, re.MULTILINE)
     assert help_of(verb) in page
+
+
+@pytest.mark.parametrize("verb", ["", "crawl", "lab url"])
+def test_the_installed_command_says_the_same(verb: str) -> None:
+    command = [str(CRIVELLO), *verb.split(), "--help"]
+    environment = {**os.environ, "COLUMNS": "100"}
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert help_of(verb) == f"```text\n{said.rstrip()}\n```\n"
 
 
 @pytest.mark.parametrize("setting", list(settings.all_settings()), ids=lambda setting: setting.variable)
@@ -118,7 +130,12 @@ def test_every_example_is_a_real_command(document: str, line: str) -> None:
         assert match[1] in _NOT_SETTINGS | {setting.variable for setting in settings.all_settings()}, document
         words.pop(0)
     end = next((place for place, word in enumerate(words) if word in _AFTER_A_COMMAND), len(words))
-    _parse(get_command(app), "crivello", words[1:end])
+    _parse(_command_line(), "crivello", words[1:end])
+
+
+@functools.cache
+def _command_line() -> Any:
+    return get_command(application())
 
 
 def _parse(command: Any, name: str, words: list[str], parent: Any = None) -> None:

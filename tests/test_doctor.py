@@ -18,8 +18,8 @@ from crivello.doctor import Finding
 from crivello.doctor.logs import entries
 from crivello.graph.kept import Kept
 from tests import pages_victim
-from tests.crawling import CRIVELLO
 from tests.many_hosts import ManyHosts
+from tests.shell import says
 
 ARCHIVE = Layout.archive(1)
 
@@ -55,9 +55,7 @@ def findings(folder: Path) -> list[Finding]:
 
 
 def crivello(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([CRIVELLO, *map(str, arguments)], capture_output=True, text=True, timeout=60)
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    return says(*arguments)
 
 
 def flip(file: Path, offset: int) -> None:

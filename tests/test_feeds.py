@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import crivello
-from crivello.cli.app import app
+from crivello.cli.app import application
 from crivello.collection import Collection
 from crivello.errors import InvalidArgument
 from crivello.feeds.feed import DEAD, FEWEST_SEEN, Feed
@@ -359,12 +359,12 @@ def test_the_shell_tells_of_dead_feeds(tmp_path: Path, site: Site) -> None:
     folder = str(tmp_path / "c")
     run = CliRunner()
     site.statuses["/feed"] = 410
-    assert run.invoke(app, ["feed", "add", folder, f"{site.home}/feed"]).exit_code == 0
-    polled = run.invoke(app, ["feed", "poll", folder, "--delay", "0", "--json"])
+    assert run.invoke(application(), ["feed", "add", folder, f"{site.home}/feed"]).exit_code == 0
+    polled = run.invoke(application(), ["feed", "poll", folder, "--delay", "0", "--json"])
     assert polled.exit_code == 0 and json.loads(polled.stdout)["outcome"] == "failed"
-    listed = run.invoke(app, ["feed", "list", folder])
+    listed = run.invoke(application(), ["feed", "list", folder])
     assert "dead: " in listed.stdout and "410" in listed.stdout
-    status = run.invoke(app, ["status", folder])
+    status = run.invoke(application(), ["status", folder])
     assert "1 feed" in status.stdout and "dead" in status.stdout and "410" in status.stdout
-    feeds = json.loads(run.invoke(app, ["status", folder, "--json"]).stdout)["feeds"]
+    feeds = json.loads(run.invoke(application(), ["status", folder, "--json"]).stdout)["feeds"]
     assert (feeds["feeds"], feeds["dead"]) == (1, 1) and "410" in feeds["why"][f"{site.home}/feed"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
@@ -16,8 +15,8 @@ from hypothesis import strategies as st
 
 from crivello.graph.graph import Graph
 from crivello.graph.info import describe
+from tests.shell import says
 
-COMMAND = [sys.executable, "-c", "from crivello.cli import main; main()"]
 PAGES = "".join(
     f"http://{source}.example/ http://{target}.example/\n"
     for source, target in [("a", "b"), ("b", "a"), ("c", "a"), ("c", "c/x"), ("c/x", "c")]
@@ -25,8 +24,7 @@ PAGES = "".join(
 
 
 def crivello(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=120)
-    assert "Traceback" not in done.stderr, done.stderr
+    done = says(*arguments)
     assert done.returncode == code, done
     return done
 

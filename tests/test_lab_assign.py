@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,16 +16,13 @@ from crivello.errors import InvalidArgument
 from crivello.lab.assign import generate, hosts_of, study
 from crivello.lab.cluster import Costs, Scenario, model
 from crivello.lab.cluster.web import names, zipf_sizes
+from tests.shell import says
 
-CRIVELLO = Path(sys.executable).parent / "crivello"
 COSTS = Costs(assign=1e-8, parse=1e-4, sieve=1e-7, url_bytes=20.0)
 
 
 def lab(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [str(CRIVELLO), "lab", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    return says("lab", *arguments)
 
 
 def test_every_method_is_as_the_theory_says(tmp_path: Path) -> None:

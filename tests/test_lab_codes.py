@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +12,14 @@ import pytest
 from crivello import codes
 from crivello.errors import InvalidArgument
 from crivello.lab.codes import read
-
-CRIVELLO = Path(sys.executable).parent / "crivello"
+from tests import shell
 
 
 def lab_codes(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
-    command = [str(CRIVELLO), "lab", "codes", *(str(word) for word in arguments)]
-    done = subprocess.run(command, input=stdin, capture_output=True, timeout=100)
-    result = subprocess.CompletedProcess(command, done.returncode, done.stdout.decode(), done.stderr.decode())
+    done = shell.run("lab", "codes", *arguments, given=stdin)
+    result = subprocess.CompletedProcess(
+        done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
+    )
     assert "Traceback" not in result.stderr
     return result
 

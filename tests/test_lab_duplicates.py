@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -18,8 +17,8 @@ from crivello.filters import StableBloom
 from crivello.lab.duplicates import Combination, Grid, generate, generate_at_distance, read, study
 from crivello.lab.duplicates.grid import bound_of
 from crivello.lab.duplicates.runs import run_all, truth_of
+from tests.shell import CRIVELLO, says
 
-CRIVELLO = Path(sys.executable).parent / "crivello"
 PLOTS = {"f1-over-k.png", "f1-over-m.png", "false-positives.png", "f1-along.png", "effect-of-p.png"}
 
 
@@ -136,11 +135,7 @@ def test_every_filter_of_the_grid_runs_once() -> None:
 
 
 def lab(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [CRIVELLO, "lab", "duplicates", *map(str, arguments)], capture_output=True, text=True, timeout=120
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    return says("lab", "duplicates", *arguments)
 
 
 def test_the_command_leaves_its_report_its_plots_and_its_database(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,6 +13,7 @@ from crivello.graph.graph import Graph
 from crivello.graph.measures import MEASURES
 from crivello.lab.graph import EXAMPLES, axioms_of, study
 from crivello.lab.graph.plot import draw
+from tests.shell import says
 
 # Size for growing cliques, size for growing cycles, density, score monotonicity: table 2 of "Axioms for centrality" (2014).
 PROVED = {
@@ -32,10 +32,7 @@ PROVED = {
 
 
 def crivello(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from crivello.cli import main; main()", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    return says(*arguments)
 
 
 @pytest.mark.parametrize("measure", sorted(set(PROVED) & set(MEASURES)))

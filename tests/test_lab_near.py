@@ -6,7 +6,6 @@ import gzip
 import json
 import random
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from crivello import _core
 from crivello.errors import InvalidArgument
 from crivello.lab.near import KINDS, METHODS, SHARES, Editor, Study, sample, study
 from crivello.lab.near.plot import draw
+from tests.shell import says
 
 _ALL = {"exact", "simhash", "fingerprint", "minhash"}
 
@@ -34,10 +34,7 @@ def texts_of(count: int, seed: int = 0, words: int = 120) -> list[str]:
 
 
 def crivello(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from crivello.cli import main; main()", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    return says(*arguments)
 
 
 @pytest.fixture(scope="module")

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from crivello.errors import InvalidArgument
 from crivello.lab.queues import QUEUES, study
-
-CRIVELLO = Path(sys.executable).parent / "crivello"
+from tests.shell import says
 
 
 def lab(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [str(CRIVELLO), "lab", "queues", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    return says("lab", "queues", *arguments)
 
 
 def test_every_queue_is_measured_with_every_number_of_threads(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,11 @@ from crivello.errors import InvalidArgument
 from crivello.lab.refresh import History, Study, Trace, generate, histories, of_histories, study
 from crivello.lab.refresh.plot import draw
 from crivello.lab.refresh.trace import DAY
+from tests.shell import says
 
 
 def crivello(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from crivello.cli import main; main()", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    return says(*arguments)
 
 
 def solved(rates: Any, importance: Any, budget: float) -> float:

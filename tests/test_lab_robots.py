@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,8 @@ from hypothesis import strategies as st
 from protego import Protego
 
 from crivello._core import Robots
+from tests import shell
 
-CRIVELLO = Path(sys.executable).parent / "crivello"
 RULES = """# rules
 User-agent: *
 Disallow: /private/
@@ -35,8 +34,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def lab_robots(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    command = [str(CRIVELLO), "lab", "robots", *map(str, arguments)]
-    done = subprocess.run(command, input=stdin, capture_output=True, timeout=60)
+    done = shell.run("lab", "robots", *arguments, given=stdin)
     assert b"Traceback" not in done.stderr
     return done
 

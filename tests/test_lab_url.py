@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,15 +13,13 @@ from hypothesis import strategies as st
 
 from crivello._core import canonical_urls, parse_url
 from crivello.errors import InvalidArgument
+from tests import shell
 
-CRIVELLO = Path(sys.executable).parent / "crivello"
 DATA = Path(os.environ.get("CRIVELLO_DATA", Path(__file__).parent.parent / "../shared/data"))
 
 
 def lab_url(*arguments: str | bytes, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    command = [str(CRIVELLO).encode(), b"lab", b"url"]
-    command += [word.encode() if isinstance(word, str) else word for word in arguments]
-    done = subprocess.run(command, input=stdin, capture_output=True, timeout=60)
+    done = shell.run("lab", "url", *arguments, given=stdin)
     assert b"Traceback" not in done.stderr
     return done
 

@@ -16,6 +16,7 @@ from crivello.errors import InvalidArgument
 from crivello.graph.graph import Graph
 from crivello.graph.scores import Scores
 from crivello.graph.table import write_table
+from tests.shell import says
 from tests.terminal import Terminal
 
 COMMAND = [sys.executable, "-c", "from crivello.cli import main; main()"]
@@ -23,8 +24,7 @@ EDGES = "# who links to whom\nbob alice\ncarol alice\nalice bob\ncarol bob\ndave
 
 
 def crivello(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=120)
-    assert "Traceback" not in done.stderr, done.stderr
+    done = says(*arguments)
     assert done.returncode == code, done
     return done
 

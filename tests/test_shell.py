@@ -20,8 +20,8 @@ from crivello.collection import Collection
 from crivello.lab.web import SampleWeb
 from crivello.settings import settings_of
 from crivello.web import Server
+from tests.shell import CRIVELLO, says
 
-CRIVELLO = Path(sys.executable).parent / "crivello"
 QUICK = ("--delay", "0")
 
 
@@ -29,15 +29,7 @@ def crivello(
     *arguments: str | Path, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Runs the command to its end; a traceback is a failure, whatever else the test looks at."""
-    done = subprocess.run(
-        [CRIVELLO, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, **(environment or {})},
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    return says(*arguments, environment={**os.environ, **(environment or {})})
 
 
 def complaint(*arguments: str | Path, code: int) -> str:
@@ -73,6 +65,24 @@ def folder(web: SampleWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert report["waiting"] == 0 and report["pages"] > len(web.pages)
     assert crivello("index", folder, "--json").returncode == 0
     return folder
+
+
+def test_the_installed_script_does_what_a_fork_does(folder: Path, tmp_path: Path) -> None:
+    """Most tests run their commands by ``tests.shell``."""
+    lines = "https://b.example/\nhttps://a.example/\nhttps://b.example/\n"
+    for words, given, code in (
+        (["--version"], "", 0),
+        (["pages", folder, "--json"], "", 0),
+        (["search", folder, "xyzzyx"], "", 1),
+        (["lab", "url"], lines, 0),
+        (["serch"], "", 2),
+        (["search", "missing", "x"], "", 3),
+    ):
+        command = [str(CRIVELLO), *map(str, words)]
+        real = subprocess.run(command, input=given, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        forked = says(*words, given=given, folder=tmp_path)
+        assert real.returncode == forked.returncode == code, words
+        assert (real.stdout, real.stderr) == (forked.stdout, forked.stderr), words
 
 
 def test_pages_gives_a_line_for_every_url(web: SampleWeb, folder: Path) -> None:
@@ -370,7 +380,7 @@ def test_importing_and_help_load_nothing_heavy() -> None:
     }
     assert not heavy & imports_of("import crivello")
     assert "crivello._core" not in imports_of("import crivello")
-    assert not heavy & imports_of("import crivello.cli.app")
+    assert not heavy & imports_of("from crivello.cli.app import application; application()")
 
 
 def test_a_second_run_says_what_is_new(web: SampleWeb, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -22,8 +21,9 @@ import zstandard
 from crivello.errors import InvalidArgument
 from crivello.stream import JudgeOptions, Kind
 from crivello.stream.truth import ENTRY, check
+from tests import shell
+from tests.shell import CRIVELLO
 
-CRIVELLO = Path(sys.executable).parent / "crivello"
 DATA = Path(os.environ.get("CRIVELLO_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SMALL = ("--memory", "64k")
 LONGEST = 1 << 20
@@ -31,9 +31,7 @@ LONGEST = 1 << 20
 
 def stream(*arguments: str | Path, lines: bytes = b"", code: int = 0) -> tuple[bytes, str]:
     """Runs the command; gives its output, and what it said."""
-    done = subprocess.run(
-        [CRIVELLO, "stream", *map(str, arguments)], input=lines, capture_output=True, timeout=60
-    )
+    done = shell.run("stream", *arguments, given=lines)
     said = done.stderr.decode()
     assert done.returncode == code and "Traceback" not in said, said
     return done.stdout, said

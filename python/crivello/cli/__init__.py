@@ -23,12 +23,12 @@ def run() -> int:
     try:
         from typer import BadParameter
 
-        from crivello.cli.app import app
+        from crivello.cli import app
 
         # Typer does not export the base class of its usage errors.
         misuse = cast(type[Exception], BadParameter.__mro__[2])
         try:
-            code = app(standalone_mode=False)
+            code = app.run(sys.argv[1:])
             sys.stdout.flush()
             return code if isinstance(code, int) else DONE
         except misuse as error:

@@ -1,40 +1,17 @@
-"""The verbs by task; ``crivello --help`` is generated from the table below."""
+"""The verbs by task; ``crivello --help`` is generated from the table below.
+
+A verb is a module of this package, loaded when it is wanted: loading and describing them all takes longer than
+most commands do.
+"""
 
 from __future__ import annotations
 
 import textwrap
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
-
-from crivello.cli import (
-    archives,
-    cluster,
-    connect,
-    crawl,
-    dedup,
-    demo,
-    diff,
-    doctor,
-    evaluate,
-    feed,
-    graph,
-    index,
-    lab,
-    mcp,
-    pages,
-    rank,
-    refresh,
-    search,
-    serve,
-    service,
-    status,
-    stream,
-    token,
-    up,
-    why,
-)
 
 TASKS: dict[str, dict[str, str]] = {
     "See it work": {
@@ -96,15 +73,37 @@ class Verbs(TyperGroup):
         return [verb for verbs in TASKS.values() for verb in verbs]
 
 
-app: typer.Typer = typer.Typer(
-    cls=Verbs,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    help="Crivello: a web search engine in a box. It crawls politely, stores, indexes, ranks and answers.",
-    epilog="`crivello VERB --help` shows more. Exit codes: 0 done, 1 nothing found, 2 misuse, 3 failed, 130 Ctrl-C.",
-)
+# The modules that are not called like their verbs.
+_MODULES = {"import": "archives", "export": "archives"}
+
+
+def application(*verbs: str) -> typer.Typer:
+    """The command line with some verbs, and with all of them if none is named."""
+    app = typer.Typer(
+        cls=Verbs,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+        help="Crivello: a web search engine in a box. It crawls politely, stores, indexes, ranks and answers.",
+        epilog="`crivello VERB --help` shows more. Exit codes: 0 done, 1 nothing found, 2 misuse, 3 failed, 130 Ctrl-C.",
+    )
+    app.callback()(_options)
+    wanted = verbs or [verb for task in TASKS.values() for verb in task]
+    for name in dict.fromkeys(_MODULES.get(verb, verb) for verb in wanted):
+        module = import_module(f"crivello.cli.{name}")
+        if hasattr(module, "register"):
+            module.register(app)
+        else:
+            app.add_typer(module.app, name=name)
+    return app
+
+
+def run(arguments: list[str]) -> Any:
+    """Runs a command, with no more of the command line than its verb if the first argument names one."""
+    known = {verb for task in TASKS.values() for verb in task}
+    app = application(*(verb for verb in arguments[:1] if verb in known))
+    return app(arguments, prog_name="crivello", standalone_mode=False)
 
 
 def _version(wanted: bool) -> None:
@@ -115,40 +114,9 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
-def options(
+def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     del version
-
-
-for _verb in (
-    demo,
-    up,
-    crawl,
-    status,
-    why,
-    pages,
-    archives,
-    refresh,
-    diff,
-    index,
-    rank,
-    search,
-    serve,
-    mcp,
-    connect,
-    evaluate,
-    dedup,
-    stream,
-    doctor,
-):
-    _verb.register(app)
-app.add_typer(cluster.app, name="cluster")
-app.add_typer(feed.app, name="feed")
-app.add_typer(graph.app, name="graph")
-app.add_typer(lab.app, name="lab")
-app.add_typer(token.app, name="token")
-app.add_typer(service.app, name="service")
