@@ -20,12 +20,24 @@ os.environ.setdefault("CRIVELLO_CRAWL_SITEMAPS", "false")
 os.environ.setdefault("CRIVELLO_CRAWL_FEEDS", "false")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests go last: they are slow, and Playwright keeps an event loop running in this thread.
+# Those that take longest begin first, so that no worker is left with one of them at the end.
+_FIRST = (
+    "index_job", "web_browser", "exchange", "cluster_view", "cluster_register", "cluster_deploy", "shards", "shell",
+    "crawl_politeness", "crawl_kill", "politeness", "operate", "versions", "graph_spectral", "lab_duplicates",
+    "export", "crawl", "effectiveness", "status", "dedup", "crawl_reach", "live", "refresh",
+)  # fmt: skip
 
-    A test that comes after them could not call ``asyncio.run``.
-    """
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests go last: Playwright keeps an event loop running in this thread, and a test that comes after them
+    could not call ``asyncio.run``."""
+    ranks = {f"test_{name}": rank for rank, name in enumerate(_FIRST)}
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("browser") is not None,
+            ranks.get(item.path.stem, len(ranks)),
+        )
+    )
 
 
 @pytest.fixture(scope="session")

@@ -10,23 +10,24 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 
 ROOT = Path(__file__).parent.parent
 
 SLOWEST = 20
 
-# What measures gaps between requests: one after the other, with the machine to itself.
-ALONE = ("boundary", "cluster", "crawl", "crawl_politeness", "crawl_robots", "many_hosts", "politeness")
-
 # Most tests wait more than they compute: for a server, for a process, for a host to have rested.
 WORKERS = (os.cpu_count() or 1) + 1
+
+_ALONE = "pytest.mark.alone"
 
 
 def run(command: list[str]) -> tuple[int, str]:
     """Runs a command, shows its output as it comes, and gives its exit code and the output."""
     print("$", *command, flush=True)
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(command, cwd=ROOT, stdout=PIPE, stderr=STDOUT, text=True)
     assert process.stdout is not None
     lines = []
     for line in process.stdout:
@@ -57,10 +58,11 @@ def slowest(output: str) -> list[tuple[float, str]]:
 
 def main() -> int:
     name = sys.argv[1] if len(sys.argv) > 1 else None
-    rust_code, rust = run(
-        ["cargo", "test", "--package", "crivello-core", "--lib", "--quiet", *([name] if name else [])]
-    )
-    alone = sorted({file for part in ALONE for file in (ROOT / "tests").glob(f"test_{part}.py")})
+    cargo = ["cargo", "test", "--package", "crivello-core", "--lib", "--quiet"]
+    built, _ = run([*cargo, "--no-run"])
+    if built:
+        return built
+    alone = [str(file) for file in sorted((ROOT / "tests").glob("test_*.py")) if _ALONE in file.read_text()]
     pytest = [
         sys.executable,
         "-m",
@@ -69,17 +71,23 @@ def main() -> int:
         f"--durations={SLOWEST}",
         *(["-k", name] if name else []),
     ]
-    together_code, together = run(
-        [*pytest, f"--numprocesses={WORKERS}", "--dist=loadfile", *(f"--ignore={file}" for file in alone)]
-    )
-    alone_code, one_by_one = run([*pytest, *map(str, alone)])
+    workers = [f"--numprocesses={WORKERS}", "--dist=loadfile", "--no-loadscope-reorder"]
+    with ThreadPoolExecutor() as pool:
+        # In the time that the others leave: the tests of the core are one process that never waits.
+        command = ["nice", *cargo, *([name] if name else [])]
+        core = pool.submit(subprocess.run, command, cwd=ROOT, stdout=PIPE, stderr=STDOUT, text=True)
+        together_code, at_once = run([*pytest, *workers, "-m", "not alone"])
+        rust = core.result()
+    print("$", *command)
+    print(rust.stdout, flush=True)
+    alone_code, one_by_one = run([*pytest, "-m", "alone", *alone])
     print(f"the {SLOWEST} slowest Python tests, in seconds:")
-    for seconds, test in slowest(together + one_by_one)[:SLOWEST]:
+    for seconds, test in slowest(at_once + one_by_one)[:SLOWEST]:
         print(f"{seconds:8.1f}  {test}")
-    counts = totals(rust) + totals(together) + totals(one_by_one)
+    counts = totals(rust.stdout) + totals(at_once) + totals(one_by_one)
     print(f"total: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     # 5: no Python test has that name.
-    return 1 if rust_code or {together_code, alone_code} - {0, 5 if name else 0} else 0
+    return 1 if rust.returncode or {together_code, alone_code} - {0, 5 if name else 0} else 0
 
 
 if __name__ == "__main__":

@@ -58,6 +58,7 @@ def test_every_exception_is_a_crivello_error() -> None:
     assert all(kind.__name__ in drawn for kind in kinds)
 
 
+@pytest.mark.alone
 def test_ctrl_c_stops_a_long_native_call_within_a_second() -> None:
     sent: list[float] = []
 
@@ -73,6 +74,7 @@ def test_ctrl_c_stops_a_long_native_call_within_a_second() -> None:
     timer.join()
 
 
+@pytest.mark.alone
 def test_other_threads_run_during_a_native_call() -> None:
     counted = 0
     ended = threading.Event()

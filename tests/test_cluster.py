@@ -25,6 +25,9 @@ from tests.crawling import CRIVELLO
 from tests.many_hosts import ManyHosts
 from tests.ray_nodes import ENVIRONMENT, Nodes
 
+# An agent that gets no processor time for a lease is given up.
+pytestmark = pytest.mark.alone
+
 DELAY, ADDRESS_DELAY = 0.1, 0.05
 
 

@@ -137,6 +137,7 @@ def test_an_address_rests_a_quarter_of_what_a_host_rests(tmp_path: Path) -> None
         assert too_close(web.hits(), 0.12, 0.03) == []
 
 
+@pytest.mark.alone
 def test_relative_politeness_ends_a_visit_after_its_requests_and_hangs_up(tmp_path: Path) -> None:
     pages: dict[str, Page] = {path: Answer(f"<p>Page {path}", wait=0.01) for path in PAGES}
     with SmallWeb({"a.test": {"/": links(*PAGES), **pages}}) as web:
@@ -148,6 +149,7 @@ def test_relative_politeness_ends_a_visit_after_its_requests_and_hangs_up(tmp_pa
         assert impatient(web.hits(), 0.5, most=3) == []
 
 
+@pytest.mark.alone
 def test_relative_politeness_ends_a_visit_after_its_time(tmp_path: Path) -> None:
     pages: dict[str, Page] = {path: Answer(f"<p>Page {path}", wait=0.06) for path in PAGES}
     with SmallWeb({"a.test": {"/": links(*PAGES), **pages}}) as web:
@@ -166,7 +168,7 @@ def test_a_delay_makes_politeness_absolute(chosen: dict[str, object], tmp_path: 
 
 def test_absolute_politeness_leaves_four_seconds(tmp_path: Path) -> None:
     with SmallWeb({"a.test": site()}) as web:
-        crawled = web.crawl(tmp_path / "c", "a.test", delay=None, politeness="absolute", max_time=1.0)
+        crawled = web.crawl(tmp_path / "c", "a.test", delay=None, politeness="absolute", max_time=3.0)
         assert crawled.report.stopped_by == "max_time" and len(web.log) == 1
 
 

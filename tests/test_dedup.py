@@ -206,8 +206,8 @@ def test_a_long_line_is_a_document_or_too_long(tmp_path: Path) -> None:
         dedup.run(source, memory=16 << 20)
 
 
-def run_shell(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return says("dedup", *map(str, arguments))
+def run_shell(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return says("dedup", *map(str, arguments), folder=cwd)
 
 
 def test_the_command_prints_a_summary(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.crawling import run_crawl
 from tests.many_hosts import ManyHosts
 from tests.politeness import at_once, too_close
@@ -13,6 +15,7 @@ DELAY = 0.5
 CONNECTIONS = 32
 
 
+@pytest.mark.alone
 def test_many_hosts_are_crawled_at_once(tmp_path: Path) -> None:
     with ManyHosts(HOSTS, PAGES, think=0.05) as web:
         hosts_file = web.write_hosts_file(tmp_path / "hosts")

@@ -56,6 +56,7 @@ def test_absolute_politeness_leaves_a_gap_between_requests(tmp_path: Path) -> No
     assert too_close([hit for hit in hits if hit.host == web.name(SLOW_HOST)], CRAWL_DELAY) == []
 
 
+@pytest.mark.alone
 def test_relative_politeness_rests_for_what_a_visit_took(tmp_path: Path) -> None:
     web, hits = crawl_politely(tmp_path, "--politeness", "relative", "--address-delay", 0.05)
     assert impatient(hits, 0.2, address_delay=0.05) == []

@@ -211,6 +211,7 @@ def wait_for(condition: Path, process: subprocess.Popen[str]) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.alone
 def test_ctrl_c_checkpoints_and_the_crawl_goes_on(web: SampleWeb, tmp_path: Path) -> None:
     folder = tmp_path / "c"
     process = start("crawl", *web.seeds, "--into", folder, "--delay", "0.2", "--checkpoint", "0.1")

@@ -228,6 +228,7 @@ def test_damage_is_named(kind: str, lines: list[bytes], tmp_path: Path) -> None:
     assert str(tmp_path) in said
 
 
+@pytest.mark.alone
 def test_ctrl_c_ends_a_stream_that_waits() -> None:
     pipe = subprocess.PIPE
     with subprocess.Popen([CRIVELLO, "stream"], stdin=pipe, stdout=pipe, stderr=pipe) as process:
