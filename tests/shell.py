@@ -21,6 +21,7 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).parent.parent
 CRIVELLO = Path(sys.executable).with_name("crivello")
@@ -77,7 +78,7 @@ def says(
     return subprocess.CompletedProcess(done.args, done.returncode, out, complaints)
 
 
-def _content(file: tempfile._TemporaryFileWrapper[bytes]) -> bytes:
+def _content(file: IO[bytes]) -> bytes:
     file.seek(0)
     return file.read()
 

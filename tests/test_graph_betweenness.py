@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import igraph
-import networkit
 import networkx
 import numpy as np
 import pytest
@@ -67,6 +66,8 @@ def test_parallel_arcs_make_more_paths_only_if_asked() -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_equals_igraph_and_networkit_on_larger_graphs(seed: int) -> None:
+    import networkit  # takes seconds, so only the process that runs this test loads it
+
     graph = random_graph(2000, 12_000, seed)
     found = graph.betweenness()
     arcs = arcs_of(graph)

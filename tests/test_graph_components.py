@@ -6,7 +6,6 @@ import igraph
 import networkx
 import numpy as np
 import pytest
-import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,6 +50,8 @@ def test_components_equal_igraph_and_scipy(arcs: int) -> None:
     source = np.random.default_rng(arcs)
     ends = source.integers(0, 10_000, (2, arcs))
     graph = Graph.from_arcs(*ends, nodes=10_000)
+    import scipy.sparse
+
     matrix = scipy.sparse.coo_matrix((np.ones(arcs), tuple(ends)), shape=(10_000, 10_000))
     peer = igraph.Graph(n=10_000, edges=ends.T, directed=True)
     for found, kind in ((graph.strong_components(), "strong"), (graph.weak_components(), "weak")):

@@ -10,11 +10,9 @@ from collections import Counter
 from pathlib import Path
 
 import igraph
-import networkit
 import networkx
 import numpy as np
 import pytest
-import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -184,13 +182,13 @@ def test_weights_are_numbers_of_links_and_nodes_can_be_given_in_several_ways() -
         np.testing.assert_array_equal(graph.pagerank(preference=same), expected)
 
 
-def test_several_sizes_of_threads_give_the_same_bits() -> None:
+def test_several_sizes_of_threads_give_the_same_bits(tmp_path: Path) -> None:
+    np.save(tmp_path / "arcs.npy", generated(30_000, 600_000, 3))
     program = """
 import hashlib, sys
 import numpy as np
-from tests.test_graph_spectral import generated
 from crivello.graph.graph import Graph
-sources, targets = generated(30_000, 600_000, 3)
+sources, targets = np.load(sys.argv[1])
 graph = Graph.from_arcs(sources, targets, nodes=30_000, count=True)
 digest = hashlib.sha256()
 for scores in (
@@ -204,7 +202,11 @@ print(digest.hexdigest())
     for threads in ("1", "2", "3"):
         environment = {**os.environ, "RAYON_NUM_THREADS": threads}
         done = subprocess.run(
-            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+            [sys.executable, "-c", program, tmp_path / "arcs.npy"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         digests.add(done.stdout)
     assert len(digests) == 1
@@ -302,6 +304,9 @@ def test_wiki_vote_is_as_others_have_it(wiki: tuple[Graph, networkx.DiGraph]) ->
 
 @pytest.mark.filterwarnings("ignore:More than 30% of hub")
 def test_a_large_graph_is_as_others_have_it(large: tuple[Graph, igraph.Graph]) -> None:
+    import networkit  # takes seconds, so only the process that runs this test loads it
+    import scipy.sparse
+
     graph, peer = large
     other = networkit.Graph(graph.nodes, directed=True)
     for source, target in peer.get_edgelist():

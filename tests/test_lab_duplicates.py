@@ -192,6 +192,7 @@ def test_misuse_is_one_sentence(flags: list[str], said: str, tmp_path: Path) -> 
     assert done.returncode == 2 and said in done.stderr and done.stdout == ""
 
 
+@pytest.mark.alone
 def test_ctrl_c_ends_a_study(tmp_path: Path) -> None:
     command = [str(CRIVELLO), "lab", "duplicates", "--elements", "3000000", "--into", str(tmp_path / "out")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import optimize
 
 from crivello import Collection, _core
 from crivello.errors import InvalidArgument
@@ -34,6 +33,8 @@ def solved(rates: Any, importance: Any, budget: float) -> float:
         fresh = -np.expm1(-expected) / expected
         # The derivative of the freshness by the logarithm of the visits.
         return float(weights @ (1 - fresh)), -weights * (fresh - np.exp(-expected))
+
+    from scipy import optimize
 
     found = optimize.minimize(
         stale,

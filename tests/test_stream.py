@@ -258,6 +258,7 @@ def test_ctrl_c_ends_the_search_for_the_truth(tmp_path: Path) -> None:
         timer.join()
 
 
+@pytest.mark.alone
 def test_ctrl_c_ends_a_stream_that_nobody_reads() -> None:
     with (
         subprocess.Popen(["yes", "a line that is repeated"], stdout=subprocess.PIPE) as feeder,
