@@ -29,7 +29,8 @@ from crivello.search.topics import Topic, hits_of, read_topics
 from crivello.search.words import words_of_text
 from tests import cranfield
 from tests.searching import opened
-from tests.test_shell import CRIVELLO, complaint, crivello
+from tests.shell import CRIVELLO
+from tests.test_shell import complaint, crivello
 
 # Five are the same but for their names, so their scores are equal.
 DOCUMENTS = [

@@ -24,8 +24,9 @@ from crivello.errors import InvalidArgument
 from crivello.lab.web.pdf import write_pdf
 from crivello.store import Outcome
 from tests.archived import other, plain, real, response, revisit
+from tests.shell import CRIVELLO
 from tests.small_web import words
-from tests.test_shell import CRIVELLO, complaint, crivello
+from tests.test_shell import complaint, crivello
 
 URL = "http://a.example/"
 

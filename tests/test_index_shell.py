@@ -20,7 +20,8 @@ from crivello.index.jsonl import JsonLines
 from crivello.index.update import Indexer
 from crivello.lab.web import SampleWeb
 from crivello.settings import Search as SearchSettings
-from tests.test_shell import CRIVELLO, complaint, crivello, wait_for
+from tests.shell import CRIVELLO
+from tests.test_shell import complaint, crivello, wait_for
 
 LINES = [
     {

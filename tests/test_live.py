@@ -15,8 +15,9 @@ from crivello.cli.live import CrawlProgress
 from crivello.cli.units import duration, rate, volume
 from crivello.crawl import Report, crawl
 from crivello.lab.web import SampleWeb
+from tests.shell import CRIVELLO
 from tests.terminal import Terminal
-from tests.test_shell import CRIVELLO, crivello
+from tests.test_shell import crivello
 
 _NATIVE = {
     "outcomes": {

@@ -17,9 +17,10 @@ from crivello.crawl import Crawler
 from crivello.crawl.revisits import find_due, next_visit
 from crivello.errors import CollectionError
 from crivello.store import Outcome
+from tests.shell import CRIVELLO
 from tests.small_web import Answer, Page, Query, SmallWeb, links, redirect, words
 from tests.test_crawl_return import interrupted
-from tests.test_shell import CRIVELLO, complaint
+from tests.test_shell import complaint
 from tests.test_shell import crivello as shell
 
 HOST = "a.test"

@@ -24,7 +24,8 @@ from crivello.crawl.decisions import Decision
 from crivello.crawl.status import read_status
 from crivello.crawl.timeline import Timeline
 from crivello.lab.web import Feature, SampleWeb
-from tests.test_shell import CRIVELLO, complaint, crivello, start
+from tests.shell import CRIVELLO
+from tests.test_shell import complaint, crivello, start
 
 PAGE = ROOT / "docs" / "crawl.md"
 _QUICK = ("--delay", "0", "--scope", "any", "--checkpoint", "0.2")
