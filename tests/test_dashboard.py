@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import httpx
 import msgspec
@@ -23,7 +22,7 @@ from crivello.web import Server
 from tests.crawling import CONTACT, CRIVELLO, kill
 from tests.small_web import Answer, SmallWeb, links, rules, words
 from tests.test_steering import Running, crawling, slow_site
-from tests.test_web_browser import FAINT_TEXT, opened, overflow
+from tests.test_web_browser import FAINT_TEXT, axe_violations, opened, overflow
 
 pytestmark = pytest.mark.browser
 
@@ -59,13 +58,13 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SmallWe
 
 @contextmanager
 def watched(
-    browser: Browser, folder: Path, web: SmallWeb, *seeds: str, scripts: bool = True
+    browser: Browser, folder: Path, web: SmallWeb, *seeds: str, **how: bool
 ) -> Iterator[tuple[Page, Running]]:
     """A running crawl, and its dashboard served by a reader of the collection."""
     with (
         crawling(web, folder, *seeds) as running,
         Server(Collection(folder)) as server,
-        opened(browser, scripts=scripts) as page,
+        opened(browser, **how) as page,
     ):
         page.set_default_timeout(ENOUGH)
         page.goto(f"{server.url}/crawl")
@@ -170,17 +169,19 @@ def test_every_form_reaches_the_crawl(browser: Browser, tmp_path: Path) -> None:
         page.get_by_role("button", name="Refresh").click()
         expect_told(page, "is visited again")
         running.wait_for(lambda: web.paths("b.test").count("/x") > 1)
+        # In a pause, when no request is on its way.
+        page.get_by_role("button", name="Pause").click()
+        expect_told(page, "done: paused")
+        asked = web.paths("a.test")
         page.get_by_label("Fetch nothing from a host").fill("a.test")
         page.get_by_role("button", name="Block host").click()
         expect_told(page, "done: a.test is blocked")
+        page.get_by_role("button", name="Resume").click()
         crawled = running.end()
         events = [each["detail"] for each in crawled.decisions() if each["event"] == "steered"]
-        assert len(events) == 5 and all(
-            event.endswith("127.0.0.1 on the dashboard said") for event in events[:5]
-        )
-        asked = web.paths("a.test")
+        assert len(events) == 7 and all(event.endswith("127.0.0.1 on the dashboard said") for event in events)
         refused = [row.url for row in crawled.rows() if row.detail == "its host is blocked"]
-        assert refused and not {urlsplit(url).path for url in refused} & set(asked)
+        assert len(refused) > MANY // 2 and web.paths("a.test") == asked
 
 
 def test_a_blocked_host_can_be_let_in_again(browser: Browser, tmp_path: Path) -> None:
@@ -201,6 +202,83 @@ def test_a_blocked_host_can_be_let_in_again(browser: Browser, tmp_path: Path) ->
         assert len(web.log) == asked
         page.get_by_role("button", name="Resume").click()
         running.wait_for(lambda: len(web.log) > asked + 10)
+
+
+def test_a_host_and_a_url_are_steered_from_their_pages(browser: Browser, tmp_path: Path) -> None:
+    sites = {"a.test": slow_site(pages=MANY), "b.test": {"/": links("/x"), "/x": words(30, "x")}}
+    with (
+        SmallWeb(sites) as web,  # type: ignore[arg-type]
+        watched(browser, tmp_path / "c", web, "a.test", "b.test") as (page, running),
+    ):
+        here = page.url
+
+        def told(said: str) -> None:
+            """These pages are not live: they say it when they are loaded again."""
+            for _ in range(60):
+                if page.get_by_text(said).count():
+                    return
+                page.wait_for_timeout(250)
+                page.reload()
+            raise AssertionError(f"it does not say {said!r}: {page.locator('main').inner_text()}")
+
+        running.wait_for(lambda: "/x" in web.paths("b.test"))
+        # The page of a stored URL.
+        running.wait_for(lambda: Collection(tmp_path / "c").page(web.url("b.test", "/x")))
+        page.goto(f"{here}/url?url={web.url('b.test', '/x')}")
+        page.get_by_role("button", name="Visit it again").click()
+        told(f"done: {web.url('b.test', '/x')} is visited again")
+        running.wait_for(lambda: web.paths("b.test").count("/x") == 2)
+        page.get_by_role("link", name=web.url("b.test")[:-1], exact=True).first.click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(web.url("b.test")[:-1])
+        page.get_by_role("button", name="Refresh its pages").click()
+        told(f"done: 2 pages of {web.url('b.test')[:-1]} are visited again")
+        running.wait_for(lambda: web.paths("b.test").count("/x") == 3 and web.paths("b.test").count("/") == 2)
+        page.get_by_role("button", name="Block").click()
+        told(f"done: b.test:{web.port} is blocked")
+        expect(page.locator(".pairs").first).to_contain_text("nothing is fetched from it")
+        page.get_by_role("button", name="Unblock").click()
+        told(f"done: b.test:{web.port} is not blocked any more")
+        expect(page.get_by_role("button", name="Block", exact=True)).to_be_visible()
+        running.tell("stop")
+        steered = [each["detail"] for each in running.end().decisions() if each["event"] == "steered"]
+        assert len(steered) == 5, steered
+
+
+def test_what_is_refused_is_said(browser: Browser, tmp_path: Path) -> None:
+    with (
+        SmallWeb({"a.test": slow_site(pages=MANY)}) as web,
+        # The refused seed is answered with 400, which the console tells.
+        watched(browser, tmp_path / "c", web, "a.test", complain=False) as (page, _),
+    ):
+        page.get_by_label("Visit a page again").fill(web.url("a.test", "/never"))
+        page.get_by_role("button", name="Refresh").click()
+        expect_told(page, "refused: ")
+        before = len(CommandLog(tmp_path / "c").read())
+        page.get_by_label("Add seeds").fill("gopher://a.test/")
+        page.get_by_role("button", name="Add seeds").click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("gopher://a.test/")
+        assert len(CommandLog(tmp_path / "c").read()) == before
+        page.go_back()
+        # What the browser itself refuses is not sent.
+        page.get_by_label("Seconds between requests").fill("soon")
+        page.get_by_role("button", name="Change delay").click()
+        assert page.get_by_label("Seconds between requests").evaluate("field => field.matches(':invalid')")
+        assert len(CommandLog(tmp_path / "c").read()) == before
+
+
+def test_the_theme_is_switched(browser: Browser, finished: tuple[SmallWeb, Collection, str]) -> None:
+    _, _, url = finished
+    with opened(browser) as page:
+        page.goto(f"{url}/crawl")
+        paper = "getComputedStyle(document.body).backgroundColor"
+        light = page.evaluate(paper)
+        for name in ("light", "dark"):
+            page.get_by_role("button", name="Theme").click()
+            expect(page.get_by_role("button", name="Theme")).to_have_accessible_name(f"Theme: {name}")
+        dark = page.evaluate(paper)
+        assert dark != light
+        page.reload()
+        assert page.evaluate(paper) == dark
 
 
 def test_a_host_has_its_rules_its_rest_and_its_pages(
@@ -316,6 +394,33 @@ def test_it_fits_and_can_be_read(
             page.keyboard.press("Tab")
             assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
         page.close()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_no_violation(browser: Browser, tmp_path: Path, dark: bool) -> None:
+    """While a crawl runs: with plots, errors, hosts that rest, a blocked host, and commands of every answer."""
+    slow = slow_site(pages=MANY) | site()
+    slow["/"] = links("/gone", "/bees", "/secret", *slow)
+    with (
+        SmallWeb({"a.test": slow, "b.test": {"/": words(9)}}) as web,  # type: ignore[dict-item]
+        watched(browser, tmp_path / "c", web, "a.test", "b.test", dark=dark) as (page, running),
+    ):
+        running.tell("block", "blocked.example")
+        assert not running.tell("refresh", web.url("a.test", "/never")).is_done
+        running.wait_for(lambda: "/gone" in web.paths("a.test"))
+        page.goto(page.url)
+        expect(page.locator("[data-plots]")).to_be_visible()
+        expect(page.locator(".errors")).to_contain_text("status 410")
+        expect(page.locator(".blocked")).to_contain_text("blocked.example")
+        assert axe_violations(page, dark=dark) == [], "overview"
+        for path in (
+            f"host?host={web.url('a.test')}",
+            f"url?url={web.url('a.test', '/bees')}&q=bee3",
+            f"url?url={web.url('a.test', '/never')}",
+        ):
+            page.goto(page.url.partition("/crawl")[0] + f"/crawl/{path}")
+            assert axe_violations(page, dark=dark) == [], path
+        running.tell("stop")
 
 
 def test_a_server_that_is_gone_is_noticed(

@@ -108,6 +108,17 @@ def focused(page: Page) -> str:
     return str(page.evaluate("document.activeElement.id || document.activeElement.textContent"))
 
 
+def axe_violations(page: Page, *, dark: bool) -> list[str]:
+    """What axe-core has against a page; in the dark only its contrast, as nothing else depends on the colours."""
+    axe = pytest.importorskip("axe_playwright_python.base", reason="axe-playwright-python is not installed")
+    standard = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+    # Given to the page by the debugger: its own policy forbids a script that is not from its server.
+    page.evaluate(axe.AXE_SCRIPT)
+    options = {"runOnly": ["color-contrast"] if dark else standard}
+    found = page.evaluate("(options) => axe.run(options)", options)["violations"]
+    return [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]]
+
+
 def overflow(page: Page) -> int:
     root = "document.documentElement"
     return int(page.evaluate(f"{root}.scrollWidth - {root}.clientWidth"))
@@ -509,29 +520,18 @@ def test_text_has_the_contrast_of_wcag_aa(browser: Browser, url: str, dark: bool
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_axe_finds_no_violation(browser: Browser, url: str, dark: bool) -> None:
-    axe = pytest.importorskip("axe_playwright_python.base", reason="axe-playwright-python is not installed")
     addresses = ["/", "/search?q=lamp", "/search?q=lamp lang:en after:2021-01-01&page=2", "/search?q=lapm",
                  "/search?q=(lamp", "/search?q=nil -one", f"/cached?url={LAMPS[0].url}", "/nowhere",
                  "/cached?url=https://sea.example/t.pdf", "/cached?url=https://sea.example/none",
                  f"/why-result?q=lamp&url={LAMPS[0].url}", f"/near-copies?q=lamp&url={LAMPS[0].url}"]  # fmt: skip
-    standard = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-    # Nothing else depends on the colours.
-    options = {"runOnly": ["color-contrast"] if dark else standard}
-
-    def violations(page: Page) -> list[str]:
-        # Given to the page by the debugger: its own policy forbids a script that is not from its server.
-        page.evaluate(axe.AXE_SCRIPT)
-        found = page.evaluate("(options) => axe.run(options)", options)["violations"]
-        return [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]]
-
     with opened(browser, dark=dark, complain=False) as page:
         for address in addresses:
             page.goto(url + address)
-            assert violations(page) == [], address
+            assert axe_violations(page, dark=dark) == [], address
         page.goto(url)
         page.keyboard.type("lamp")
         expect(page.get_by_role("listbox")).to_be_visible()
-        assert violations(page) == [], "completions"
+        assert axe_violations(page, dark=dark) == [], "completions"
         page.goto(f"{url}/search?q=lamp")
         page.keyboard.press("?")
-        assert violations(page) == [], "keys"
+        assert axe_violations(page, dark=dark) == [], "keys"

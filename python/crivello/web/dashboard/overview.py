@@ -56,13 +56,22 @@ _NEWEST = 12
 _EXAMPLES = 3
 _COMMANDS = 8
 _HISTORY = 300
+_OUTCOMES = 10
+_MOMENT = 0.1
 _FAILED = 400
+# What the report of a sieve has, in the order of the page; what else a kind reports comes after it.
 _SIEVE = {
-    "bytes": "memory of the sieve",
     "kind": "kind of sieve",
     "seen": "URLs seen",
-    "waiting": "URLs it holds",
+    "cache_hit_rate": "known from its cache",
+    "bytes": "memory of the sieve",
     "pending": "URLs to be merged",
+    "waiting": "URLs it holds",
+    "flushes": "merges",
+    "flush_seconds": "time of all merges",
+    "signature_bits": "bits of a signature",
+    "collisions": "collisions seen",
+    "expected_collisions": "collisions expected",
 }
 
 Pairs = list[tuple[str, str]]
@@ -90,6 +99,7 @@ class Overview:
     figures: list[tuple[str, str, str]]
     hosts: Pairs
     outcomes: Pairs
+    statuses: Pairs
     errors: list[tuple[str, str, list[Decision]]]
     slowest: list[tuple[str, str, str]]
     resting: list[tuple[str, str, str]]
@@ -182,7 +192,8 @@ def _overview(collection: Collection, committed: Committed) -> Overview:
         _said(state, told, report, commands),
         _figures(report, told, pages, octets),
         _hosts(committed, told),
-        _outcomes(report),
+        _most(report.outcomes),
+        _most({f"status {status}": count for status, count in report.statuses.items()}),
         _errors(report, committed.examples),
         [(name, f"{seconds:.3f} s", f"{requests:,}") for name, seconds, requests in told.get("slowest", [])],
         _resting(told),
@@ -265,7 +276,7 @@ def _figures(report: Report, told: dict[str, Any], pages: float, octets: float) 
         ("Pages", f"{report.pages:,}", f"of {counted(report.seen, 'URL')} seen"),
         ("Queue", f"{report.waiting:,}", "URLs that wait"),
         ("Volume", volume(report.bytes), f"{volume(octets)}/s" if told else f"in {duration(report.seconds)}"),
-        ("Failed", f"{failed:,}", f"{share(failed / max(1, failed + report.pages))} of the URLs tried"),
+        ("Failed", f"{failed:,}", f"{share(failed / max(1, failed + report.pages))} of URLs tried"),
         (
             "Duplicates",
             f"{report.duplicates + report.near_duplicates:,}",
@@ -275,7 +286,7 @@ def _figures(report: Report, told: dict[str, Any], pages: float, octets: float) 
         (
             "Memory",
             volume(told["memory"]) if told else "–",
-            "of the crawling process" if told else "no crawl runs",
+            "crawling process" if told else "no crawl runs",
         ),
     ]
 
@@ -294,18 +305,13 @@ def _hosts(committed: Committed, told: dict[str, Any]) -> Pairs:
         ("being resolved", f"{resolving:,}"),
         ("waiting for the workbench", f"{gauges.get('hosts_waiting', 0):,}"),
         ("addresses in the workbench", f"{gauges.get('addresses', 0):,}"),
-        ("connections idle", share(told["report"]["idle_share"])),
         *pairs,
     ]
 
 
-def _outcomes(report: Report) -> Pairs:
-    ordered = sorted(report.outcomes.items(), key=lambda pair: -pair[1])
-    statuses = sorted(report.statuses.items(), key=lambda pair: -pair[1])[:6]
-    return [
-        *((name, f"{count:,}") for name, count in ordered),
-        *((f"status {status}", f"{count:,}") for status, count in statuses),
-    ]
+def _most(counts: dict[str, int]) -> Pairs:
+    ordered = sorted(counts.items(), key=lambda pair: -pair[1])[:_OUTCOMES]
+    return [(name, f"{count:,}") for name, count in ordered]
 
 
 def _errors(report: Report, examples: dict[str, list[Decision]]) -> list[tuple[str, str, list[Decision]]]:
@@ -323,7 +329,7 @@ def _resting(told: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [
         (name, f"{until - moment:,.1f} s", why)
         for name, until, why in told.get("resting", [])[:8]
-        if until > moment
+        if until - moment >= _MOMENT
     ]
 
 
@@ -331,10 +337,11 @@ def _memory(report: Report, told: dict[str, Any]) -> Pairs:
     """The sieve, its cache, and the queues between the threads."""
     sieve = report.sieve or {}
     gauges = told.get("gauges", {})
+    names = [*_SIEVE, *(name for name in sieve if name not in _SIEVE)]
     pairs = [
-        (_SIEVE.get(name, name.replace("_", " ")), _shown(name, value))
-        for name, value in sieve.items()
-        if value is not None
+        (_SIEVE.get(name, name.replace("_", " ")), _shown(name, sieve[name]))
+        for name in names
+        if sieve.get(name) is not None
     ]
     for name, words in (
         ("queued", "URLs in host queues"),
@@ -343,10 +350,16 @@ def _memory(report: Report, told: dict[str, Any]) -> Pairs:
     ):
         if name in gauges:
             pairs.append((words, f"{gauges[name]:,}"))
+    if told:
+        pairs.append(("connections idle", share(told["report"]["idle_share"])))
     return pairs
 
 
 def _shown(name: str, value: Any) -> str:
+    if name.endswith("_rate"):
+        return share(value)
+    if name.endswith("_seconds"):
+        return duration(value)
     if isinstance(value, float):
         return f"{value:,.3g}"
     if isinstance(value, int) and not isinstance(value, bool):

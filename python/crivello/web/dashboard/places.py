@@ -132,10 +132,23 @@ def _host_view(collection: Collection, host: str) -> HostView:
             for outcome, count in Counter(str(row.outcome) for row in rows).most_common()
         ],
         [(row, shown(row.fetched_at), _next(collection, row)) for row in rows[:_SHOWN_ROWS]],
-        robots[2].decode("utf-8", "replace")[:_ROBOTS_CHARACTERS] if robots else None,
-        f"read {shown(robots[0])} UTC, status {robots[1]}" if robots else "it was not read yet",
+        robots[2].decode("utf-8", "replace")[:_ROBOTS_CHARACTERS]
+        if robots and robots[1] // 100 == 2
+        else None,
+        f"read {shown(robots[0])} UTC, status {robots[1]}{_meaning(robots[1])}"
+        if robots
+        else "it was not read yet",
         decisions,
     )
+
+
+def _meaning(status: int) -> str:
+    """What the status of a robots.txt means for the host (RFC 9309)."""
+    if status // 100 == 2:
+        return ""
+    if status // 100 in (3, 4) and status != 429:
+        return ": there are no rules, everything may be fetched"
+    return ": nothing is fetched until it answers"
 
 
 def _decisions_of(collection: Collection, host: str) -> list[Decision]:
@@ -198,15 +211,18 @@ def _url_view(collection: Collection, url: str, query: str) -> UrlView:
             for row in story.versions
         ],
         links_in,
-        f"{counted(story.linking_pages, 'page')} of the crawl link to it"
-        if story.linking_pages != 1
-        else "1 page of the crawl links to it",
+        f"{counted(story.linking_pages, 'page')} of the crawl {'links' if story.linking_pages == 1 else 'link'} to it"
+        + _first(len(links_in), story.linking_pages),
         links_out[:_SHOWN_LINKS],
-        counted(len(links_out), "link"),
+        counted(len(links_out), "link") + _first(_SHOWN_LINKS, len(links_out)),
         bool(story.row and story.row.length and story.row.status == 200 and not story.row.noindex),
         query,
         _rank_for(collection, story.url, query) if query else "",
     )
+
+
+def _first(shown_: int, all_: int) -> str:
+    return f"; the first {shown_:,} of them" if 0 < shown_ < all_ else ""
 
 
 def _links_in(collection: Collection, story: Story) -> list[str]:
