@@ -1,4 +1,4 @@
-"""Brings the generated parts of README and docs/ up to date: tables of settings, help texts, the screenshot.
+"""Brings the generated parts of README and docs/ up to date: tables of settings, help texts, screenshots.
 
     python -m docs.generate             writes them
     python -m docs.generate --check     writes nothing; exits 1 when a text is not up to date
@@ -17,10 +17,11 @@ import os
 import re
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from tests.chromium import ARGUMENTS, chromium
@@ -33,6 +34,9 @@ from crivello.convert import READERS
 from crivello.graph.graph import Graph
 from crivello.graph.measures import Measure
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
 # File, query (none: the start page), width and height, dark.
@@ -42,8 +46,15 @@ SCREENSHOTS = (
     ("search-tablet.png", "", (820, 900), True),
     ("search-phone.png", "lighthouse lens", (390, 844), False),
 )
+# Of the dashboard, while the crawl runs.
+DASHBOARDS = (
+    ("dashboard.png", (1440, 1040), False),
+    ("dashboard-tablet.png", (820, 900), False),
+    ("dashboard-phone.png", (390, 844), True),
+)
 _COLUMNS = "100"
-_DELAY = 0.01
+_DELAY = 0.2
+_CRAWLED = 500
 _MARKED = re.compile(r"(<!-- generated: (\w+) ?([\w. -]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -179,7 +190,11 @@ def take_screenshots() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "almanac"
         with SampleWeb(slow=0) as web, Collection.write(folder, settings=loaded, create=True) as collection:
-            collection.crawl(web.seeds)
+            crawl = threading.Thread(target=collection.crawl, args=(web.seeds,))
+            crawl.start()
+            with Server(Collection(folder)) as server:
+                shoot_crawl(server.url)
+            crawl.join()
             collection.index()
             collection.rank()
         with Server(Collection(folder)) as server:
@@ -187,28 +202,43 @@ def take_screenshots() -> None:
 
 
 def shoot(url: str) -> None:
-    """Keeps what a browser shows of a server."""
-    from PIL import Image
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
-        IMAGES.mkdir(exist_ok=True)
-        for file, query, (width, height), dark in SCREENSHOTS:
-            page = browser.new_page(
-                viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
-            )
-            page.goto(f"{url}/")
+    """Keeps what a browser shows of the search."""
+    for file, query, size, dark in SCREENSHOTS:
+        with _opened(url, file, size, dark) as page:
             if query:
                 page.get_by_role("combobox").fill(query)
                 page.get_by_role("button", name="Search").click()
                 page.locator(".results").wait_for()
             page.wait_for_load_state("networkidle")
-            page.screenshot(path=IMAGES / file)
-            page.close()
-            # 256 colours are all that a page of text has, in a third of the bytes.
-            Image.open(IMAGES / file).quantize(256).save(IMAGES / file, optimize=True)
+
+
+def shoot_crawl(url: str) -> None:
+    """Keeps what a browser shows of the dashboard, once the plots have something to tell."""
+    crawled = "least => +document.querySelectorAll('.tiles dd')[2].textContent > least"
+    for file, size, dark in DASHBOARDS:
+        with _opened(f"{url}/crawl", file, size, dark) as page:
+            page.wait_for_function(crawled, arg=_CRAWLED, timeout=120_000)
+            page.wait_for_timeout(200)
+
+
+@contextmanager
+def _opened(url: str, file: str, size: tuple[int, int], dark: bool) -> Iterator[Page]:
+    """A page in a browser; what it shows at the end becomes an image."""
+    from PIL import Image
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
+        page = browser.new_page(
+            viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light"
+        )
+        page.goto(url)
+        yield page
+        IMAGES.mkdir(exist_ok=True)
+        page.screenshot(path=IMAGES / file)
         browser.close()
+    # 256 colours are all that a page of text has, in a third of the bytes.
+    Image.open(IMAGES / file).quantize(256).save(IMAGES / file, optimize=True)
 
 
 def main(arguments: list[str]) -> int:
@@ -224,7 +254,10 @@ def main(arguments: list[str]) -> int:
         document.write_text(text)
         print(f"wrote {document.relative_to(ROOT)}", file=sys.stderr)
     take_screenshots()
-    print(f"wrote {len(SCREENSHOTS)} screenshots to {IMAGES.relative_to(ROOT)}", file=sys.stderr)
+    print(
+        f"wrote {len(SCREENSHOTS) + len(DASHBOARDS)} screenshots to {IMAGES.relative_to(ROOT)}",
+        file=sys.stderr,
+    )
     return 0
 
 

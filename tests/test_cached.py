@@ -111,6 +111,14 @@ def test_a_copy_has_a_style_and_a_document_its_text(client: httpx.Client) -> Non
     assert "has no text to show" in shown[5]
 
 
+@pytest.mark.parametrize("sheet", ["", "<link rel=stylesheet href=/gone.css>"])
+def test_rules_in_a_page_are_no_style_if_its_sheets_are_missing(sheet: str) -> None:
+    body = f"<title>x</title>{sheet}<style>@media print {{ nav {{ display: none }} }}</style><p>sea".encode()
+    with asking(MemoryEngine([Page("https://sea.example/", "", "sea", body=body)])) as client:
+        shown = client.get("/cached/view", params={"url": "https://sea.example/"}).text
+    assert shown.startswith(body.decode()) and ("max-width:48rem" in shown) == bool(sheet)
+
+
 def test_a_copy_has_the_style_sheets_that_are_stored() -> None:
     links_ = "<LINK href='../a.css' rel=stylesheet media=print><link rel=stylesheet href=/gone.css><p>sea"
     pages = [

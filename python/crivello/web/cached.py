@@ -40,7 +40,7 @@ _SHEET_SIZE = 500_000
 _PLAIN_STYLE = """<style>
 :where(html){font:1.05rem/1.6 system-ui,sans-serif;color:#1d1f1e;background:#fff;overflow-wrap:break-word}
 :where(body){max-width:48rem;margin:1.5rem auto;padding:0 1.25rem}
-:where(h1,h2,h3){line-height:1.25}:where(img,video){max-width:100%}:where(a){color:#0b6a5c}
+:where(input,button,select){display:none}:where(h1,h2,h3){line-height:1.25}:where(img,video){max-width:100%}:where(a){color:#0b6a5c}
 :where(pre){overflow:auto;white-space:pre-wrap}:where(pre,code){font-family:ui-monospace,monospace;font-size:.95em}
 :where(td,th){padding:.15em .5em;text-align:left;vertical-align:top}
 :where(div[id^="page="]){margin-bottom:2rem;padding-bottom:1rem;border-bottom:1px solid #ccc}
@@ -111,20 +111,24 @@ def _shown(engine: Engine, page: CachedPage) -> str:
     text = _decoded(page.body, page.encoding)
     if reading(page.media_type) == "text":
         return f"<!doctype html><title></title><pre>{html.escape(text)}</pre>{_PLAIN_STYLE}"
-    styled = _with_sheets(engine, page.url, text)
-    return styled if _STYLED.search(styled) else styled + _PLAIN_STYLE
+    styled, stored, missing = _with_sheets(engine, page.url, text)
+    # A few rules in the page itself are no style if all its sheets are missing.
+    has_style = stored or (not missing and _STYLED.search(styled))
+    return styled if has_style else styled + _PLAIN_STYLE
 
 
-def _with_sheets(engine: Engine, url: str, text: str) -> str:
-    """The HTML with each linked style sheet that is stored in place of its link."""
+def _with_sheets(engine: Engine, url: str, text: str) -> tuple[str, int, int]:
+    """The HTML with each linked style sheet that is stored in place of its link; how many are stored, and how many not."""
     left = _SHEETS_AT_MOST
+    missing = stored = 0
 
     def put_in(link: re.Match[str]) -> str:
-        nonlocal left
+        nonlocal left, missing, stored
         values = {name.lower(): value.strip("\"'") for name, value in _ATTRIBUTE.findall(link[0])}
         if "stylesheet" not in values.get("rel", "").lower().split() or not left:
             return link[0]
         left -= 1
+        missing += 1
         try:
             address = urljoin(url, html.unescape(values.get("href", "")))
         except ValueError:
@@ -132,12 +136,14 @@ def _with_sheets(engine: Engine, url: str, text: str) -> str:
         sheet = engine.cached(address)
         if sheet is None or sheet.media_type != "text/css" or len(sheet.body) > _SHEET_SIZE:
             return link[0]
+        missing, stored = missing - 1, stored + 1
         media = html.escape(html.unescape(values.get("media", "all")))
         # The end of an element cannot stand in a style sheet: "<\/" is the same to CSS.
         rules = _decoded(sheet.body, sheet.encoding).replace("</", "<\\/")
         return f'<style media="{media}">{rules}</style>'
 
-    return _LINK.sub(put_in, text)
+    shown = _LINK.sub(put_in, text)
+    return shown, stored, missing
 
 
 def _decoded(body: bytes, encoding: str | None) -> str:

@@ -26,8 +26,9 @@ _ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d{1,3}")
 _SIZES = {1: 18, 2: 15, 3: 13}
 _A_DAY = {"Cache-Control": "public, max-age=86400"}
 
-# Hues with a saturation and lightness at which white has a contrast of 5 to 1 or more.
-_HUES, _SHADE = 24, "45%,31%"
+# Hues that can be told apart, and saturations and lightnesses at which white has a contrast of 5 to 1 or more.
+_HUES = range(0, 360, 30)
+_SHADES = ("45%,31%", "65%,27%")
 
 
 async def favicon(request: Request) -> Response:
@@ -51,12 +52,12 @@ def _stored(engine: Engine, host: str) -> CachedPage | None:
 
 def _tile(host: str) -> str:
     name = re.sub(r":\d*$", "", host.removeprefix("www."))
-    hue = hashlib.sha256(name.encode()).digest()[0] % _HUES * (360 // _HUES)
+    shade, hue = hashlib.sha256(name.encode()).digest()[1:3]
     label = name.rpartition(".")[2] if _ADDRESS.fullmatch(name) else _initial(name)
     size = _SIZES[len(label)]
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
-        f'<rect width="32" height="32" rx="8" fill="hsl({hue},{_SHADE})"/>'
+        f'<rect width="32" height="32" rx="8" fill="hsl({_HUES[hue % len(_HUES)]},{_SHADES[shade % len(_SHADES)]})"/>'
         f'<text x="16" y="{16 + 0.36 * size:.1f}" text-anchor="middle" font-family="system-ui,sans-serif" '
         f'font-weight="600" font-size="{size}" fill="#fff">{html.escape(label)}</text></svg>'
     )
