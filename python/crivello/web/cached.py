@@ -40,7 +40,7 @@ _SHEET_SIZE = 500_000
 _PLAIN_STYLE = """<style>
 :where(html){font:1.05rem/1.6 system-ui,sans-serif;color:#1d1f1e;background:#fff;overflow-wrap:break-word}
 :where(body){max-width:48rem;margin:1.5rem auto;padding:0 1.25rem}
-:where(input,button,select){display:none}:where(h1,h2,h3){line-height:1.25}:where(img,video){max-width:100%}:where(a){color:#0b6a5c}
+:where(h1,h2,h3){line-height:1.25}:where(img,video){max-width:100%}:where(a){color:#0b6a5c}
 :where(pre){overflow:auto;white-space:pre-wrap}:where(pre,code){font-family:ui-monospace,monospace;font-size:.95em}
 :where(td,th){padding:.15em .5em;text-align:left;vertical-align:top}
 :where(div[id^="page="]){margin-bottom:2rem;padding-bottom:1rem;border-bottom:1px solid #ccc}
