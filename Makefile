@@ -88,6 +88,7 @@ fmt: setup-dev ## Format everything, and mend what can be mended
 docs: setup-dev ## Bring the generated parts of README and docs/ up to date, and build site/ (SERVE=1: and serve it)
 	@$(BIN)/python -m tests.chromium
 	@$(BIN)/python -m docs.generate
+	@$(BIN)/python -m docs.recording
 	@$(BIN)/python -m docs.site
 	@$(if $(SERVE),$(BIN)/python -m docs.site --serve)
 

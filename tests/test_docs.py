@@ -10,8 +10,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
+from docs import recording
 from docs.generate import ROOT, documents, help_of, main, renewed, shown, verbs
 from typer.main import get_command
 
@@ -144,6 +146,28 @@ def _parse(command: Any, name: str, words: list[str], parent: Any = None) -> Non
     if hasattr(command, "commands"):
         verb, child, rest = command.resolve_command(context, words)
         _parse(child, verb, rest, context)
+
+
+def test_the_recording_is_of_its_commands_and_loads_nothing() -> None:
+    image = recording.IMAGE.read_text()
+    root = ElementTree.fromstring(image)
+    shown = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    commands = [line.removeprefix("$ ") for line in shown if line.startswith("$ ")]
+    assert commands == [*recording.COMMANDS, recording.LAST]
+    for command in commands:
+        _parse(get_command(app), "crivello", shlex.split(command)[1:])
+    assert "741" in " ".join(shown) and len(image) < 100_000
+    assert "<script" not in image and not re.search(r"url\((?!#)|href=|@import", image)
+
+
+def test_what_is_drawn_is_what_was_said() -> None:
+    said = [f"line {number} <&>" for number in range(40)] + ["x" * 300]
+    drawn = recording.drawn([recording.Ran("crivello index sample", said, 1.0)])
+    texts = [
+        "".join(text.itertext())
+        for text in ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")
+    ]
+    assert texts[2:42] == said[:40] and texts[42].endswith("x…") and len(texts[42]) < 100
 
 
 @pytest.mark.parametrize("document", documents(), ids=lambda document: document.name)
