@@ -164,6 +164,15 @@ def dedup(
             "--work", metavar="DIR", help="folder for temporary files [default: beside the outputs]"
         ),
     ] = "",
+    cluster: Annotated[
+        str,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="let the workers of the Ray cluster at this address read the inputs, one task each, and compare; "
+            "local: of one started on this machine",
+        ),
+    ] = "",
     json: Json = False,
 ) -> None:
     """Remove duplicates and near-duplicates from a corpus, or list them as pairs or clusters.
@@ -178,6 +187,7 @@ def dedup(
       crivello dedup crawl.warc.gz --out clean.warc.gz --report report.html
       crivello dedup crawl.warc.gz --boilerplate drop --out clean.jsonl
       crivello dedup 'train-*.parquet' --against test.jsonl --out clean/
+      crivello dedup 'crawl-*.warc.gz' --out clean/ --cluster 192.0.2.7:6379
       crivello dedup book.txt --method exact --ignore case,space --out -
       crivello dedup pages.jsonl --method substring --ngram 50 --out clean.jsonl
       crivello dedup posts.csv --field body --unit paragraph --method exact --out clean.csv
@@ -200,6 +210,7 @@ def dedup(
                 id=id,
                 format=format,
                 work=work,
+                cluster=cluster,
                 progress=progress,
                 method=method,
                 unit=unit,

@@ -1,7 +1,7 @@
 """Private: independent tasks on the workers of a Ray cluster, as a ``map``.
 
 A job is written once, as pure functions over files, and takes a ``map`` (see ``crivello.sieve.job`` and
-``crivello.index.job``). Here is the one that sends the tasks to Ray. The workers must see the same folders. A task whose
+``crivello.index.job``, ``crivello.dedup.job``). Here is the one that sends the tasks to Ray. The workers must see the same folders. A task whose
 worker or machine dies runs again elsewhere.
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 from crivello.cluster import engine
 from crivello.errors import CollectionError, CrivelloError, InvalidArgument
 
+LOCAL = "local"
 _TRIES = 3
 
 
@@ -38,36 +39,47 @@ def _attempted(function: Callable[[Any], Any], task: Any) -> Any:
         return _Failed(str(error), error.hint, isinstance(error, InvalidArgument))
 
 
+class RayMap:
+    """Runs tasks on the workers of a cluster; ``workers`` is how many run at a time."""
+
+    def __init__(self, ray: Any, on_done: Callable[[int], object] | None) -> None:
+        self._ray, self._on_done = ray, on_done
+
+    @property
+    def workers(self) -> int:
+        """The number of processors of the cluster."""
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    def __call__(self, function: Callable[[Any], Any], tasks: Iterable[Any]) -> list[Any]:
+        """The results, in the order of the tasks; the first error ends the others."""
+        ray = self._ray
+        remote = ray.remote(num_cpus=1, max_retries=_TRIES)(_attempted)
+        asked = [remote.remote(function, task) for task in tasks]
+        waiting = list(asked)
+        try:
+            while waiting:
+                done, waiting = ray.wait(waiting, num_returns=1)
+                for attempt in ray.get(done):
+                    if isinstance(attempt, _Failed):
+                        raise attempt.error()
+                if self._on_done is not None:
+                    self._on_done(len(asked) - len(waiting))
+            return list(ray.get(asked))
+        except ray.exceptions.RayError as error:
+            raise CollectionError(
+                f"a worker of the cluster was lost: {str(error).splitlines()[0]}",
+                hint="`ray status` shows the nodes; nothing was committed, so run the command again",
+            ) from None
+        finally:
+            for task in waiting:
+                ray.cancel(task, force=True)
+
+
 @contextmanager
-def ray_map(
-    address: str = "", *, on_done: Callable[[int], object] | None = None
-) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]]:
+def ray_map(address: str = "", *, on_done: Callable[[int], object] | None = None) -> Iterator[RayMap]:
     """A ``map`` over the workers of the cluster at an address, or of one started on this machine (``local``).
 
-    ``on_done`` is called with the number of tasks that are done. The first error ends the others.
+    ``on_done`` is called with the number of tasks of a round that are done.
     """
-    with engine.connected("" if address == "local" else address) as ray:
-
-        def mapped(function: Callable[[Any], Any], tasks: Iterable[Any]) -> list[Any]:
-            remote = ray.remote(num_cpus=1, max_retries=_TRIES)(_attempted)
-            asked = [remote.remote(function, task) for task in tasks]
-            waiting = list(asked)
-            try:
-                while waiting:
-                    done, waiting = ray.wait(waiting, num_returns=1)
-                    for attempt in ray.get(done):
-                        if isinstance(attempt, _Failed):
-                            raise attempt.error()
-                    if on_done is not None:
-                        on_done(len(asked) - len(waiting))
-                return list(ray.get(asked))
-            except ray.exceptions.RayError as error:
-                raise CollectionError(
-                    f"a worker of the cluster was lost: {str(error).splitlines()[0]}",
-                    hint="`ray status` shows the nodes; nothing was committed, so run the command again",
-                ) from None
-            finally:
-                for task in waiting:
-                    ray.cancel(task, force=True)
-
-        yield mapped
+    with engine.connected("" if address == LOCAL else address) as ray:
+        yield RayMap(ray, on_done)

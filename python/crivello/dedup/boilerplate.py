@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 LEAST = 10
 SHARE = 0.1
+# The memory in which lines are counted if no budget is given.
+LINES_MEMORY = 64 << 20
 _HOST = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^/?#@]*@)?([^/:?#]*)", re.IGNORECASE)
 _LINE = np.dtype([("line", "<u8"), ("site", "<u8")])
 _FILES = ("lines", "sites")
@@ -90,6 +92,18 @@ class Lines:
             self._files[1].write(of_documents.tobytes())
         except OSError as error:
             raise StorageError.of(error, self._folder) from None
+
+    def append(self, folder: Path) -> None:
+        """Adds what was committed in another folder."""
+        path = folder / "state"
+        try:
+            lengths = msgspec.msgpack.decode(path.read_bytes(), type=_Position).lengths
+            for file, name, length in zip(self._files, _FILES, lengths, strict=True):
+                with (folder / name).open("rb") as lines:
+                    while data := lines.read(min(_READ * _LINE.itemsize, length - lines.tell())):
+                        file.write(data)
+        except OSError as error:
+            raise StorageError.of(error, path) from None
 
     def commit(self, source: int, position: Any) -> None:
         """Makes durable what was added, with where the input stands."""

@@ -38,7 +38,7 @@ class Folder(Source):
         for place, file in enumerate(self._files(), start=1):
             if place <= number:
                 continue
-            ids.append(self._relative(file) if self.is_alone else str(file))
+            ids.append(self._relative(file) if self.is_alone else self._named(file))
             texts.append(self._text(file))
             size += len(texts[-1])
             number = place
@@ -76,6 +76,10 @@ class Folder(Source):
 
     def _relative(self, file: Path) -> str:
         return file.name if self.path.is_file() else file.relative_to(self.path).as_posix()
+
+    def _named(self, file: Path) -> str:
+        """The path below the name of the folder, which is the same wherever the folder is opened."""
+        return str(Path(self.name) if self.path.is_file() else Path(self.name, self._relative(file)))
 
     def _text(self, file: Path) -> Text:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -31,16 +32,33 @@ class Format(StrEnum):
     COLLECTION = "collection"
 
 
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One input, and how it is read: all that another process needs to open it."""
+
+    path: Path
+    name: str
+    format: Format
+    field: str
+    id: str
+    limit: int
+    is_alone: bool
+
+    def open(self) -> Source:
+        """The documents."""
+        source = _opened(self.path, self.name, self.format, self.field, self.id, self.limit)
+        source.is_alone, source.input = self.is_alone, self
+        return source
+
+
 def open_inputs(
     names: Sequence[str | Path], *, format: str, field: str, id: str, limit: int, spool: Path
 ) -> list[Source]:
     """The sources that names and patterns stand for; standard input is copied into the folder ``spool``."""
     form = chosen(Format, format, "format")
     paths = [found for name in names for found in _expanded(str(name), spool)]
-    sources = [_opened(path, name, form, field, id, limit) for path, name in paths]
-    for source in sources:
-        source.is_alone = len(sources) == 1
-    return sources
+    is_alone = len(paths) == 1
+    return [Input(path, name, form, field, id, limit, is_alone).open() for path, name in paths]
 
 
 def _expanded(name: str, spool: Path) -> list[tuple[Path, str]]:

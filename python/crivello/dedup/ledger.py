@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _NAMES = ("ids", "ends", "lengths", "units")
 _LONGEST = 2**32 - 1
+_BYTES = 1 << 20
 
 
 class Ledger:
@@ -57,6 +58,20 @@ class Ledger:
                 self._files[name].write(data)
         except OSError as error:
             raise StorageError.of(error, self._folder) from None
+
+    def append(self, folder: Path, state: Sequence[int]) -> None:
+        """Adds what is in the folder of another ledger, at the state of a checkpoint."""
+        start = self._end
+        try:
+            for name, size in zip(_NAMES, state, strict=True):
+                with (folder / name).open("rb") as file:
+                    while data := file.read(min(_BYTES, size - file.tell())):
+                        if name == "ends":
+                            ends = np.frombuffer(data, "<u8") + np.uint64(start)
+                            data, self._end = ends.tobytes(), int(ends[-1])
+                        self._files[name].write(data)
+        except OSError as error:
+            raise StorageError.of(error, folder) from None
 
     def checkpoint(self) -> list[int]:
         """Makes everything durable, and returns the state."""

@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -21,23 +21,24 @@ import msgspec
 import numpy as np
 
 from crivello import _core
-from crivello.dedup.boilerplate import Boilerplate, Lines
+from crivello.cluster.jobs import LOCAL, ray_map
+from crivello.dedup.boilerplate import LINES_MEMORY, Boilerplate, Lines
 from crivello.dedup.clusters import Clusters
 from crivello.dedup.examples import examples_of
 from crivello.dedup.inputs import STANDARD_INPUT, open_inputs
-from crivello.dedup.ledger import Ledger
+from crivello.dedup.job import find_duplicates
 from crivello.dedup.options import Handling, Keep, Method, Options, Unit
 from crivello.dedup.outputs import STANDARD_OUTPUT, Copy, check_outputs, write_clusters, write_pairs
 from crivello.dedup.pages import check_name, write_report
 from crivello.dedup.passages import Passages
 from crivello.dedup.report import Report
+from crivello.dedup.sketches import Sketches
 from crivello.dedup.source import Batch, Source, Text
 from crivello.dedup.units import InUnits, Whole, split
 from crivello.errors import InvalidArgument, StorageError
 
 Progress = Callable[[str, int, int], object]
 CHECKPOINT = 10.0
-_LINES_MEMORY = 64 << 20
 
 
 def run(
@@ -52,6 +53,7 @@ def run(
     id: str = "id",
     format: str = "auto",
     work: str | Path = "",
+    cluster: str = "",
     checkpoint: float = CHECKPOINT,
     progress: Progress | None = None,
     **options: Any,
@@ -62,14 +64,21 @@ def run(
     or a folder. Documents that are in the corpora ``against`` are removed, too. State is kept in the folder ``work`` (default:
     beside the outputs), and the same call goes on there after a crash; it is removed at the end.
 
+    ``cluster`` lets the workers of the Ray cluster at this address read the inputs, one task each, and compare documents; ``local``
+    starts one on this machine. They must see the inputs and the folder of work under the same paths. The result is the same.
+
         >>> run("pages.jsonl", method="minhash", threshold=0.8, out="clean.jsonl")
         <Report: 5,000 documents, 4,312 kept, 688 dropped in 431 clusters, 1.2 s>
     """
+    started = time.monotonic()
     names = [inputs] if isinstance(inputs, str | Path) else list(inputs)
     if not names:
         raise InvalidArgument("there is no input", hint="name files, folders or - for standard input")
     chosen = Options(**options)
     targets = {name: str(path) for name, path in (("out", out), ("pairs", pairs), ("clusters", clusters))}
+    beside = next((path for path in targets.values() if path not in ("", STANDARD_OUTPUT)), "")
+    if cluster:
+        _check_cluster(cluster, [*map(str, names), *map(str, against)], has_folder=bool(work or beside))
     if list(targets.values()).count(STANDARD_OUTPUT) > 1:
         raise InvalidArgument("only one of out, pairs and clusters goes to standard output")
     with tempfile.TemporaryDirectory(prefix="crivello-dedup-") as spool:
@@ -87,6 +96,11 @@ def run(
         if report:
             check_name(str(report))
         if chosen.method is Method.SUBSTRING:
+            if cluster:
+                raise InvalidArgument(
+                    "the method substring takes one pass, in the order of the corpus, and no cluster",
+                    hint="leave the cluster out, or take another method",
+                )
             if pairs or clusters:
                 raise InvalidArgument("the method substring has no pairs and no clusters", hint="give --out")
             return _remove_passages(chosen, references, sources, copy, str(report), progress)
@@ -101,12 +115,26 @@ def run(
             len(references),
             identity,
         ]
-        beside = next((path for path in targets.values() if path not in ("", STANDARD_OUTPUT)), "")
         is_resumable = STANDARD_INPUT not in map(str, [*names, *against])
-        with _folder(str(work), beside if is_resumable else "", told, Path(spool)) as folder:
-            return _Run(chosen, references, sources, folder, checkpoint, progress).finish(
-                copy, targets["pairs"], targets["clusters"], str(report)
-            )
+        with ExitStack() as ray:
+            # Before there is a folder, which stays if there is no cluster.
+            stage = _Stage(progress)
+            workers = ray.enter_context(ray_map(cluster, on_done=stage.show)) if cluster else None
+            with _folder(str(work), beside if is_resumable else "", told, Path(spool)) as folder:
+                if workers is not None:
+                    find_duplicates(
+                        folder,
+                        chosen,
+                        references,
+                        sources,
+                        map=workers,
+                        workers=workers.workers,
+                        told=stage.begin,
+                    )
+                    ray.close()
+                return _Run(chosen, references, sources, folder, checkpoint, progress, started).finish(
+                    copy, targets["pairs"], targets["clusters"], str(report)
+                )
 
 
 @contextmanager
@@ -147,6 +175,34 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
+def _check_cluster(address: str, inputs: Sequence[str], *, has_folder: bool) -> None:
+    """Raises an error if the workers of a cluster could not see what they are to read and write."""
+    if STANDARD_INPUT in inputs:
+        raise InvalidArgument(
+            "workers of a cluster read files, and not standard input", hint="name files, folders or patterns"
+        )
+    if not has_folder and address != LOCAL:
+        raise InvalidArgument(
+            "workers of a cluster need a folder to write to",
+            hint="name an output, or a work folder, that all machines see under the same path",
+        )
+
+
+class _Stage:
+    """Tells the progress of a round of tasks."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress, self._name, self._tasks = progress, "", 0
+
+    def begin(self, name: str, tasks: int) -> None:
+        self._name, self._tasks = name, tasks
+        self.show(0)
+
+    def show(self, done: int) -> None:
+        if self._progress is not None:
+            self._progress(self._name, done, self._tasks)
+
+
 def _remove_passages(
     options: Options,
     references: list[Source],
@@ -174,16 +230,6 @@ def _remove_passages(
     return made
 
 
-class _State(msgspec.Struct, array_like=True):
-    """Where the input stands at a commit."""
-
-    source: int = 0
-    position: Any = None
-    documents: int = 0
-    references: int = 0
-    ledger: list[int] | None = None
-
-
 class _Run:
     """One run, or the rest of one."""
 
@@ -195,17 +241,15 @@ class _Run:
         folder: Path,
         checkpoint: float,
         progress: Progress | None,
+        started: float,
     ) -> None:
         self._options, self._references, self._sources = options, references, sources
         self._unit = Unit(options.unit)
         self._checkpoint = checkpoint
         self._progress: Progress = progress or (lambda *_: None)
-        self._started = time.monotonic()
-        (folder / "engine").mkdir(exist_ok=True)
-        self._engine = _core.Discovery(folder / "engine", options.native(), options.memory, options.threads)
-        at = self._engine.position
-        self._state = msgspec.msgpack.decode(at, type=_State) if at else _State()
-        self._ledger = Ledger(folder, self._state.ledger)
+        self._started = started
+        self._sketches = Sketches(folder, options)
+        self._engine, self._ledger = self._sketches.engine, self._sketches.ledger
         self._folder = folder
         self._boilerplate = Boilerplate.none()
 
@@ -218,7 +262,7 @@ class _Run:
             self._find()
             return self._write(copy, pairs, clusters, report)
         finally:
-            self._ledger.close()
+            self._sketches.close()
 
     def _read_boilerplate(self) -> Boilerplate:
         """What many documents of a site share, from a pass of its own."""
@@ -233,20 +277,18 @@ class _Run:
                 lines.add(batch.ids, batch.texts)
 
             self._scan("boilerplate", *lines.position, add, lines.commit)
-            made = lines.count(self._options.memory or _LINES_MEMORY)
+            made = lines.count(self._options.memory or LINES_MEMORY)
             made.save(found)
             lines.remove()
         return made
 
     def _read(self) -> None:
+        sketches = self._sketches
+
         def add(batch: Batch, number: int) -> None:
-            self._add(batch, number < len(self._references))
+            sketches.add(batch, self._boilerplate, is_reference=number < len(self._references))
 
-        def commit(source: int, position: Any) -> None:
-            self._state.source, self._state.position = source, position
-            self._commit()
-
-        self._scan("reading", self._state.source, self._state.position, add, commit)
+        self._scan("reading", sketches.state.source, sketches.state.position, add, sketches.commit)
 
     def _scan(
         self,
@@ -270,26 +312,6 @@ class _Run:
                     last = time.monotonic()
         commit(len(every), None)
 
-    def _add(self, batch: Batch, is_reference: bool) -> None:
-        ids, texts, units = batch.ids, batch.texts, []
-        self._state.documents += 0 if is_reference else len(ids)
-        if self._unit is not Unit.DOCUMENT:
-            parts = [[unit.strip() for unit in split(text, self._unit)] for text in texts]
-            ids = [
-                f"{name}#{place}"
-                for name, found in zip(ids, parts, strict=True)
-                for place in range(1, len(found) + 1)
-            ]
-            texts = [unit for found in parts for unit in found]
-            units = [] if is_reference else [len(found) for found in parts]
-        self._state.references += len(ids) if is_reference else 0
-        self._engine.add(self._boilerplate.without(ids, texts), is_reference)
-        self._ledger.add(ids, map(len, texts), units)
-
-    def _commit(self) -> None:
-        self._state.ledger = self._ledger.checkpoint()
-        self._engine.commit(msgspec.msgpack.encode(self._state))
-
     def _find(self) -> None:
         native, ended = _core.Progress(), threading.Event()
 
@@ -307,7 +329,7 @@ class _Run:
 
     def _write(self, copy: Copy | None, pairs: str, clusters: str, report: str) -> Report:
         leaders, lengths = np.asarray(self._engine.leaders()), self._ledger.lengths()
-        references = self._state.references
+        references = self._sketches.state.references
         found = Clusters.kept_by(Keep(self._options.keep), leaders, lengths, references)
         made = self._report(found, lengths[references:])
         made.pairs, made.similarities = write_pairs(pairs, self._engine, self._ledger)
@@ -327,7 +349,7 @@ class _Run:
 
     def _report(self, found: Clusters, lengths: Any) -> Report:
         stays, sizes = found.stays, found.sizes()
-        made = Report(str(self._options.method), str(self._unit), documents=self._state.documents)
+        made = Report(str(self._options.method), str(self._unit), documents=self._sketches.state.documents)
         made.clusters, made.largest = len(sizes), int(sizes[0]) if len(sizes) else 1 if len(stays) else 0
         counted = np.unique(sizes, return_counts=True)
         made.sizes = dict(zip(*(column.tolist() for column in counted), strict=True))

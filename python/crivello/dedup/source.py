@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from crivello.dedup.inputs import Input
+
 Text = str | bytes
 BATCH_BYTES = 8 << 20
 
@@ -59,6 +61,8 @@ class Source(ABC):
         self.path, self.name, self.limit = path, name, limit
         self.is_alone = True
         """Whether ids need not say which input a document is from."""
+        self.input: Input | None = None
+        """What it was opened from."""
 
     @property
     def size(self) -> int:
