@@ -14,6 +14,7 @@ from crivello.cluster.gather import merge, split
 from crivello.cluster.view import ClusterCollection
 from crivello.collection import Collection
 from crivello.errors import CollectionError, CrivelloError
+from crivello.graph import Graph
 from crivello.lab.web import SampleWeb
 from crivello.settings import load
 from tests.shell import says
@@ -145,6 +146,33 @@ def test_an_index_of_all_pages_answers_like_that_of_the_merged_collection(
         one = [(hit.url, hit.score) for hit in whole.search(query, top=50)]
         assert [(hit.url, hit.score) for hit in crivello.open(folder).search(query, top=50)] == one
     assert crivello.open(folder).graph().nodes == whole.graph().nodes
+
+
+def test_the_graph_of_all_agents_is_that_of_one_collection(folder: Path, tmp_path: Path) -> None:
+    """The same arcs, also those between pages of different agents, and for each URL the same rank."""
+    merge(folder, tmp_path / "whole")
+    with crivello.open(tmp_path / "whole", write=True) as whole, crivello.open(folder, write=True) as divided:
+        rankings = [collection.rank(progress=False) for collection in (whole, divided)]
+        assert rankings[0].pages == rankings[1].pages > 50 and rankings[0].links == rankings[1].links > 100
+        assert dict(rankings[0]) == dict(rankings[1])
+    one, many = Collection(tmp_path / "whole").graph(), crivello.open(folder).graph()
+
+    def arcs(graph: Graph) -> set[tuple[str, str]]:
+        named = range(graph.nodes)
+        return {(graph.name(node), graph.name(int(to))) for node in named for to in graph.successors(node)}
+
+    def ranks(graph: Graph) -> dict[str, float]:
+        found = graph.pagerank(tolerance=1e-14)
+        return {graph.name(node): float(found[node]) for node in range(graph.nodes)}
+
+    assert arcs(one) == arcs(many)
+    owners = {row.url: number for number, agent in enumerate(agents_of(folder)) for row in agent.pages()}
+    assert any(
+        owners[source] != owners[target] for source, target in arcs(many) if {source, target} <= owners.keys()
+    )
+    wanted, found = ranks(one), ranks(many)
+    assert wanted.keys() == found.keys() and len(set(wanted.values())) > 20
+    assert max(abs(wanted[url] - found[url]) for url in wanted) < 1e-12
 
 
 def test_the_shell_takes_the_folder_like_any_other(
