@@ -303,7 +303,7 @@ def test_the_shell_takes_the_address_of_a_cluster(ray: Any, tmp_path: Path) -> N
     assert len(list(tmp_path.iterdir())) == 4
 
 
-MISUSE = [
+MISUSE: list[tuple[str, dict[str, Any], str]] = [
     ("-", {}, "workers of a cluster read files, and not standard input"),
     ("in.jsonl", {}, "workers of a cluster need a folder to write to"),
     ("in.jsonl", {"method": "substring", "out": "out.jsonl"}, "the method substring takes one pass"),
@@ -313,7 +313,7 @@ MISUSE = [
 
 @pytest.mark.parametrize(("name", "options", "said"), MISUSE)
 def test_misuse_is_said_before_a_cluster_is_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, options: dict[str, str], said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, options: dict[str, Any], said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     corpus(tmp_path, ["a"])

@@ -430,6 +430,7 @@ class Collection:
         files: str | Path | Iterable[str | Path],
         *,
         base: str = "",
+        cluster: str = "",
         progress: bool | Callable[[str, int, int, Imported], object] = True,
     ) -> Imported:
         """Imports files that hold pages: WARC, ARC, WET, WACZ, CDXJ, folders of HTML, JSON lines, Parquet; the URLs of
@@ -439,6 +440,10 @@ class Collection:
         HTML. An imported page is stored, deduplicated, linked and indexed like a crawled one. A file that was
         imported before is passed over; after Ctrl-C the same call goes on.
 
+        ``cluster`` lets the workers of the Ray cluster at this address read the files, one task each; ``local`` starts one on
+        this machine. They must see the files and the folder of the collection under the same paths. Pages are parsed and stored
+        here, in the order of the files, so that the result is the same.
+
             >>> collection.import_("archives/*.warc.gz")
             <Imported: 4,310 pages from 3 files, 5.2 s>
         """
@@ -447,14 +452,14 @@ class Collection:
         self._require_writer()
         named = [files] if isinstance(files, str | Path) else list(files)
         if callable(progress):
-            return Importer(self, named, base=base, on_progress=progress).run()
+            return Importer(self, named, base=base, cluster=cluster, on_progress=progress).run()
         with self._progress(progress) as shown:
 
             def tell(name: str, done: int, total: int, imported: Imported) -> None:
                 shown.at(done / max(1, total), imported.pages, what=f"importing {Path(name).name}")
 
             shown.begin("importing", 1.0)
-            return Importer(self, named, base=base, on_progress=tell).run()
+            return Importer(self, named, base=base, cluster=cluster, on_progress=tell).run()
 
     def export(
         self,

@@ -10,10 +10,11 @@ from __future__ import annotations
 import glob
 import os
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,11 @@ from crivello.errors import InvalidArgument, StorageError
 from crivello.settings import Settings, for_core
 
 if TYPE_CHECKING:
+    from crivello.archives.job import Found, Prepared
     from crivello.collection import Collection
+
+    # What a worker read of a file with an identity, if one did.
+    _Reader = Callable[[str], tuple[Prepared, Found] | None]
 
 _MOST_NAMED = 100
 # What a record may become, in the order in which it is told.
@@ -86,6 +91,10 @@ class Imported(Figures):
         }
 
 
+def _no_reader(identity: str) -> None:
+    del identity
+
+
 class Importer:
     """One run of an import."""
 
@@ -95,12 +104,15 @@ class Importer:
         files: Sequence[str | Path],
         *,
         base: str = "",
+        cluster: str = "",
         on_progress: Callable[[str, int, int, Imported], object] | None = None,
     ) -> None:
         if base:
             [base] = canonical_seeds([base])
         self._collection = collection
         self._base = base
+        self._cluster = cluster
+        _check_names([str(file) for file in files], cluster)
         self._on_progress = on_progress
         self._temporary = ExitStack()
         self._inputs = list(_expanded([str(file) for file in files], self._temporary))
@@ -128,20 +140,65 @@ class Importer:
                 store=for_core(self._collection.settings.store),
             )
             native = _core.Import(plan)
-            for name, path, source in sources:
-                identity = _identity(path)
-                if identity in self._done:
-                    self.imported.before += 1
-                elif isinstance(source, Source):
-                    self._import(native, name, source, identity)
-                else:
-                    self._add_seeds(source)
-                self.imported.unresolved = native.unresolved
-                self.imported.seconds = time.monotonic() - started
+            with self._read(sources) as found:
+                for name, path, source in sources:
+                    identity = identity_of(path)
+                    if identity in self._done:
+                        self.imported.before += 1
+                    elif isinstance(source, Source):
+                        self._import(native, name, source, identity, found)
+                    else:
+                        self._add_seeds(source)
+                    self.imported.unresolved = native.unresolved
+                    self.imported.seconds = time.monotonic() - started
         return self.imported
 
-    def _import(self, native: _core.Import, name: str, source: Source, identity: str) -> None:
-        earlier = Counter(self.imported.tally)
+    @contextmanager
+    def _read(self, sources: Sequence[tuple[str, Path, Source | list[str]]]) -> Iterator[_Reader]:
+        """Who reads the files: the workers of a cluster, those that they can, or nobody before they are imported."""
+        if not self._cluster:
+            yield _no_reader
+            return
+        from crivello.archives.job import Prepared, Read, divides, read
+        from crivello.cluster.jobs import ray_map
+
+        folder, limit = self._collection.folder, self._collection.settings.crawl.max_bytes
+        with (
+            tempfile.TemporaryDirectory(
+                prefix="crivello-import-", dir=folder, ignore_cleanup_errors=True
+            ) as temporary,
+            ray_map(self._cluster) as workers,
+        ):
+            home = Path(temporary).resolve()
+            tasks: dict[str, Read] = {}
+            for name, path, source in sources:
+                identity = identity_of(path)
+                is_new = identity not in self._done and identity not in tasks
+                if is_new and isinstance(source, Source) and divides(source):
+                    target = str(home / str(len(tasks)))
+                    tasks[identity] = Read(name, str(path.resolve()), identity, limit, self._base, target)
+            with closing(workers.ordered(read, tasks.values())) as results:
+
+                def of(identity: str) -> tuple[Prepared, Found] | None:
+                    task = tasks.get(identity)
+                    if task is None:
+                        return None
+                    found = next(results)
+                    return (Prepared(Path(task.target), limit), found) if found.is_whole else None
+
+                yield of
+
+    def _import(
+        self, native: _core.Import, name: str, source: Source, identity: str, reader: _Reader
+    ) -> None:
+        finished, known = identity, Counter[str]()
+        if read := reader(identity):
+            source, found = read
+            # A position in what a worker left is none in the file.
+            identity = f"{identity} prepared"
+            known["damaged"] = found.damaged
+            self._note(name, Step(None, 0, 0, found.damage, found.shared_member))
+        earlier = Counter(self.imported.tally) + known
         before = Counter(native.tally)
         at = self._state.get("position") if self._state.get("file") == identity else None
         last, step = time.monotonic(), Step(at, 0, 0)
@@ -159,11 +216,13 @@ class Importer:
             raise
         self.imported.tally = earlier + (Counter(native.tally) - before)
         self.imported.files += 1
-        records = dict(Counter(native.tally) - before)
+        records = dict(Counter(native.tally) - before + known)
         self._checkpoint(
-            native, {}, {"file": identity, "name": name, "time": round(time.time(), 3), **records}
+            native, {}, {"file": finished, "name": name, "time": round(time.time(), 3), **records}
         )
-        self._done.add(identity)
+        self._done.add(finished)
+        if read:
+            read[0].remove()
 
     def _note(self, name: str, step: Step) -> None:
         left = _MOST_NAMED - len(self.imported.damage)
@@ -199,8 +258,21 @@ class Importer:
         self.imported.files += 1
 
 
-def check(files: Sequence[str], settings: Settings, base: str = "") -> None:
+def _check_names(files: Sequence[str], cluster: str) -> None:
+    if cluster and "-" in files:
+        raise InvalidArgument(
+            "workers of a cluster read files, and not standard input", hint="name files or patterns"
+        )
+
+
+def check(files: Sequence[str], settings: Settings, base: str = "", cluster: str = "") -> None:
     """Raises any error that would keep an import from starting, before a collection is created."""
+    _check_names(files, cluster)
+    if cluster:
+        from crivello.cluster import engine
+
+        engine.require()
+        engine.check_reachable(cluster)
     with ExitStack() as nothing:
         for name, path in _expanded([file for file in files if file != "-"], nothing):
             open_source(name, path, settings.crawl.max_bytes, base)
@@ -221,7 +293,7 @@ def _expanded(names: Sequence[str], temporary: ExitStack) -> Iterator[tuple[str,
             raise InvalidArgument(f"there is no file {name}", hint="check the name, or the pattern")
 
 
-def _identity(path: Path) -> str:
+def identity_of(path: Path) -> str:
     """What tells a file from another and from what it was before: its path, size and time of change."""
     about = path.stat()
     return f"{path.resolve()} {about.st_size} {about.st_mtime_ns}"

@@ -1,11 +1,13 @@
-"""Private: files that are written whole and then renamed, and lines that are sorted in fixed memory."""
+"""Private: files and folders that are written whole and then renamed, and lines that are sorted in fixed memory."""
 
 from __future__ import annotations
 
 import heapq
 import os
+import shutil
 import sys
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -35,6 +37,24 @@ def new_file(path: Path | None) -> Iterator[IO[bytes]]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder that appears under its name only once it is complete; if another process was faster, that one's stays."""
+    fresh = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    try:
+        fresh.mkdir(parents=True)
+        yield fresh
+        try:
+            fresh.rename(path)
+        except OSError:
+            if not path.exists():
+                raise
+    except OSError as error:
+        raise StorageError.of(error, error.filename or fresh) from None
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
 
 
 class SortedLines:

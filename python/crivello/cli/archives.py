@@ -30,6 +30,15 @@ def import_(
     base: Annotated[
         str, typer.Option("--base", metavar="URL", help="the URL of a folder of HTML files")
     ] = "",
+    cluster: Annotated[
+        str,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="let the workers of the Ray cluster at this address read the files, one task each; "
+            "local: of one started on this machine",
+        ),
+    ] = "",
     json: Json = False,
 ) -> None:
     """Import pages from archives and other files into a collection, which is created if missing.
@@ -45,6 +54,7 @@ def import_(
       crivello import example site.wacz --json
       crivello import example mirror/ --base https://www.example.org/
       curl https://data.example.org/a.warc.gz | crivello import example -
+      crivello import example 'crawls/*.warc.gz' --cluster 192.0.2.7:6379
     """
     from pathlib import Path
 
@@ -53,10 +63,10 @@ def import_(
     from crivello.collection import SETTINGS, Collection
 
     file = Path(folder) / SETTINGS
-    check(files, settings.load(file if file.exists() else None), base)
+    check(files, settings.load(file if file.exists() else None), base, cluster)
     with Collection.write(folder, create=True) as collection:
         try:
-            imported = collection.import_(files, base=base)
+            imported = collection.import_(files, base=base, cluster=cluster)
         except KeyboardInterrupt:
             say("stopped; the same command goes on")
             raise

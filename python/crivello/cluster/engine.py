@@ -49,7 +49,7 @@ def require() -> Any:
         import ray
     except ImportError:
         raise CrawlError(
-            "several agents need Ray, which is not installed", hint="pip install 'crivello[cluster]'"
+            "a cluster needs Ray, which is not installed", hint="pip install 'crivello[cluster]'"
         ) from None
     return ray
 
@@ -63,10 +63,11 @@ def connected(address: str = "") -> Iterator[Any]:
     if ray.is_initialized():  # the caller's own
         yield ray
         return
-    quiet = {"logging_level": "ERROR", "log_to_driver": False, "namespace": NAMESPACE}
+    # Ray tells of a start that takes long in its own words; we try again, and say it in ours.
+    quiet = {"logging_level": "CRITICAL", "log_to_driver": False, "namespace": NAMESPACE}
     folder = None
     if address:
-        _check_reachable(address)
+        check_reachable(address)
         try:
             with _own_signals():
                 ray.init(address=address, **quiet)
@@ -84,7 +85,7 @@ def connected(address: str = "") -> Iterator[Any]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _check_reachable(address: str) -> None:
+def check_reachable(address: str) -> None:
     """Raises an error if nothing answers at an address: Ray would try for half a minute, and print what it does."""
     host, colon, port = address.rpartition(":")
     if not colon or "://" in address or not port.isdecimal():

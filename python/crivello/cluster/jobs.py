@@ -7,7 +7,8 @@ worker or machine dies runs again elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from crivello.errors import CollectionError, CrivelloError, InvalidArgument
 
 LOCAL = "local"
 _TRIES = 3
+_AHEAD = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class RayMap:
 
     def __init__(self, ray: Any, on_done: Callable[[int], object] | None) -> None:
         self._ray, self._on_done = ray, on_done
+        self._attempt = ray.remote(num_cpus=1, max_retries=_TRIES)(_attempted)
 
     @property
     def workers(self) -> int:
@@ -53,26 +56,50 @@ class RayMap:
     def __call__(self, function: Callable[[Any], Any], tasks: Iterable[Any]) -> list[Any]:
         """The results, in the order of the tasks; the first error ends the others."""
         ray = self._ray
-        remote = ray.remote(num_cpus=1, max_retries=_TRIES)(_attempted)
-        asked = [remote.remote(function, task) for task in tasks]
+        asked = [self._ask(function, task) for task in tasks]
         waiting = list(asked)
         try:
             while waiting:
                 done, waiting = ray.wait(waiting, num_returns=1)
-                for attempt in ray.get(done):
-                    if isinstance(attempt, _Failed):
-                        raise attempt.error()
+                self._results(done)
                 if self._on_done is not None:
                     self._on_done(len(asked) - len(waiting))
-            return list(ray.get(asked))
-        except ray.exceptions.RayError as error:
+            return self._results(asked)
+        finally:
+            self._cancel(waiting)
+
+    def ordered(self, function: Callable[[Any], Any], tasks: Iterable[Any]) -> Generator[Any, None, None]:
+        """The results one by one, in the order of the tasks: twice as many tasks as there are workers are asked for ahead."""
+        waiting: deque[Any] = deque()
+        try:
+            for task in tasks:
+                waiting.append(self._ask(function, task))
+                if len(waiting) >= _AHEAD * self.workers:
+                    yield self._results([waiting.popleft()])[0]
+            while waiting:
+                yield self._results([waiting.popleft()])[0]
+        finally:
+            self._cancel(waiting)
+
+    def _ask(self, function: Callable[[Any], Any], task: Any) -> Any:
+        return self._attempt.remote(function, task)
+
+    def _results(self, done: list[Any]) -> list[Any]:
+        try:
+            attempts = self._ray.get(done)
+        except self._ray.exceptions.RayError as error:
             raise CollectionError(
                 f"a worker of the cluster was lost: {str(error).splitlines()[0]}",
-                hint="`ray status` shows the nodes; nothing was committed, so run the command again",
+                hint="`ray status` shows the nodes; run the command again",
             ) from None
-        finally:
-            for task in waiting:
-                ray.cancel(task, force=True)
+        for attempt in attempts:
+            if isinstance(attempt, _Failed):
+                raise attempt.error()
+        return list(attempts)
+
+    def _cancel(self, tasks: Iterable[Any]) -> None:
+        for task in tasks:
+            self._ray.cancel(task, force=True)
 
 
 @contextmanager

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import builtins
 import shutil
-import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -30,6 +29,7 @@ from typing import Any
 import msgspec
 
 from crivello import _core
+from crivello.archives.output import new_folder
 from crivello.dedup import parts
 from crivello.dedup.boilerplate import LINES_MEMORY, Boilerplate, Lines
 from crivello.dedup.inputs import Input
@@ -37,7 +37,7 @@ from crivello.dedup.ledger import Ledger
 from crivello.dedup.options import Handling, Method, Options
 from crivello.dedup.sketches import ENGINE, Sketches, State
 from crivello.dedup.source import Source
-from crivello.errors import InvalidArgument, StorageError
+from crivello.errors import InvalidArgument
 
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
@@ -69,33 +69,30 @@ class Compare:
 
 def hash_lines(task: Read) -> None:
     """Hashes the lines of an input."""
-
-    def make(folder: Path) -> None:
-        with Lines(folder) as lines:
-            for batch in _opened(task).batches():
-                lines.add(batch.ids, batch.texts)
-            lines.commit(1, None)
-
-    _make(Path(task.target), make)
+    if Path(task.target).exists():
+        return
+    with new_folder(Path(task.target)) as folder, Lines(folder) as lines:
+        for batch in _opened(task).batches():
+            lines.add(batch.ids, batch.texts)
+        lines.commit(1, None)
 
 
 def sketch(task: Read) -> None:
     """Reads an input, and keeps what is compared of it."""
+    if Path(task.target).exists():
+        return
     boilerplate = Boilerplate.load(Path(task.boilerplate)) if task.boilerplate else Boilerplate.none()
-
-    def make(folder: Path) -> None:
-        with closing(Sketches(folder, task.options)) as sketches:
-            for batch in _opened(task).batches():
-                sketches.add(batch, boilerplate, is_reference=task.is_reference)
-            sketches.commit(1, None)
-
-    _make(Path(task.target), make)
+    with new_folder(Path(task.target)) as folder, closing(Sketches(folder, task.options)) as sketches:
+        for batch in _opened(task).batches():
+            sketches.add(batch, boilerplate, is_reference=task.is_reference)
+        sketches.commit(1, None)
 
 
 def compare(task: Compare) -> None:
     """Finds the pairs of documents that share a key of a range."""
-
-    def make(folder: Path) -> None:
+    if Path(task.target).exists():
+        return
+    with new_folder(Path(task.target)) as folder:
         parts.restrict(Path(task.engine), folder, task.number, task.ranges)
         options = task.options
         _core.Discovery(folder, options.native(), options.memory, options.threads).find()
@@ -103,8 +100,6 @@ def compare(task: Compare) -> None:
         for file in list(folder.iterdir()):
             if file.name != "pairs":
                 file.unlink()
-
-    _make(Path(task.target), make)
 
 
 def find_duplicates(
@@ -221,22 +216,3 @@ def _opened(task: Read) -> Source:
             hint="all machines must see the same inputs under the same paths",
         )
     return source
-
-
-def _make(target: Path, make: Callable[[Path], None]) -> None:
-    """Makes a folder that gets its name when it is complete; one that has it is left as it is."""
-    if target.exists():
-        return
-    fresh = target.with_name(f"{target.name}.{uuid.uuid4().hex}")
-    try:
-        fresh.mkdir(parents=True)
-        make(fresh)
-        try:
-            fresh.rename(target)
-        except OSError:
-            if not target.exists():  # else the same task was faster elsewhere
-                raise
-    except OSError as error:
-        raise StorageError.of(error, error.filename or fresh) from None
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
