@@ -188,6 +188,25 @@ def archive(tmp_path: Path) -> Path:
     return path
 
 
+def test_a_page_without_a_date_is_a_document(tmp_path: Path) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    kinds = [[], [("WARC-Date", "yesterday")], [("WARC-Date", "2026-05-01T12:00:00Z")]]
+    records = [
+        _core.warc_record(
+            "response",
+            [("WARC-Target-URI", f"https://a.example/{number}"), *date, ("Content-Type", "application/http")],
+            head,
+            b"<p>the same words",
+        )
+        for number, date in enumerate(kinds)
+    ]
+    source, out = tmp_path / "in.warc.gz", tmp_path / "out.warc.gz"
+    source.write_bytes(b"".join(records))
+    report = run(source, out=out)
+    assert (report.documents, report.kept) == (3, 1)
+    assert out.read_bytes() == records[0]
+
+
 def test_records_are_copied_as_they_are(archive: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.warc.gz"
     report = run(archive, out=out, clusters=tmp_path / "c", ignore=["space"])

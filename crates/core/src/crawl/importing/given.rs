@@ -63,6 +63,13 @@ impl Content {
 impl Given {
     /// The page of a record, or the words under which the record is counted instead.
     pub fn of(entry: Entry) -> std::result::Result<Given, &'static str> {
+        let when = entry.field("warc-date").and_then(moment);
+        let given = Given::at(entry, when.unwrap_or_default())?;
+        when.map(|_| given).ok_or("without a date")
+    }
+
+    /// The page of a record that was written at `when`, whatever date it has.
+    fn at(entry: Entry, when: f64) -> std::result::Result<Given, &'static str> {
         let url = entry.url().to_owned();
         let scheme = url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
         match entry.kind() {
@@ -79,7 +86,6 @@ impl Given {
         if entry.is_cut() {
             return Err("too large");
         }
-        let when = entry.field("warc-date").and_then(moment).ok_or("without a date")?;
         let address = entry.field("warc-ip-address").and_then(|address| address.parse().ok());
         let media_type = entry.field("content-type").map(str::to_owned);
         let is_http = media_type.as_deref().is_some_and(|kind| kind.starts_with("application/http"));
@@ -118,9 +124,9 @@ impl Given {
     }
 }
 
-/// The text of each record, on all threads; `None` if it is no page with a text.
+/// The text of each record, on all threads; `None` if it is no page with a text. It needs no date.
 pub fn texts(entries: &[&Entry], limit: usize) -> Vec<Option<String>> {
-    entries.par_iter().map(|entry| Given::of((*entry).clone()).ok()?.text(limit)).collect()
+    entries.par_iter().map(|entry| Given::at((*entry).clone(), 0.0).ok()?.text(limit)).collect()
 }
 
 /// Where pages are read from.
