@@ -153,6 +153,9 @@ class MemoryEngine:
         titles = {page.url: page.title for page in self.pages}
         return [titles.get(f"https://{urlsplit(url).netloc}/", "") for url in urls]
 
+    def icon_urls(self, host: str) -> list[str]:
+        return [f"{scheme}://{host}/favicon.ico" for scheme in ("https", "http")]
+
     def extents(self, urls: Sequence[str]) -> list[str]:
         extents = {page.url: page.extent for page in self.pages}
         return [extents[url] for url in urls]

@@ -457,6 +457,10 @@ class ParsedPage:
     @property
     def canonical(self) -> str | None: ...
     @property
+    def icon(self) -> str | None: ...
+    @property
+    def styles(self) -> list[str]: ...
+    @property
     def noindex(self) -> bool: ...
     @property
     def nofollow(self) -> bool: ...
@@ -567,6 +571,7 @@ class Layout:
 class Outcome(StrEnum):
     FETCHED = "fetched"
     SITEMAP = "sitemap"
+    ASSET = "asset"
     REDIRECTED = "redirected"
     NOT_MODIFIED = "not modified"
     ROBOTS = "refused by robots.txt"

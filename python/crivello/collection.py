@@ -21,7 +21,7 @@ import msgspec
 
 from crivello import _core
 from crivello import settings as all_settings
-from crivello._core import Layout, Record, Row, Table
+from crivello._core import Layout, Outcome, Record, Row, Table
 from crivello._notebook import Output, in_notebook
 from crivello._pages import Pages
 from crivello._times import Moment, end_of, seconds_of
@@ -35,6 +35,7 @@ from crivello.settings import Crawl, Settings
 from crivello.settings.given import with_keywords
 from crivello.store import CachedPage
 from crivello.store.documents import converted, extent
+from crivello.store.icons import icon_urls
 from crivello.store.sites import home_of, site_name
 from crivello.summary import State, Summary
 
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 SETTINGS = Layout.SETTINGS
 CLUSTER = "cluster.json"
 _EXTENTS_KEPT = 10_000
+_ICONS_KEPT = 10_000
 
 
 class Collection:
@@ -86,6 +88,7 @@ class Collection:
         self._native = native or _core.Collection(self.folder)
         self._search: Search | None = None
         self._extents: dict[tuple[str, float], str] = {}
+        self._icons: dict[str, tuple[int, list[str]]] = {}
         self._changing = threading.RLock()
         self.extensions: Extensions = Extensions()
         self.settings: Settings = settings or all_settings.load(self.folder / SETTINGS)
@@ -182,10 +185,15 @@ class Collection:
         return self._native.record(row)
 
     def cached(self, url: str) -> CachedPage | None:
-        """The stored copy of a page; ``None`` if there is none, or if the page has ``noindex``."""
+        """The stored copy of a page, or of an icon or style sheet, where its redirects lead; ``None`` if there is none,
+        or if the page has ``noindex``."""
         self.refresh()
         [canonical] = _core.canonical_urls([url])
         row = self.page(canonical or url)
+        for _ in range(self.settings.crawl.max_redirects):
+            if row is None or row.outcome is not Outcome.ASSET or row.redirect is None:
+                break
+            row = self.page(row.redirect)
         if row is None or not row.length or row.status != 200 or row.noindex:
             return None
         limit = self.settings.crawl.max_bytes
@@ -209,6 +217,17 @@ class Collection:
         """What the site of each page calls itself, by the title of its home page; empty if that is not known."""
         homes = {home: self.table.get(home) for home in {home_of(url) for url in urls}}
         return [site_name(row.title) if (row := homes[home_of(url)]) else "" for url in urls]
+
+    def icon_urls(self, host: str) -> list[str]:
+        """The URLs where the icon of a host, with its port, may be stored, the best first."""
+        self.refresh()
+        rows = self.length(Layout.ROWS)
+        known = self._icons.get(host)
+        if known is None or known[0] != rows:
+            if len(self._icons) >= _ICONS_KEPT:
+                self._icons.clear()
+            known = self._icons[host] = (rows, icon_urls(self, host))
+        return known[1]
 
     def extents(self, urls: Sequence[str]) -> list[str]:
         """How long each PDF or office document is, as in "12 pages" or "30 slides"; empty if that is not known."""

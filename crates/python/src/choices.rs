@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crivello_core::assignment;
 use crivello_core::codes::Code;
-use crivello_core::crawl::{Manner, Treatment};
+use crivello_core::crawl::{Assets, Manner, Treatment};
 use crivello_core::dictionaries::Construction;
 use crivello_core::frontier::VisitingOrder;
 use crivello_core::graph::forms::Form;
@@ -26,6 +26,7 @@ fn choices() -> HashMap<&'static str, Choices> {
         ("assignment", assignment::Method::choices()),
         ("assignment-key", assignment::By::choices()),
         ("assign", Assign::choices()),
+        ("assets", Assets::choices()),
         ("code", Code::choices()),
         ("construction", Construction::choices()),
         ("duplicates", Treatment::choices()),

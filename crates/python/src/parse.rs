@@ -75,6 +75,16 @@ impl ParsedPage {
     }
 
     #[getter]
+    fn icon(&self) -> Option<&str> {
+        self.0.icon.as_deref()
+    }
+
+    #[getter]
+    fn styles(&self) -> &[String] {
+        &self.0.styles
+    }
+
+    #[getter]
     fn noindex(&self) -> bool {
         self.0.noindex
     }

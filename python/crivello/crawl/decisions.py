@@ -30,6 +30,7 @@ GIVEN_UP = "host given up"
 EXTENSION_FAILED = "extension failed"
 HANDED_OVER = "handed over"
 STEERED = "steered"
+DECLARED = "declared"
 
 
 class Decision(msgspec.Struct, frozen=True, omit_defaults=True):

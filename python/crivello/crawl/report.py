@@ -15,6 +15,7 @@ GOOD = frozenset(
     {
         Outcome.FETCHED,
         Outcome.SITEMAP,
+        Outcome.ASSET,
         Outcome.REDIRECTED,
         Outcome.NOT_MODIFIED,
         Outcome.ROBOTS,

@@ -57,6 +57,9 @@ def _of_row(row: Row, host: str, others: dict[str, str]) -> str:
             return f"It redirects with status {row.status} to {row.redirect}{refused}."
         case Outcome.SITEMAP:
             return f"It was asked for as a sitemap, and the server answered with status {row.status}{detail}."
+        case Outcome.ASSET:
+            leads = f" and leads to {row.redirect}" if row.redirect else ""
+            return f"It was asked for as an asset, and the server answered with status {row.status}{leads}{detail}."
         case Outcome.NOT_MODIFIED:
             return "It did not change since it was fetched."
         case Outcome.ROBOTS if row.detail.startswith("line "):
@@ -93,7 +96,8 @@ def tell(story: Story) -> Iterator[Line]:
     if story.url != story.given:
         cleaned = f" ({', '.join(story.cleaned)})" if story.cleaned else ""
         yield "canonical form", f"{story.url}{cleaned}"
-    yield "scope", f"outside: {story.scope_refusal}" if story.scope_refusal else "inside"
+    if not story.asset_of:
+        yield "scope", f"outside: {story.scope_refusal}" if story.scope_refusal else "inside"
     yield from _finding(story)
     for decision in story.rules:
         yield moment(decision.time), _of_rules(decision)
@@ -111,6 +115,8 @@ def tell(story: Story) -> Iterator[Line]:
 def _finding(story: Story) -> Iterator[Line]:
     if story.is_seed:
         yield "found", "it is a seed"
+    if story.asset_of:
+        yield "found", f"as the {story.asset_of}"
     if story.found is not None and story.found.is_redirect:
         yield "found", f"by the redirect of {story.found.url}"
     elif story.found is not None:

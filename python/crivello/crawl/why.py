@@ -14,7 +14,7 @@ from crivello import _core
 from crivello._core import Layout
 from crivello._figures import table_html
 from crivello.crawl.crawler import canonical_seeds
-from crivello.crawl.decisions import GIVEN_UP, HANDED_OVER, ROBOTS, SEED, Decision, decisions_naming
+from crivello.crawl.decisions import DECLARED, GIVEN_UP, HANDED_OVER, ROBOTS, SEED, Decision, decisions_naming
 from crivello.crawl.reach import is_wider, reach_of
 from crivello.crawl.revisits import NextVisit, next_visit
 from crivello.crawl.seen import depths_in_frontier
@@ -56,7 +56,8 @@ class Story:
     another agent of the crawl has it, "left out" if
     pages link to it but the crawl did not add it, and "unknown" if nothing links to it. ``scope_refusal`` is
     why a link to it would not be followed, ``limit_refusal`` why the first link to it was not, and ``others`` has
-    the outcomes of the URLs named in its row. ``versions`` are what it was at each visit, newest first.
+    the outcomes of the URLs named in its row. ``asset_of`` says what it is to which page, as in "style sheet of
+    http://…", if it is an asset. ``versions`` are what it was at each visit, newest first.
     ``settings`` are the current ones, which may differ from those of the crawl.
     """
 
@@ -67,6 +68,7 @@ class Story:
     scope_refusal: str | None = None
     limit_refusal: str | None = None
     is_seed: bool = False
+    asset_of: str = ""
     found: Finding | None = None
     linking_pages: int = 0
     depth: int | None = None
@@ -121,6 +123,7 @@ class Story:
             "scope_refusal": self.scope_refusal,
             "limit_refusal": self.limit_refusal,
             "seed": self.is_seed,
+            "asset_of": self.asset_of,
             "depth": self.depth,
             "site_depth": self.site_depth,
             "found": found and {"url": found.url, "anchor": found.anchor, "redirect": found.is_redirect},
@@ -229,9 +232,11 @@ def _read_decisions(collection: Collection, story: Story) -> None:
             story.rules.append(decision)
         elif decision.url == story.url and decision.event == SEED:
             story.is_seed = True
+        elif decision.url == story.url and decision.event == DECLARED:
+            story.asset_of = story.asset_of or decision.detail
         elif decision.url == story.url:
             story.decisions.append(decision)
-        elif decision.event == Outcome.REDIRECTED:
+        elif decision.event in (Outcome.REDIRECTED, Outcome.ASSET):
             _append(story.redirected_from, decision.url)
         elif decision.other == story.url:
             _append(story.copies, decision.url)
@@ -331,7 +336,8 @@ def _outcomes(collection: Collection, row: Row) -> dict[str, str]:
 def _index(collection: Collection, row: Row) -> tuple[bool, str]:
     """Whether a page is in the index, and why not."""
     if row.outcome not in (Outcome.FETCHED, Outcome.NOT_MODIFIED):
-        return False, "there is no page of it"
+        is_asset = row.outcome is Outcome.ASSET
+        return False, "it is no page, but what pages are shown with" if is_asset else "there is no page of it"
     if row.outcome is Outcome.FETCHED and row.status != 200:
         return False, f"its status is {row.status}"
     if row.digest is None:

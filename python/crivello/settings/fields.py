@@ -36,6 +36,7 @@ LOGS: Choices = {
     "json": "the same, each line a JSON object",
 }
 SCOPES: Choices = _CHOICES["scope"]
+ASSETS: Choices = _CHOICES["assets"]
 SERVING: Choices = {
     "together": "in this process, as one index",
     "processes": "in a process for each shard, behind a broker",
@@ -171,6 +172,9 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
     feeds: Annotated[
         bool, _is(_FOLLOWED, "also fetch the feeds that pages declare, and follow their entries")
     ] = True
+    assets: Annotated[
+        str, _one_of(_FOLLOWED, "which assets of pages are fetched, for results and stored copies", ASSETS)
+    ] = "all"
     sitemaps: Annotated[
         bool,
         _is(_FOLLOWED, "fetch the sitemaps that robots.txt names, or /sitemap.xml, and follow their entries"),

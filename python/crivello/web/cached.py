@@ -1,8 +1,8 @@
 """The stored copy of a page: a page of ours around it, and the copy itself where it can do no harm.
 
 The copy is a stranger's page. It is shown in a frame that is a sandbox twice, by the frame and by its own
-headers: it runs nothing, sends nothing and loads nothing. Its stored style sheets are put into it, and without any it
-gets one of ours. Of a document that a browser cannot show in a frame, the text that was converted is shown; the bytes
+headers: it runs nothing, sends nothing and loads nothing. Its stored style sheets are put into it, without what they
+would load themselves from elsewhere, and without any it gets one of ours. Of a document that a browser cannot show in a frame, the text that was converted is shown; the bytes
 as they were sent are a download. Nothing here asks the network.
 """
 
@@ -30,8 +30,19 @@ _MEDIA_TYPE = re.compile(r"[a-z0-9][\w!#$&^.+-]*/[a-z0-9][\w!#$&^.+-]*", re.ASCI
 _UNKNOWN_TYPE = "application/octet-stream"
 _NOT_IN_A_NAME = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]+')
 
-_LINK = re.compile(r"<link\b[^>]*>", re.IGNORECASE)
+# None of these takes more than linear time, whatever a page has: what is repeated ends where it could begin again.
+_LINK = re.compile(r"<link\b[^<>]*+>", re.IGNORECASE)
+_BASE = re.compile(r"<base\b[^<>]*+>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""\s(rel|href|media)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""", re.IGNORECASE)
+_COMMENT = re.compile(r"/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/|\Z)")
+_IMPORT = re.compile(
+    r"""@import\s*+(?:url\(\s*+)?+(?:"([^"]*+)"|'([^']*+)'|([^()'"\s;]*+))\s*+\)?+([^;@'"{}]*+)(?:;|\Z)""",
+    re.IGNORECASE,
+)
+_MEDIA = re.compile(r"(?!layer|supports)[a-z(][\w\s(),:.<>=-]*+", re.IGNORECASE)
+_LOADED = re.compile(
+    r"""url\(\s*+(?!["']?\s*+(?:data:|\#))(?:"[^"]*+"|'[^']*+'|[^()'"\s]*+)\s*+\)""", re.IGNORECASE
+)
 _STYLED = re.compile(r"<style\b", re.IGNORECASE)
 _SHEETS_AT_MOST = 20
 _SHEET_SIZE = 500_000
@@ -119,31 +130,66 @@ def _shown(engine: Engine, page: CachedPage) -> str:
 
 def _with_sheets(engine: Engine, url: str, text: str) -> tuple[str, int, int]:
     """The HTML with each linked style sheet that is stored in place of its link; how many are stored, and how many not."""
-    left = _SHEETS_AT_MOST
+    sheets = _Sheets(engine)
     missing = stored = 0
+    if base := _BASE.search(text):
+        url = _joined(url, _attributes(base[0]).get("href", "")) or url
 
     def put_in(link: re.Match[str]) -> str:
-        nonlocal left, missing, stored
-        values = {name.lower(): value.strip("\"'") for name, value in _ATTRIBUTE.findall(link[0])}
-        if "stylesheet" not in values.get("rel", "").lower().split() or not left:
+        nonlocal missing, stored
+        values = _attributes(link[0])
+        relations = values.get("rel", "").lower().split()
+        if "stylesheet" not in relations or "alternate" in relations:
             return link[0]
-        left -= 1
-        missing += 1
-        try:
-            address = urljoin(url, html.unescape(values.get("href", "")))
-        except ValueError:
+        rules = sheets.at(_joined(url, values.get("href", "")))
+        if rules is None:
+            missing += 1
             return link[0]
-        sheet = engine.cached(address)
-        if sheet is None or sheet.media_type != "text/css" or len(sheet.body) > _SHEET_SIZE:
-            return link[0]
-        missing, stored = missing - 1, stored + 1
-        media = html.escape(html.unescape(values.get("media", "all")))
+        stored += 1
+        media = html.escape(values.get("media", "all"))
         # The end of an element cannot stand in a style sheet: "<\/" is the same to CSS.
-        rules = _decoded(sheet.body, sheet.encoding).replace("</", "<\\/")
+        rules = rules.replace("</", "<\\/")
         return f'<style media="{media}">{rules}</style>'
 
     shown = _LINK.sub(put_in, text)
     return shown, stored, missing
+
+
+class _Sheets:
+    """The stored style sheets of a page, each alone: with the stored ones that it imports in place of that, and without
+    fonts and images. The browser is told to load nothing, and need not be asked."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._left = _SHEETS_AT_MOST
+
+    def at(self, url: str | None) -> str | None:
+        """The rules of the style sheet at a URL; ``None`` if it is not stored, or one too many."""
+        if url is None or not self._left:
+            return None
+        self._left -= 1
+        sheet = self._engine.cached(url)
+        if sheet is None or sheet.media_type != "text/css" or len(sheet.body) > _SHEET_SIZE:
+            return None
+
+        def put_in(rule: re.Match[str]) -> str:
+            rules = self.at(_joined(sheet.url, rule[1] or rule[2] or rule[3])) or ""
+            media = rule[4].strip()
+            return f"@media {media} {{{rules}}}" if rules and _MEDIA.fullmatch(media) else rules
+
+        rules = _COMMENT.sub("", _decoded(sheet.body, sheet.encoding))
+        return _LOADED.sub("url(data:,)", _IMPORT.sub(put_in, rules))
+
+
+def _attributes(tag: str) -> dict[str, str]:
+    return {name.lower(): html.unescape(value.strip("\"'")) for name, value in _ATTRIBUTE.findall(tag)}
+
+
+def _joined(url: str, href: str) -> str | None:
+    try:
+        return urljoin(url, href)
+    except ValueError:
+        return None
 
 
 def _decoded(body: bytes, encoding: str | None) -> str:

@@ -43,6 +43,10 @@ class Engine(Protocol):
         """What the site of each page calls itself; empty if that is not known."""
         ...
 
+    def icon_urls(self, host: str) -> list[str]:
+        """The URLs where the icon of a host, with its port, may be stored, the best first."""
+        ...
+
     def extents(self, urls: Sequence[str]) -> list[str]:
         """How long each document is, as in "12 pages"; empty if that is not known."""
         ...

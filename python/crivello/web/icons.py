@@ -1,5 +1,5 @@
-"""The icon of a site: the one that was crawled, or a tile with its first letter, or with the
-last number of an address.
+"""The icon of a site: the one that its pages declare, if the crawl has stored it, or its ``/favicon.ico``; otherwise a
+tile with its first letter, or with the last number of an address.
 
 Nothing is fetched: what a browser shows beside the results tells the sites nothing.
 """
@@ -25,6 +25,8 @@ _LARGEST = 100_000
 _ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d{1,3}")
 _SIZES = {1: 18, 2: 15, 3: 13}
 _A_DAY = {"Cache-Control": "public, max-age=86400"}
+# A crawl may still find an icon.
+_A_WHILE = {"Cache-Control": "public, max-age=600"}
 
 # Hues that can be told apart, and saturations and lightnesses at which white has a contrast of 5 to 1 or more.
 _HUES = range(0, 360, 30)
@@ -39,12 +41,12 @@ async def favicon(request: Request) -> Response:
     icon = await run_in_threadpool(_stored, engine_of(request), host)
     if icon is not None:
         return Response(icon.body, media_type=icon.media_type, headers={**_A_DAY, POLICY: STRANGER_POLICY})
-    return Response(_tile(host), media_type="image/svg+xml", headers=_A_DAY)
+    return Response(_tile(host), media_type="image/svg+xml", headers=_A_WHILE)
 
 
 def _stored(engine: Engine, host: str) -> CachedPage | None:
-    for scheme in ("https", "http"):
-        icon = engine.cached(f"{scheme}://{host}/favicon.ico")
+    for url in engine.icon_urls(host):
+        icon = engine.cached(url)
         if icon and _IMAGE.fullmatch(icon.media_type) and 0 < len(icon.body) <= _LARGEST:
             return icon
     return None

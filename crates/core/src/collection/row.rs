@@ -42,6 +42,8 @@ outcomes! {
     Fetched = "fetched",
     /// The server answered with a sitemap, or with none where one was looked for.
     Sitemap = "sitemap",
+    /// The server answered with an icon or a style sheet of pages, or with none.
+    Asset = "asset",
     /// The server redirected to another URL.
     Redirected = "redirected",
     /// A page that was visited again has not changed.
@@ -291,7 +293,7 @@ mod tests {
 
     #[test]
     fn outcomes_are_kept_by_their_words() {
-        assert_eq!(Outcome::ALL.len(), 22);
+        assert_eq!(Outcome::ALL.len(), 23);
         for outcome in Outcome::ALL {
             let kept: String = rmp_serde::from_slice(&rmp_serde::to_vec(outcome).unwrap()).unwrap();
             assert_eq!(kept, outcome.words());

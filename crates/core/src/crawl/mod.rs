@@ -47,6 +47,7 @@ pub use counts::{Counts, Failure, Failures, Revisited, Saved};
 pub use exchange::Traffic;
 pub use fetching::hosts::{HostState, host_state};
 pub use fetching::politeness::Manner;
+pub use parsing::assets::Assets;
 pub use plan::Plan;
 pub use revisit::{Pushed, Revisit, RevisitWriter};
 pub use seen::tag_of;

@@ -4,6 +4,7 @@ use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer};
 
 use super::fetching::politeness::Politeness;
+use super::parsing::assets::Assets;
 use super::parsing::convert;
 use super::parsing::reach::ReachSettings;
 use super::writing::duplicates::Rules;
@@ -47,6 +48,7 @@ pub struct Settings {
     pub(crate) cookies: bool,
     pub(crate) images: bool,
     pub(crate) feeds: bool,
+    pub(crate) assets: Assets,
     pub(crate) sitemaps: bool,
     pub(crate) sitemap_urls: usize,
     pub(crate) sitemap_bytes: usize,

@@ -7,6 +7,9 @@
 //!
 //! from the highest bit to the lowest. The version of the sieve's queue tells which [`Layout`] all tags of a
 //! collection have, also those in the sieve's other files.
+//!
+//! An asset has no chain. It is told by the largest number of redirects, which no page has (`max_redirects` is at
+//! most 50), and its own are in the bits of the chain.
 
 use std::path::Path;
 
@@ -21,7 +24,9 @@ pub const MAX_SITE_DEPTH: u32 = (1 << 5) - 1;
 /// The longest chain of links of one shape that is stored; longer ones saturate.
 pub const MAX_CHAIN: u32 = (1 << 7) - 1;
 /// The longest redirect chain that is stored; longer ones saturate.
-pub const MAX_REDIRECTS: u32 = (1 << 6) - 1;
+pub const MAX_REDIRECTS: u32 = ASSET - 1;
+/// The redirects of an asset.
+const ASSET: u32 = (1 << 6) - 1;
 /// The lowest priority.
 pub const LAST_LEVEL: u8 = (1 << 3) - 1;
 
@@ -42,6 +47,8 @@ pub struct Tag {
     pub redirects: u32,
     /// Its priority: 0 is served first.
     pub level: u8,
+    /// Whether it is no page, but what pages are shown with.
+    pub is_asset: bool,
 }
 
 /// The layout of tags.
@@ -79,15 +86,15 @@ impl Layout {
 impl Tag {
     /// Packs the tag into 32 bits; values too large saturate.
     pub fn pack(self, layout: Layout) -> u32 {
-        let ways = self.redirects.min(MAX_REDIRECTS) << 3 | u32::from(self.level.min(LAST_LEVEL));
+        let redirects = self.redirects.min(MAX_REDIRECTS);
+        let (chain, redirects) = if self.is_asset { (redirects, ASSET) } else { (self.chain, redirects) };
+        let ways = redirects << 3 | u32::from(self.level.min(LAST_LEVEL));
         match layout {
-            Layout::WithoutSite => {
-                self.depth.min(OLD_MAX_DEPTH) << 20 | self.chain.min(OLD_MAX_CHAIN) << 9 | ways
-            }
+            Layout::WithoutSite => self.depth.min(OLD_MAX_DEPTH) << 20 | chain.min(OLD_MAX_CHAIN) << 9 | ways,
             Layout::WithSite => {
                 self.depth.min(MAX_DEPTH) << 21
                     | self.site_depth.min(MAX_SITE_DEPTH) << 16
-                    | self.chain.min(MAX_CHAIN) << 9
+                    | chain.min(MAX_CHAIN) << 9
                     | ways
             }
         }
@@ -95,19 +102,15 @@ impl Tag {
 
     /// Unpacks a tag.
     pub fn unpack(bits: u32, layout: Layout) -> Tag {
-        let (redirects, level) = (bits >> 3 & MAX_REDIRECTS, (bits & u32::from(LAST_LEVEL)) as u8);
-        match layout {
-            Layout::WithoutSite => {
-                Tag { depth: bits >> 20, site_depth: 0, chain: bits >> 9 & OLD_MAX_CHAIN, redirects, level }
-            }
-            Layout::WithSite => Tag {
-                depth: bits >> 21,
-                site_depth: bits >> 16 & MAX_SITE_DEPTH,
-                chain: bits >> 9 & MAX_CHAIN,
-                redirects,
-                level,
-            },
-        }
+        let (depth, site_depth, chain) = match layout {
+            Layout::WithoutSite => (bits >> 20, 0, bits >> 9 & OLD_MAX_CHAIN),
+            Layout::WithSite => (bits >> 21, bits >> 16 & MAX_SITE_DEPTH, bits >> 9 & MAX_CHAIN),
+        };
+        let redirects = bits >> 3 & ASSET;
+        let is_asset = redirects == ASSET;
+        let (chain, redirects) = if is_asset { (0, chain) } else { (chain, redirects) };
+        let level = (bits & u32::from(LAST_LEVEL)) as u8;
+        Tag { depth, site_depth, chain, redirects, level, is_asset }
     }
 }
 
@@ -122,9 +125,10 @@ mod tests {
         #[test]
         fn comes_back(
             depth in 0..=MAX_DEPTH, site_depth in 0..=MAX_SITE_DEPTH, chain in 0..=MAX_CHAIN,
-            redirects in 0..=MAX_REDIRECTS, level in 0..=LAST_LEVEL,
+            redirects in 0..=MAX_REDIRECTS, level in 0..=LAST_LEVEL, is_asset in any::<bool>(),
         ) {
-            let tag = Tag { depth, site_depth, chain, redirects, level };
+            let chain = if is_asset { 0 } else { chain };
+            let tag = Tag { depth, site_depth, chain, redirects, level, is_asset };
             prop_assert_eq!(Tag::unpack(tag.pack(Layout::WithSite), Layout::WithSite), tag);
             let without = Tag { site_depth: 0, ..tag };
             prop_assert_eq!(Tag::unpack(tag.pack(Layout::WithoutSite), Layout::WithoutSite), without);
@@ -134,17 +138,20 @@ mod tests {
     #[test]
     fn what_is_too_large_is_the_largest() {
         let all = 1 << 20;
-        let tag = Tag { depth: all, site_depth: all, chain: all, redirects: all, level: 200 };
+        let tag =
+            Tag { depth: all, site_depth: all, chain: all, redirects: all, level: 200, is_asset: false };
         let largest = Tag {
             depth: MAX_DEPTH,
             site_depth: MAX_SITE_DEPTH,
             chain: MAX_CHAIN,
             redirects: MAX_REDIRECTS,
             level: LAST_LEVEL,
+            is_asset: false,
         };
         assert_eq!(Tag::unpack(tag.pack(Layout::WithSite), Layout::WithSite), largest);
-        assert_eq!(tag.pack(Layout::WithSite), u32::MAX);
-        assert_eq!(tag.pack(Layout::WithoutSite), u32::MAX);
+        let one_less_redirect = u32::MAX - (1 << 3);
+        assert_eq!(tag.pack(Layout::WithSite), one_less_redirect);
+        assert_eq!(tag.pack(Layout::WithoutSite), one_less_redirect);
     }
 
     #[test]

@@ -60,6 +60,16 @@ pub struct Found {
     pub tag: Tag,
 }
 
+/// What a page is shown with, to be fetched.
+pub struct Asset {
+    /// The canonical URL.
+    pub url: String,
+    /// What it is to the page, as in "style sheet".
+    pub what: &'static str,
+    /// How it was discovered.
+    pub tag: Tag,
+}
+
 /// A response, parsed and compressed, to be stored.
 pub struct Parsed {
     /// The URL requested.
@@ -78,6 +88,8 @@ pub struct Parsed {
     pub links: PageLinks,
     /// The links that are in scope; the first ones are the sitemaps of its host.
     pub found: Vec<Found>,
+    /// The assets to fetch.
+    pub assets: Vec<Asset>,
     /// The number of those sitemaps.
     pub sitemaps: usize,
     /// When other pages changed, as a sitemap says: their URLs, and seconds since 1970.

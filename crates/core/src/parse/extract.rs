@@ -9,6 +9,7 @@
 use std::ops::Range;
 
 use super::Rules;
+use super::assets::{Asset, Assets};
 use super::described::Described;
 use super::elements::{Content, Element, Name, Role, Separation};
 use super::flow::Flow;
@@ -29,6 +30,7 @@ pub struct Extract<'a> {
     pub text: Flow,
     pub links: Links,
     pub canonical: Option<String>,
+    pub assets: Assets,
     /// The language that the page declares.
     pub declared: Option<String>,
     pub directives: Directives,
@@ -90,6 +92,7 @@ impl<'a> Extract<'a> {
             text: Flow::default(),
             links,
             canonical: None,
+            assets: Assets::default(),
             declared: None,
             directives,
             described: Described::default(),
@@ -258,7 +261,7 @@ impl<'a> Extract<'a> {
         }
     }
 
-    /// A `<link>`: the page's own address, or a page that belongs to it.
+    /// A `<link>`: the page's own address, a page that belongs to it, or what it is shown with.
     fn relation(&mut self, tag: &Tag) {
         let Some(relations) = tag.get(Attribute::Rel) else { return };
         let is =
@@ -271,6 +274,11 @@ impl<'a> Extract<'a> {
         let is_wanted = || has_page_type(tag) || (self.rules.feeds && has_feed_type(tag));
         if is("next") || is("prev") || (is_alternate() && is_wanted()) {
             self.links.add_as(&href, vouch(&relations));
+        }
+        if let Some(asset) = Asset::of(&relations)
+            && let Some(url) = self.links.resolve(&href)
+        {
+            self.assets.add(asset, url);
         }
     }
 

@@ -5,6 +5,7 @@
 //! and nesting costs nothing. Each step documents its contract: `charset` (bytes to characters), `tokens`
 //! (characters to tags), `extract` (tags to zones), `links` (URLs), `language`.
 
+mod assets;
 mod charset;
 mod described;
 mod elements;
@@ -31,6 +32,7 @@ use links::Links;
 use robots::Directives;
 use words::Words;
 
+pub use assets::MAX_STYLES;
 pub use links::MAX_LINKS;
 
 /// A parsed page.
@@ -58,6 +60,11 @@ pub struct Page {
     pub charset: &'static str,
     /// The canonical URL that the page declares (`rel=canonical`).
     pub canonical: Option<String>,
+    /// The URL of the icon that the page declares: of the first `rel=icon`, or else `rel=apple-touch-icon`.
+    pub icon: Option<String>,
+    /// The URLs of its style sheets (`rel=stylesheet`), without alternative ones: each once, in page order, at most
+    /// [`MAX_STYLES`]. They are no links, and neither is the icon.
+    pub styles: Vec<String>,
     /// The page asks not to be indexed.
     pub noindex: bool,
     /// The page asks that its links not be followed; `links` is then empty.
@@ -116,6 +123,8 @@ pub fn parse_with(body: &[u8], url: &str, content_type: Option<&str>, rules: &Ru
         language: language::language(extract.declared.as_deref(), &text),
         charset,
         canonical: extract.canonical,
+        icon: extract.assets.icon(),
+        styles: extract.assets.styles,
         noindex: extract.directives.noindex,
         nofollow: extract.directives.nofollow,
         digest: words.digest,
@@ -173,6 +182,8 @@ pub fn parse_text_with(body: &[u8], content_type: Option<&str>, rules: &Rules) -
         language: language::language(None, &normalised),
         charset,
         canonical: None,
+        icon: None,
+        styles: Vec::new(),
         noindex: directives.noindex,
         nofollow: directives.nofollow,
         digest: words.digest,

@@ -89,6 +89,27 @@ fn the_head_has_its_say() {
 }
 
 #[test]
+fn assets_are_no_links() {
+    let found = page(
+        "<base href=/b/><link rel='Apple-Touch-Icon' href=touch.png><link rel='SHORTCUT icon' href=/a.ico#x>\
+         <link rel=icon href=second.png><link rel=mask-icon href=mask.svg><link rel=stylesheet href=one.css>\
+         <link rel='alternate stylesheet' href=other.css><link rel=StyleSheet href=../two.css?v=1>\
+         <link rel=stylesheet href=one.css><link rel=stylesheet href=data:text/css,p><link rel=icon><a href=c>c</a>",
+    );
+    assert_eq!(found.icon.as_deref(), Some("http://example.com/a.ico"));
+    assert_eq!(found.styles, ["http://example.com/b/one.css", "http://example.com/two.css?v=1"]);
+    assert_eq!(found.links, ["http://example.com/b/c"]);
+    assert!(found.nofollow_links.is_empty());
+    let touch = page("<link rel=apple-touch-icon-precomposed href=touch.png>");
+    assert_eq!(touch.icon.as_deref(), Some("http://example.com/2024/05/touch.png"));
+    let many: String =
+        (0..MAX_STYLES + 5).map(|number| format!("<link rel=stylesheet href=/{number}>")).collect();
+    assert_eq!(page(&many).styles.len(), MAX_STYLES);
+    let plain = parse_text(b"<link rel=icon href=/a.ico>", None);
+    assert_eq!((plain.icon, plain.styles.len()), (None, 0));
+}
+
+#[test]
 fn robots_are_told() {
     let cases = [
         ("NoIndex", true, false),

@@ -127,6 +127,20 @@ impl Scope {
         }
         self.exclude.first_match(url).map_or(Ok(()), |pattern| Err(Refusal::Excluded(pattern)))
     }
+
+    /// Whether what a page is shown with is in scope: it is on the host of the page or on one that is in scope, in any
+    /// folder, and no exclude pattern matches it.
+    pub fn allows_asset(&self, page: &str, url: &str) -> bool {
+        let (site, _) = split(url);
+        let inside = same_site(page, url)
+            || match self.kind {
+                ScopeKind::Host => self.sites.contains(site),
+                ScopeKind::Domain => self.sites.contains(domain(site)),
+                ScopeKind::Prefix => self.folders.contains_key(site),
+                ScopeKind::Any => true,
+            };
+        inside && self.exclude.first_match(url).is_none()
+    }
 }
 
 /// Regular expressions that are matched together.
@@ -244,6 +258,31 @@ mod tests {
             &["http://a.example/", "https://a.example/z", "http://b.example:8080/q"],
             &["http://www.a.example/", "http://a.example:81/", "http://b.example/", "http://example/"],
         );
+    }
+
+    #[test]
+    fn an_asset_is_on_the_host_of_its_page_or_on_one_in_scope() {
+        let page = "http://a.example/x/y";
+        let allowed = |scope: &Scope| {
+            let urls = [
+                "https://a.example/style",
+                "http://a.example/x/no.css",
+                "http://b.example/style",
+                "http://static.a.example/style",
+                "http://cdn.example/style",
+            ];
+            urls.map(|url| scope.allows_asset(page, url))
+        };
+        let seeds = [page, "http://b.example/z/"];
+        assert_eq!(allowed(&scope(ScopeKind::Host, &seeds)), [true, true, true, false, false]);
+        assert_eq!(allowed(&scope(ScopeKind::Prefix, &seeds)), [true, true, true, false, false]);
+        assert_eq!(allowed(&scope(ScopeKind::Domain, &seeds)), [true, true, true, true, false]);
+        assert_eq!(allowed(&scope(ScopeKind::Any, &seeds)), [true; 5]);
+        // The page itself may have been led to; an include pattern is for pages, an exclude pattern for everything.
+        let (include, exclude) = (["/y$".to_owned()], [r"no\.css".to_owned()]);
+        let seeds = ["http://b.example/".to_owned()];
+        let narrow = Scope::new(ScopeKind::Host, &seeds, &include, &exclude).unwrap();
+        assert_eq!(allowed(&narrow), [true, false, true, false, false]);
     }
 
     #[test]

@@ -159,6 +159,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
             "scope_refusal": _or_null(_TEXT),
             "limit_refusal": _or_null(_TEXT),
             "seed": _SWITCH,
+            "asset_of": _TEXT,
             "depth": _or_null(_COUNT),
             "site_depth": _or_null(_COUNT),
             "found": {

@@ -64,7 +64,7 @@ impl Domains {
     pub fn save(&mut self, memory: &mut HostMemory) {
         self.0.retain(|key, domain| {
             if domain.changed.replace(false) {
-                memory.remember(*key, &HostRecord { fetched: domain.fetched(), ready_at: 0.0 });
+                memory.remember(*key, &HostRecord { fetched: domain.fetched(), ..HostRecord::default() });
             }
             Rc::strong_count(domain) > 1
         });

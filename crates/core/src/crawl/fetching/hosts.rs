@@ -110,6 +110,9 @@ pub struct HostRecord {
     pub fetched: u64,
     /// The time before which it must not be fetched from, in seconds since 1970.
     pub ready_at: f64,
+    /// The number of assets fetched from it.
+    #[serde(default)]
+    pub assets: u64,
 }
 
 /// The robots.txt of a host, as received.
@@ -391,11 +394,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_record_from_before_there_were_assets_is_read() {
+        let old = rmp_serde::to_vec(&(7_u64, 1.5_f64)).unwrap();
+        let record: HostRecord = rmp_serde::from_slice(&old).unwrap();
+        assert_eq!(record, HostRecord { fetched: 7, ready_at: 1.5, assets: 0 });
+    }
+
+    #[test]
     fn what_was_remembered_comes_back() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("frontier")).unwrap();
         let mut memory = opened(folder.path(), &HashMap::new(), &State::default());
-        let record = HostRecord { fetched: 7, ready_at: 1.5 };
+        let record = HostRecord { fetched: 7, ready_at: 1.5, assets: 3 };
         let robots = RobotsRecord {
             when: 2.5,
             status: 200,
@@ -442,7 +452,8 @@ mod tests {
         let mut rewritten = 0;
         for round in 0..400u64 {
             for host in 0..HOSTS {
-                memory.remember(host, &HostRecord { fetched: host + round, ready_at: round as f64 });
+                memory
+                    .remember(host, &HostRecord { fetched: host + round, ready_at: round as f64, assets: 0 });
             }
             let commit = memory.checkpoint().unwrap();
             if round == 250 {
@@ -473,7 +484,10 @@ mod tests {
         }
         assert!(rewritten > 3, "{rewritten}");
         for host in 0..HOSTS {
-            assert_eq!(memory.recall(host).unwrap(), HostRecord { fetched: host + 399, ready_at: 399.0 });
+            assert_eq!(
+                memory.recall(host).unwrap(),
+                HostRecord { fetched: host + 399, ready_at: 399.0, assets: 0 }
+            );
         }
         assert_eq!(memory.robots("http://a.example").unwrap(), Some(robots));
         assert_eq!(memory.recall(HOSTS).unwrap(), HostRecord::default());
@@ -485,7 +499,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("frontier")).unwrap();
         let mut memory = opened(folder.path(), &HashMap::new(), &State::default());
-        let record = |host, round| HostRecord { fetched: host + round, ready_at: round as f64 };
+        let record = |host, round| HostRecord { fetched: host + round, ready_at: round as f64, assets: 0 };
         for round in 0..3 {
             // In the last round only every second host.
             for host in (0..HOSTS).filter(|host| round < 2 || host % 2 == 0) {

@@ -11,6 +11,7 @@ use super::politeness::Stay;
 use super::{Scheduler, now, outcome};
 use crate::Result;
 use crate::collection::Outcome;
+use crate::crawl::parsing::assets::{LARGEST, MOST_PER_HOST};
 use crate::crawl::parsing::sitemaps::{is_named, size_in_memory};
 use crate::crawl::parsing::{is_document, origin};
 use crate::crawl::work::{Event, Fetched, Handed, Unanswered, Work};
@@ -170,6 +171,11 @@ impl Scheduler {
             // It was within the limits when it was found.
             return None;
         }
+        if work.tag.is_asset {
+            let is_full = host.record.assets >= MOST_PER_HOST;
+            return is_full
+                .then(|| (Outcome::Limit, format!("{MOST_PER_HOST} assets are fetched from a host")));
+        }
         if work.tag.chain > settings.max_chain {
             let reason = format!("{} links in a row led to URLs that differ only in numbers", work.tag.chain);
             return Some((Outcome::Trap, reason));
@@ -206,22 +212,25 @@ impl Scheduler {
             host.borrow_mut().again.push_front(work);
             return false;
         }
-        if self.shared.budget.fetch_sub(1, Ordering::AcqRel) <= 0 {
-            self.shared.budget.fetch_add(1, Ordering::AcqRel);
+        // An asset is no page, but where there is no page to fetch any more, none is fetched either.
+        let is_asset = work.tag.is_asset;
+        let price = i64::from(!is_asset);
+        if self.shared.budget.fetch_sub(price, Ordering::AcqRel) <= 0 {
+            self.shared.budget.fetch_add(price, Ordering::AcqRel);
             host.borrow_mut().again.push_front(work);
             return false;
         }
         // A revisit has its place already.
-        let is_new = work.revisit.is_none();
+        let is_new = work.revisit.is_none() && !is_asset;
         let domain = Rc::clone(&host.borrow().domain);
         if !domain.take(if is_new { self.plan.crawl.max_per_domain } else { 0 }) {
-            self.shared.budget.fetch_add(1, Ordering::AcqRel);
+            self.shared.budget.fetch_add(price, Ordering::AcqRel);
             host.borrow_mut().again.push_front(work);
             stay.asked = stay.asked.max(DOMAIN_WAIT);
             return false;
         }
         room.forget();
-        work.counted = true;
+        work.counted = !is_asset;
         let when = now();
         let cookie = self.cookie(host, &work.url);
         let pushed = work.revisit.as_deref_mut().and_then(|known| known.pushed.take());
@@ -232,7 +241,11 @@ impl Scheduler {
             etag: known.and_then(|known| known.etag.as_deref()),
             last_modified: known.and_then(|known| known.last_modified.as_deref()),
             cookie: cookie.as_deref(),
-            first_bytes: is_sitemap.then_some(self.plan.crawl.sitemap_bytes),
+            first_bytes: if is_asset {
+                Some(LARGEST)
+            } else {
+                is_sitemap.then_some(self.plan.crawl.sitemap_bytes)
+            },
             noted: self.plan.store.requests,
         };
         let answer = match pushed {
@@ -246,7 +259,7 @@ impl Scheduler {
         match answer {
             Err(_) if !self.shared.permission.holds() => {
                 // It was cut off, which says nothing of the host.
-                self.shared.budget.fetch_add(1, Ordering::AcqRel);
+                self.shared.budget.fetch_add(price, Ordering::AcqRel);
                 self.shared.room.add_permits(1);
                 work.counted = false;
                 host.borrow_mut().again.push_front(work);
@@ -269,8 +282,11 @@ impl Scheduler {
                 } else {
                     host.borrow_mut().failures = 0;
                 }
-                host.borrow_mut().record.fetched += u64::from(work.revisit.is_none());
-                let sitemaps = std::mem::take(&mut host.borrow_mut().sitemaps);
+                host.borrow_mut().record.fetched += u64::from(is_new);
+                host.borrow_mut().record.assets += u64::from(is_asset);
+                // The sitemaps of a host wait for a page of it.
+                let sitemaps =
+                    if is_asset { Vec::new() } else { std::mem::take(&mut host.borrow_mut().sitemaps) };
                 self.hand_over(Fetched { work, when, response, address, sitemaps, weight: 1 }).await;
                 true
             }
@@ -323,8 +339,8 @@ impl Scheduler {
     /// Queues a URL for a retry at the host's next visit.
     fn again(&self, host: &SharedHost, mut work: Work, reason: String, status: Option<u16>, rest: Duration) {
         work.attempts += 1;
+        self.shared.budget.fetch_add(i64::from(work.counted), Ordering::AcqRel);
         work.counted = false;
-        self.shared.budget.fetch_add(1, Ordering::AcqRel);
         let note = Decision {
             time: now(),
             url: work.url.clone(),
@@ -387,7 +403,8 @@ impl Scheduler {
             let Ok(room) = self.shared.room.acquire_many(fetched.weight).await else { return };
             room.forget();
         }
-        let is_document = is_document(&fetched.work.url, &fetched.response, &self.plan);
+        let is_document =
+            !fetched.work.tag.is_asset && is_document(&fetched.work.url, &fetched.response, &self.plan);
         let queue = if is_document { &self.to_convert } else { &self.to_parse };
         self.shared.sent();
         drop(queue.try_send(fetched));

@@ -1,5 +1,6 @@
 //! The parser threads: from a response to what is stored of it.
 
+pub(crate) mod assets;
 pub(crate) mod convert;
 pub(crate) mod reach;
 pub(crate) mod sitemaps;
@@ -107,6 +108,7 @@ impl Parser {
             words: None,
             links: PageLinks::default(),
             found: Vec::new(),
+            assets: Vec::new(),
             sitemaps: 0,
             signals: Vec::new(),
             page: None,
@@ -115,6 +117,9 @@ impl Parser {
             weight,
             work,
         };
+        if parsed.work.tag.is_asset {
+            return self.asset(&response, row, parsed);
+        }
         self.add_sitemaps(&sitemaps, &self.reach(), &mut parsed);
         parsed.sitemaps = parsed.found.len();
         if let Some(known) = parsed.work.revisit.take() {
@@ -271,6 +276,7 @@ impl Parser {
             kept.push(Signature::of(link.url.as_bytes()));
         }
         let reach = self.reach();
+        self.add_assets(&mut page, &found, &reach, parsed);
         let mut follows = reach.follows(&found, counted).into_iter();
         found.retain(|_| follows.next() == Some(true));
         parsed.found.append(&mut found);

@@ -65,6 +65,11 @@ impl Reach {
         self.scope.allows(url)
     }
 
+    /// Whether an asset of a page is fetched.
+    pub fn allows_asset(&self, page: &str, url: &str) -> bool {
+        self.scope.allows_asset(page, url)
+    }
+
     /// Whether a URL at this distance from a seed is not too deep.
     pub fn is_within(&self, depth: u32) -> bool {
         within(self.settings.max_depth, depth)
@@ -155,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_link_inside_its_site_goes_deeper_and_one_to_another_host_enters_it() {
-        let tag = Tag { depth: 5, site_depth: 2, chain: 3, redirects: 1, level: 4 };
+        let tag = Tag { depth: 5, site_depth: 2, chain: 3, redirects: 1, level: 4, is_asset: false };
         let inside = linked(tag, "http://a.example/x", "https://a.example/y");
         assert_eq!((inside.depth, inside.site_depth, inside.redirects, inside.level), (6, 3, 0, 0));
         assert_eq!(linked(tag, "http://a.example/x", "http://b.a.example/").site_depth, 0);

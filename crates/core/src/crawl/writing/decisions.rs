@@ -23,7 +23,7 @@ pub struct Decision {
     /// Its subject: a URL, or the root URL of a host.
     pub url: String,
     /// The event: the name of an outcome, or "tried again", "robots.txt", "host rests", "host given up",
-    /// "extension failed".
+    /// "extension failed", "declared" (as an asset of a page).
     pub event: &'static str,
     /// The reason.
     #[serde(skip_serializing_if = "String::is_empty")]

@@ -12,7 +12,7 @@ pub(crate) mod policy;
 pub(crate) mod reread;
 pub(crate) mod sieve;
 pub(crate) mod store;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -29,7 +29,7 @@ use super::parsing::{Parser, origin};
 use super::revisit::Revisits;
 use super::shared::Shared;
 use super::tag::{Layout, Tag};
-use super::work::{Event, Found, Handed, Incoming, Order, Parsed, Question, Unanswered, Work};
+use super::work::{Asset, Event, Found, Handed, Incoming, Order, Parsed, Question, Unanswered, Work};
 use super::writing::decisions::Decision;
 use super::writing::duplicates::Treatment;
 use super::writing::policy::Policy;
@@ -46,6 +46,8 @@ use crate::{Error, Pulse, Result, Signature};
 const BATCH: usize = 1024;
 /// The number of batches handed over before the thread handles incoming events.
 const BATCHES_IN_A_ROW: usize = 16;
+/// The number of assets that are remembered as offered to the sieve in this run.
+const REMEMBERED_ASSETS: usize = 1 << 16;
 /// A crawl whose frontier runs dry spends at most 1 / `FLUSH_SHARE` of its time on flushing the sieve.
 const FLUSH_SHARE: u32 = 20;
 
@@ -91,6 +93,8 @@ pub struct Writer {
     /// Brings back links that earlier runs refused; `None` if there are none, or no longer.
     reread: Option<Reread>,
     led_to: Vec<String>,
+    /// The assets that were offered to the sieve in this run: most pages of a site have the same.
+    assets: HashSet<Signature>,
     /// Which links are followed.
     reach: Arc<RwLock<Reach>>,
     /// The exchange with other agents, if the crawl is divided among them.
@@ -133,6 +137,7 @@ impl Writer {
             store,
             reread: Reread::open(parser.clone(), files)?,
             led_to: Vec::new(),
+            assets: HashSet::new(),
             reach: Arc::clone(&parser.reach),
             exchange,
             refresh: plan.refresh.clone(),
@@ -254,6 +259,7 @@ impl Writer {
             let skipped = parsed.found.len() - parsed.sitemaps;
             self.shared.count(|counts| counts.save(treatment, skipped, &parsed));
             parsed.found.truncate(parsed.sitemaps);
+            parsed.assets.clear();
         }
         let row = &parsed.row;
         if row.outcome == Outcome::Redirected && row.depth == 0 && row.detail.is_empty() {
@@ -275,6 +281,7 @@ impl Writer {
         let counted = parsed.work.counted && !is_page;
         self.shared.budget.fetch_add(i64::from(counted), Ordering::AcqRel);
         self.announce(&parsed.signals)?;
+        self.offer_assets(&parsed.row.url, &parsed.assets)?;
         self.offer(&parsed.found)?;
         match before {
             Some(before) => self.reschedule(&parsed.row, before)?,
@@ -338,6 +345,32 @@ impl Writer {
             self.store.note(&Decision { event: "revisit failed", ..Decision::of(&row) })?;
         }
         self.shared.count(|counts| counts.revisit(how));
+        Ok(())
+    }
+
+    /// Adds the assets of a page to the sieve, and logs whose they are; before its links, so that they are fetched
+    /// early.
+    fn offer_assets(&mut self, page: &str, assets: &[Asset]) -> Result<()> {
+        for Asset { url, what, tag } in assets {
+            if self.assets.len() >= REMEMBERED_ASSETS {
+                self.assets.clear();
+            }
+            let is_new = self.assets.insert(Signature::of(url.as_bytes()));
+            if !is_new || self.store.table().contains(url)? {
+                continue;
+            }
+            let (detail, depth) = (format!("{what} of {page}"), Some(tag.depth));
+            let (time, url, event) = (now(), url.clone(), "declared");
+            self.store.note(&Decision {
+                time,
+                url: url.clone(),
+                event,
+                detail,
+                depth,
+                ..Decision::default()
+            })?;
+            self.offer_one(&url, *tag)?;
+        }
         Ok(())
     }
 
