@@ -155,7 +155,7 @@ def test_the_recording_is_of_its_commands_and_loads_nothing() -> None:
     commands = [line.removeprefix("$ ") for line in shown if line.startswith("$ ")]
     assert commands == [*recording.COMMANDS, recording.LAST]
     for command in commands:
-        _parse(get_command(app), "crivello", shlex.split(command)[1:])
+        _parse(get_command(application()), "crivello", shlex.split(command)[1:])
     assert "741" in " ".join(shown) and len(image) < 100_000
     assert "<script" not in image and not re.search(r"url\((?!#)|href=|@import", image)
 
