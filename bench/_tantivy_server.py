@@ -71,6 +71,9 @@ class TantivyEngine:
     def site_names(self, urls: Sequence[str]) -> list[str]:
         return [""] * len(urls)
 
+    def icon_urls(self, host: str) -> list[str]:  # noqa: ARG002 - nothing is stored
+        return []
+
     def extents(self, urls: Sequence[str]) -> list[str]:
         return [""] * len(urls)
 
