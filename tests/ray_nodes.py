@@ -42,7 +42,7 @@ class Nodes:
     """A head, and workers that are named by a label."""
 
     def __init__(self) -> None:
-        self.port = 20_000 + random.randrange(20_000)
+        self.port = 20_000 + random.randrange(12_000)  # below those that the system gives to clients
         self.address = f"{_ADDRESS}:{self.port}"
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True)
@@ -73,18 +73,19 @@ class Nodes:
         """Starts a worker node, and waits until it has joined; again if it gave up, as on a busy machine."""
         for tries_left in reversed(range(_TRIES)):
             self._start(name, f"--address={self.address}")
-            joined = subprocess.run(
-                [sys.executable, "-c", _JOINED, self.address, str(len(self._processes))],
-                env={**os.environ, **ENVIRONMENT},
-                capture_output=True,
-                text=True,
-                timeout=120,
-                check=False,
-            )
-            if joined.returncode == 0:
+            try:
+                subprocess.run(
+                    [sys.executable, "-c", _JOINED, self.address, str(len(self._processes))],
+                    env={**os.environ, **ENVIRONMENT},
+                    capture_output=True,
+                    timeout=120,
+                    check=True,
+                )
                 return
-            self.kill(name)
-            assert tries_left, joined.stderr
+            except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+                self.kill(name)
+                if not tries_left:
+                    raise
 
     def kill(self, name: str) -> None:
         """Kills a node with everything that runs on it, as if the power were cut."""
