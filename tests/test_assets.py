@@ -25,7 +25,7 @@ p { color: rgb(1, 2, 3); background: url(http://cdn.test/pixel.png) } a::before 
 HEAD = '<link rel="stylesheet" href="/s/main.css"><link rel="shortcut icon" href="/s/icon.png">'
 
 
-def style(body: str = CSS) -> Answer:
+def style(body: str = "p { color: red }") -> Answer:
     return Answer(body, kind="text/css")
 
 
@@ -38,7 +38,8 @@ def site(**more: Page) -> dict[str, Page]:
     return {
         "/d/": links("/d/2", text="the lamp of the first page", head=HEAD),
         "/d/2": links("/d/", text="the lamp of the second page", head=HEAD),
-        "/s/main.css": style(),
+        "/s/main.css": style(CSS),
+        "/s/other.css": style("a { color: rgb(4, 5, 6) }"),
         "/s/icon.png": image(),
         **more,
     }
@@ -55,22 +56,25 @@ def test_assets_are_fetched_once_and_are_no_pages(tmp_path: Path) -> None:
     with SmallWeb({"a.test": site()}) as web:
         crawled = web.crawl(tmp_path / "c", web.url("a.test", "/d/"), scope="prefix")
         collection, home = crawled.collection, web.url("a.test", "/")
-        assert sorted(web.paths("a.test")) == ["/d/", "/d/2", "/s/icon.png", "/s/main.css"]
+        assert sorted(web.paths("a.test")) == ["/d/", "/d/2", "/s/icon.png", "/s/main.css", "/s/other.css"]
         assert outcomes(collection) == {
             "d/": (Outcome.FETCHED, 200),
             "d/2": (Outcome.FETCHED, 200),
             "s/main.css": (Outcome.ASSET, 200),
+            "s/other.css": (Outcome.ASSET, 200),
             "s/icon.png": (Outcome.ASSET, 200),
         }
         sheet, icon = crawled.row(f"{home}s/main.css"), crawled.row(f"{home}s/icon.png")
         assert (sheet.content_type, sheet.digest, sheet.depth) == ("text/css", None, 1)
         assert collection.record(icon).body == PIXEL
         assert collection.links(f"{home}d/") == [(f"{home}d/2", "/d/2")]
-        assert crawled.report.outcomes[Outcome.ASSET] == 2 and crawled.report.links == 2
+        assert crawled.report.outcomes[Outcome.ASSET] == 3 and crawled.report.links == 2
         story = collection.why(f"{home}s/main.css")
         assert story.asset_of == f"style sheet of {home}d/" and story.linking_pages == 0
         assert f"found: as the style sheet of {home}d/" in str(story)
         assert "not in the index: it is no page" in str(story) and "outside" not in str(story)
+        imported = collection.why(f"{home}s/other.css")
+        assert imported.asset_of == f"style sheet of {home}s/main.css"
         # A second run has nothing to do.
         before = len(web.log)
         collection.close()
@@ -241,6 +245,7 @@ def test_a_copy_has_the_style_of_its_page_and_loads_nothing(
         page.goto(f"{address}/cached?{urlencode({'url': web.url('a.test', path)})}")
         copy = page.frame_locator("iframe").locator("p")
         expect(copy).to_have_css("color", "rgb(1, 2, 3)")
+        expect(page.frame_locator("iframe").locator("a")).to_have_css("color", "rgb(4, 5, 6)")
         expect(copy).to_have_css("background-image", 'url("data:,")')
     assert all(url.startswith((address, "data:")) for url in requested)
     assert not [text for text in complaints if "main.css" in text or "cdn.test" in text]

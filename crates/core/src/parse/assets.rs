@@ -1,6 +1,6 @@
-//! What a page is shown with: its icon and its style sheets.
+//! What a page is shown with: its icon, its style sheets, and those that these import.
 
-/// The most style sheets taken from a page.
+/// The most style sheets taken from a page, or imported by a style sheet.
 pub const MAX_STYLES: usize = 20;
 
 /// What a `<link>` says of an asset.
@@ -53,5 +53,97 @@ impl Assets {
     /// The icon.
     pub fn icon(&mut self) -> Option<String> {
         self.icon.take().or(self.touch_icon.take())
+    }
+}
+
+/// The addresses that a style sheet imports: `@import` counts only before all rules, so the rest is not read.
+pub fn imports(sheet: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = sheet.trim_start_matches('\u{feff}');
+    while found.len() < MAX_STYLES
+        && let Some(statement) = skip_blank(rest).strip_prefix('@')
+    {
+        let name = &statement[..statement.find(|sign: char| !sign.is_ascii_alphabetic()).unwrap_or(0)];
+        let is = |word: &str| name.eq_ignore_ascii_case(word);
+        if !is("import") && !is("charset") && !is("layer") {
+            break;
+        }
+        let body = &statement[name.len()..];
+        let Some(end) = end_of(body) else { break };
+        found.extend(is("import").then(|| address(skip_blank(&body[..end]))).flatten());
+        rest = &body[(end + 1).min(body.len())..];
+    }
+    found
+}
+
+/// A text without the white space and the comments at its start.
+fn skip_blank(text: &str) -> &str {
+    let mut text = text.trim_start();
+    while let Some(comment) = text.strip_prefix("/*") {
+        text = comment.find("*/").map_or("", |end| comment[end + 2..].trim_start());
+    }
+    text
+}
+
+/// Where the statement at the start of a text ends; `None` if it has a block.
+fn end_of(text: &str) -> Option<usize> {
+    let (mut quote, mut in_address) = (None, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match (quote, byte) {
+            (Some(open), byte) if open == byte => quote = None,
+            (Some(_), _) => {}
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (None, b'(') => in_address = true,
+            (None, b')') => in_address = false,
+            (None, b';') if !in_address => return Some(at),
+            (None, b'{') if !in_address => return None,
+            _ => {}
+        }
+    }
+    Some(text.len())
+}
+
+/// The address at the start of a text: a string, or `url()` of one or of plain characters.
+fn address(text: &str) -> Option<&str> {
+    let quoted = |text: &'_ str| -> Option<usize> {
+        let quote = text.chars().next().filter(|sign| matches!(sign, '"' | '\''))?;
+        text[1..].find(quote).map(|end| end + 1)
+    };
+    if let Some(end) = quoted(text) {
+        return Some(&text[1..end]);
+    }
+    let inside =
+        text.get(..4).filter(|word| word.eq_ignore_ascii_case("url(")).map(|_| text[4..].trim_start())?;
+    match quoted(inside) {
+        Some(end) => Some(&inside[1..end]),
+        None => inside.find(')').map(|end| inside[..end].trim_end()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imports_stand_before_the_rules() {
+        let sheet = "\u{feff}/* @import 'no' */ @charset \"utf-8\";\n@IMPORT url( a.css ) screen;@import url('b;(.css')\
+            layer(x);@layer x, y;/**/@import \"c d.css\" ; @import url(data:text/css;p) ; p { color: red } @import 'late';";
+        assert_eq!(imports(sheet), ["a.css", "b;(.css", "c d.css", "data:text/css;p"]);
+        assert_eq!(imports("@import 'a'"), ["a"]);
+        assert_eq!(imports(&"@import 'a';".repeat(30)).len(), MAX_STYLES);
+        for none in [
+            "",
+            "@",
+            "@import",
+            "@import ;",
+            "@import url(",
+            "@import 'a",
+            "/*",
+            "@media print { @import 'a'; }",
+        ] {
+            assert!(imports(none).is_empty(), "{none}");
+        }
+        assert!(imports("@layer x { p {} } @import 'a';").is_empty());
+        assert_eq!(imports("@import\u{e9};@import 'é.css';"), ["é.css"]);
     }
 }

@@ -32,7 +32,7 @@ use links::Links;
 use robots::Directives;
 use words::Words;
 
-pub use assets::MAX_STYLES;
+pub use assets::{MAX_STYLES, imports};
 pub use links::MAX_LINKS;
 
 /// A parsed page.

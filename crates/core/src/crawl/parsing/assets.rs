@@ -4,7 +4,7 @@
 //! They go through the sieve, robots.txt and politeness like pages, but they are none: they have an outcome of their
 //! own, no text and no links, and count neither against the page limits nor as pages of their host. An asset is fetched
 //! from the host of its page or from one that is in scope, wherever it is there; at most [`MOST_PER_HOST`] from each
-//! host, of at most [`LARGEST`] bytes.
+//! host, of at most [`LARGEST`] bytes. A style sheet brings those that it imports; nothing else that it names is fetched.
 
 use super::reach::{Reach, redirected};
 use super::{Parser, Refused, archive, redirection, response_fields};
@@ -12,8 +12,9 @@ use crate::Result;
 use crate::collection::{Outcome, Row};
 use crate::crawl::tag::Tag;
 use crate::crawl::work::{Asset, Found, Parsed};
+use crate::encoding;
 use crate::fetch::Response;
-use crate::parse::Page;
+use crate::parse::{Page, imports};
 use crate::settings::choices;
 use crate::url::{Url, canonical};
 
@@ -72,10 +73,28 @@ impl Parser {
         } else if response.truncated {
             let reason = format!("an asset may have {LARGEST} bytes");
             return Ok(Err(Refused::new(Outcome::TooLarge, reason)));
+        } else if response.status == 200 && row.content_type.as_deref() == Some("text/css") {
+            self.add_imports(response, &row.url, &mut parsed);
         }
         archive("response", &response_fields(&row, row.fetched_at), response, &response.body, &mut parsed)?;
         parsed.row = row;
         Ok(Ok(Box::new(parsed)))
+    }
+
+    /// Adds the style sheets that one imports; a chain of imports is limited like one of redirects.
+    fn add_imports(&self, response: &Response, own: &str, parsed: &mut Parsed) {
+        let encoding = response.header("content-encoding").unwrap_or_default();
+        let base = Url::parse(own).ok();
+        let Ok(body) = encoding::decode(&response.body, encoding, self.plan.crawl.fetch.max_bytes) else {
+            return;
+        };
+        for href in imports(&String::from_utf8_lossy(&body)) {
+            let Some(url) = canonical(href, base.as_ref()) else { continue };
+            let tag = redirected(parsed.work.tag, own, &url);
+            if self.reach().allows_asset(own, &url) && tag.redirects <= self.plan.crawl.max_redirects {
+                parsed.assets.push(Asset { url, what: "style sheet", tag });
+            }
+        }
     }
 
     fn lead_asset_on(&self, location: &str, row: &mut Row, parsed: &mut Parsed) {
