@@ -78,11 +78,27 @@ NAVIGATION = {
 }
 _LINK = re.compile(r"(!?)\[([^]\n]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 _SEARCH = """\
-<form action="/search" role="search" style="display:flex">
-  <input type="search" name="q" aria-label="Search" placeholder="Search" style="font:inherit;padding:.2em .6em;border:1px solid;border-radius:.3em;width:12em">
+<form class="find" action="/search" role="search">
+  <input type="search" name="q" aria-label="Search the documentation" placeholder="Search" maxlength="1000">
 </form>
 """
-_STYLE = ".md-header__button[for=__search] { display: none }\n"
+# The colours of the search page.
+_STYLE = """\
+.md-header__button[for=__search] { display: none }
+:root, [data-md-color-scheme] {
+  --md-primary-fg-color: #0b6a5c; --md-accent-fg-color: #0b6a5c; --md-typeset-a-color: #0b6a5c;
+}
+[data-md-color-scheme=slate] {
+  --md-primary-fg-color: #6fd1bd; --md-accent-fg-color: #6fd1bd; --md-typeset-a-color: #6fd1bd;
+}
+.find { flex: 0 1 16rem; min-width: 6rem; margin-left: .6rem }
+.find input {
+  width: 100%; padding: .35rem .8rem; border: 1px solid var(--md-default-fg-color--lighter); border-radius: 1rem;
+  background: var(--md-default-bg-color); color: var(--md-default-fg-color); font: inherit; font-size: .75rem;
+}
+.find input::placeholder { color: var(--md-default-fg-color--light); opacity: 1 }
+.find input:focus-visible { outline: 2px solid var(--md-accent-fg-color); outline-offset: 1px }
+"""
 
 
 def published(page: str) -> str:
@@ -112,6 +128,7 @@ def write_sources(folder: Path) -> None:
     pages = folder / "docs"
     pages.mkdir()
     shutil.copytree(ROOT / "docs" / "images", pages / "images")
+    shutil.copy(ROOT / "python/crivello/web/static/logo.svg", pages / "images" / "logo.svg")
     (pages / "site.css").write_text(_STYLE)
     for page in [page for section in NAVIGATION.values() for page in section]:
         where = "" if page in OUTSIDE else "docs"
@@ -132,6 +149,8 @@ extra_css = ["site.css"]
 
 [project.theme]
 custom_dir = "overrides"
+logo = "images/logo.svg"
+favicon = "images/logo.svg"
 language = "en"
 font = false
 features = ["content.code.copy", "navigation.sections", "navigation.top", "navigation.footer"]
