@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from subprocess import PIPE, STDOUT
 
@@ -59,9 +58,7 @@ def slowest(output: str) -> list[tuple[float, str]]:
 def main() -> int:
     name = sys.argv[1] if len(sys.argv) > 1 else None
     cargo = ["cargo", "test", "--package", "crivello-core", "--lib", "--quiet"]
-    built, _ = run([*cargo, "--no-run"])
-    if built:
-        return built
+    rust_code, rust = run([*cargo, *([name] if name else [])])
     alone = [str(file) for file in sorted((ROOT / "tests").glob("test_*.py")) if _ALONE in file.read_text()]
     pytest = [
         sys.executable,
@@ -72,22 +69,15 @@ def main() -> int:
         *(["-k", name] if name else []),
     ]
     workers = [f"--numprocesses={WORKERS}", "--dist=loadfile", "--no-loadscope-reorder"]
-    with ThreadPoolExecutor() as pool:
-        # In the time that the others leave: the tests of the core are one process that never waits.
-        command = ["nice", *cargo, *([name] if name else [])]
-        core = pool.submit(subprocess.run, command, cwd=ROOT, stdout=PIPE, stderr=STDOUT, text=True)
-        together_code, at_once = run([*pytest, *workers, "-m", "not alone"])
-        rust = core.result()
-    print("$", *command)
-    print(rust.stdout, flush=True)
+    together_code, at_once = run([*pytest, *workers, "-m", "not alone"])
     alone_code, one_by_one = run([*pytest, "-m", "alone", *alone])
     print(f"the {SLOWEST} slowest Python tests, in seconds:")
     for seconds, test in slowest(at_once + one_by_one)[:SLOWEST]:
         print(f"{seconds:8.1f}  {test}")
-    counts = totals(rust.stdout) + totals(at_once) + totals(one_by_one)
+    counts = totals(rust) + totals(at_once) + totals(one_by_one)
     print(f"total: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     # 5: no Python test has that name.
-    return 1 if rust.returncode or {together_code, alone_code} - {0, 5 if name else 0} else 0
+    return 1 if rust_code or {together_code, alone_code} - {0, 5 if name else 0} else 0
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from crivello import Collection
@@ -56,6 +57,7 @@ def wait_until_asked(web: ManyHosts, how_many: int, process: subprocess.Popen[by
         time.sleep(0.001)
 
 
+@pytest.mark.alone
 def test_kills_at_any_moment_cost_no_more_than_what_was_not_committed(tmp_path: Path) -> None:
     chance = random.Random(2026)
     folder = tmp_path / "c"

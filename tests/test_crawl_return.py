@@ -58,6 +58,7 @@ def check_interrupted(ended: tuple[int, float, str], folder: Path) -> None:
     assert seconds < ENOUGH
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 def test_a_signal_ends_a_slow_crawl_and_it_goes_on(number: signal.Signals, tmp_path: Path) -> None:
     waits = [0.02]
@@ -88,6 +89,7 @@ def test_a_signal_ends_a_slow_crawl_and_it_goes_on(number: signal.Signals, tmp_p
         assert again == set(), "what was stored is not asked for again"
 
 
+@pytest.mark.alone
 def test_ctrl_c_while_every_host_rests(tmp_path: Path) -> None:
     robots = rules("User-agent: *", "Crawl-delay: 60")
     with SmallWeb({"a.test": {"/robots.txt": robots, "/": links(*PATHS)}}) as web:
@@ -100,6 +102,7 @@ def test_ctrl_c_while_every_host_rests(tmp_path: Path) -> None:
         assert len(web.log) == 1 and crawled.report.stopped_by == "max_time"
 
 
+@pytest.mark.alone
 def test_ctrl_c_before_any_answer(tmp_path: Path) -> None:
     began: list[float] = []
 
@@ -123,6 +126,7 @@ main()
 """
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("converter", "documents"),
     [

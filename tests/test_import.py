@@ -384,8 +384,9 @@ def interrupted(*arguments: str | Path, when: Path) -> str:
     return sentence
 
 
+@pytest.mark.alone
 def test_an_interrupted_import_goes_on(tmp_path: Path) -> None:
-    pages = 2500
+    pages = 6000
     members = [
         response(f"{URL}{number}", page(f"Page {number}", text=words(100, f"w{number}x")))
         for number in range(pages)

@@ -116,6 +116,7 @@ def test_a_crawl_is_shown_on_a_terminal(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.alone
 def test_ctrl_c_takes_the_view_away_and_leaves_the_counts(tmp_path: Path) -> None:
     with SampleWeb(hosts=3, pages_per_host=10, slow=0.02) as web:
         terminal = Terminal(
