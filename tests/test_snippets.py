@@ -137,6 +137,7 @@ GIVEN: dict[str, Callable[[], dict[str, Any] | None]] = {
     "filters.md": lambda: {"batch": ["a", "b", "a"]},
     "graph.md": edges,
     "index.md": lambda: Path("folder").mkdir(),
+    "lab.md": pages_jsonl,
     "sieve.md": url_files,
     "store.md": versions,
 }
@@ -215,7 +216,4 @@ def test_little_is_not_run() -> None:
         for marked, _ in _BLOCK.findall(path.read_text())
         if marked
     }
-    assert left_out == {
-        ("duplicates.md", "<!-- not run: needs Spark, datasets and their data -->"),
-        ("lab.md", "<!-- not run: takes a minute -->"),
-    }
+    assert left_out == {("duplicates.md", "<!-- not run: needs Spark, datasets and their data -->")}
