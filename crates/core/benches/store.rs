@@ -246,6 +246,7 @@ fn page(number: u64, with_record: bool) -> Result<Parsed> {
         words: Some((u128::from(digest), Some(simhash))),
         links: PageLinks { followed: links, nofollow: Vec::new() },
         found: Vec::new(),
+        assets: Vec::new(),
         sitemaps: 0,
         signals: Vec::new(),
         page: None,
