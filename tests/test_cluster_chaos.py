@@ -78,6 +78,16 @@ def _has_fetched(crawl: Crawl, pages: int) -> Callable[[View], bool]:
     return lambda _: crawl.pages() >= pages
 
 
+def _kill_one(crawl: Crawl, chance: random.Random) -> float | None:
+    """Kills an agent, as soon as one runs again: the others may have been killed a moment ago."""
+    deadline = time.monotonic() + 60
+    while crawl.is_going_on and time.monotonic() < deadline:
+        if (when := crawl.kill_one(chance)) is not None:
+            return when
+        time.sleep(0.2)
+    return None
+
+
 def _disturb(crawl: Crawl, nodes: Nodes, chance: random.Random, pages: int) -> list[float]:
     """Kills processes of agents while the crawl makes progress, and at times a whole node."""
     times: list[float] = []
@@ -90,7 +100,7 @@ def _disturb(crawl: Crawl, nodes: Nodes, chance: random.Random, pages: int) -> l
             nodes.kill("one")
             times.append(time.time())
             threading.Timer(chance.uniform(1, 12), nodes.start, ("one",)).start()
-        elif (when := crawl.kill_one(chance)) is not None:
+        elif (when := _kill_one(crawl, chance)) is not None:
             times.append(when)
         if number % 7 == 3:
             # Agents are added and removed beside.
