@@ -203,7 +203,7 @@ def test_ctrl_c_ends_a_study(tmp_path: Path) -> None:
         time.sleep(1)
         process.send_signal(signal.SIGINT)
         try:
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=5)
         finally:
             process.kill()  # one that does not end fails the test, and does not hold it up
     assert process.returncode == 130 and "Traceback" not in errors
