@@ -8,8 +8,8 @@ says the same in the plainest way there is, so that the engine can be held to it
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
 from urllib.parse import urlsplit
@@ -144,6 +144,7 @@ class SlowSearch:
     language: str = "en"
     zones: Zones = ("body", "title", "anchors")
     _leaves: dict[tuple[Operator, Zones], list[tuple[int, Leaf]]] = field(default_factory=dict)
+    _others: dict[Lang, SlowSearch] = field(default_factory=dict)
 
     @property
     def pages(self) -> list[Page]:
@@ -170,7 +171,8 @@ class SlowSearch:
             case Not(excluded):
                 return not self.matches(excluded, page, zones)
             case And(parts):
-                return all(self.matches(part, page, zones) for part in parts)
+                search = self.speaking(parts)
+                return all(search.matches(part, page, zones) for part in parts)
             case Or(parts):
                 return any(self.matches(part, page, zones) for part in parts)
             case Group(required, optional, excluded):
@@ -197,6 +199,13 @@ class SlowSearch:
                 return page.day > 0 and page.day >= (day - FIRST_DAY).days
             case _:
                 return any(self.spans(query, page, zone, zones) for zone in page.written)
+
+    def speaking(self, parts: Sequence[Operator]) -> SlowSearch:
+        """The search by the language that one of these parts requires of the pages."""
+        for part in parts:
+            if isinstance(part, Lang):
+                return self._others.setdefault(part, replace(self, language=part.language, _leaves={}))
+        return self
 
     def spans(self, query: Operator, page: Page, zone: str, zones: Zones | None = None) -> set[Span]:
         """The minimal intervals of positions in one zone of a page."""
@@ -254,7 +263,11 @@ class SlowSearch:
                 yield from self.scoring_leaves(And(*parts), boost, zones)
             case Term() | Phrase() | Window() | Prefix() | Fuzzy():
                 yield from ((leaf, boost) for _, leaf in self.words(query, zones))
-            case And(parts) | Or(parts) | Ordered(parts):
+            case And(parts):
+                search = self.speaking(parts)
+                for part in parts:
+                    yield from search.scoring_leaves(part, boost, zones)
+            case Or(parts) | Ordered(parts):
                 for part in parts:
                     yield from self.scoring_leaves(part, boost, zones)
             case Group(required, optional):

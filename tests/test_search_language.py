@@ -102,6 +102,8 @@ CASES = [
     ("lens -site:www.lamps.example", "b"),
     ("site:lamps.example OR site:bees.example", "abc"),
     ("lang:it", "d"),
+    ("lenti", ""),
+    ("lenti lang:it", "d"),
     ("type:pdf", "b"),
     ("lens before:2022", "a"),
     ("after:2022-05-06 before:2024", "bc"),

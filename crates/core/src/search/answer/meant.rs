@@ -21,7 +21,9 @@ pub fn meant<V: Vocabulary>(
     frequencies: impl FnOnce(&[String]) -> Result<Vec<u64>>,
     vocabulary: impl FnOnce() -> Result<V>,
 ) -> Result<Option<String>> {
-    let analyzer = Analyzer::new(Language::of(Some(language)));
+    let of = |language: &str| Analyzer::new(Language::of(Some(language)));
+    let required = QueryText::new(query, &of(language)).language();
+    let analyzer = of(required.as_deref().unwrap_or(language));
     let (mut spans, mut terms) = (Vec::new(), Vec::new());
     for word in QueryText::new(query, &analyzer).wanted().into_iter().filter(|word| word.plain) {
         let mut term = String::new();

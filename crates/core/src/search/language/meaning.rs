@@ -10,7 +10,7 @@ use super::syntax::{Link, Node, Syntax};
 use super::tree::{Interval, Query};
 use super::words::{Words, phrase, window};
 use super::{Fault, MOST_LEAVES, QUOTES};
-use crate::analysis::Analyzer;
+use crate::analysis::{Analyzer, Language};
 use crate::index::format::zone::{Zone, ZoneSet};
 
 /// The number of characters from which a fuzzy word without a number has an edit distance of 2.
@@ -32,12 +32,13 @@ enum Role {
 
 /// The meaning of a syntax tree whose words are analysed by `analyzer`.
 pub fn meaning(tree: &Syntax<'_>, analyzer: &Analyzer) -> Result<Query> {
-    let query = Meaning { analyzer, leaves: 0 }.query(tree)?;
+    let query = Meaning { analyzer: analyzer.clone(), leaves: 0 }.query(tree)?;
     query.ok_or_else(|| fault(0, "there is no word to search for", "a word has a letter or a digit"))
 }
 
-struct Meaning<'a> {
-    analyzer: &'a Analyzer,
+struct Meaning {
+    /// The analyzer of the innermost group or AND that names a language.
+    analyzer: Analyzer,
     leaves: usize,
 }
 
@@ -45,7 +46,7 @@ fn fault(at: usize, reason: impl Into<String>, hint: &'static str) -> Fault {
     Fault { at, reason: reason.into(), hint }
 }
 
-impl Meaning<'_> {
+impl Meaning {
     fn query(&mut self, tree: &Syntax<'_>) -> Result<Option<Query>> {
         match &tree.node {
             Node::Or(groups) => {
@@ -64,8 +65,7 @@ impl Meaning<'_> {
     fn group(&mut self, members: &[Syntax<'_>]) -> Result<Option<Query>> {
         let (mut required, mut optional, mut excluded) = (Vec::new(), Vec::new(), Vec::new());
         let (mut stop, mut everything, mut filters) = (Vec::new(), Vec::new(), Vec::new());
-        for member in members {
-            let (role, query) = self.part(member)?;
+        for (role, query) in self.in_its_language(members, Meaning::part)? {
             let Some(query) = query else { continue };
             match role {
                 Role::Excluded => excluded.push(query),
@@ -90,6 +90,22 @@ impl Meaning<'_> {
         };
         filters.splice(0..0, group);
         Ok(if filters.len() > 1 { Some(Query::And(filters)) } else { filters.pop() })
+    }
+
+    /// The meanings of parts that all must or may match, in the language that a filter among them requires: a
+    /// document was analysed in its own.
+    fn in_its_language<T>(
+        &mut self,
+        parts: &[Syntax<'_>],
+        meaning: impl Fn(&mut Meaning, &Syntax<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let outside = self.analyzer.clone();
+        if let Some(language) = language_of(parts) {
+            self.analyzer = Analyzer::new(Language::of(Some(&language)));
+        }
+        let meant = parts.iter().map(|part| meaning(self, part)).collect();
+        self.analyzer = outside;
+        meant
     }
 
     fn part(&mut self, part: &Syntax<'_>) -> Result<(Role, Option<Query>)> {
@@ -119,12 +135,8 @@ impl Meaning<'_> {
             Node::Filter(known, value) => Some(filter(*known, value, start)?),
             Node::Chain(first, links) => Some(Query::Interval(self.chain(first, links)?)),
             Node::And(parts) => {
-                let mut meant = Vec::with_capacity(parts.len());
-                for part in parts {
-                    let query = self.operand(part)?;
-                    meant.push(needed(part, query)?);
-                }
-                Some(Query::And(meant))
+                let meant = |of: &mut Meaning, part: &Syntax<'_>| needed(part, of.operand(part)?);
+                Some(Query::And(self.in_its_language(parts, meant)?))
             }
             Node::Group(_) | Node::Or(_) => self.query(part)?,
         };
@@ -175,7 +187,7 @@ impl Meaning<'_> {
     }
 
     fn words(&mut self, text: &str, start: usize) -> Result<Words> {
-        let words = Words::of(self.analyzer, text);
+        let words = Words::of(&self.analyzer, text);
         self.leaves += words.len();
         if self.leaves > MOST_LEAVES {
             return Err(fault(start, "a query has at most 1,000 words", "keep the words that matter most"));
@@ -185,7 +197,7 @@ impl Meaning<'_> {
 
     fn prefix(&mut self, text: &str, start: usize) -> Result<Option<Query>> {
         let words = self.words(text, start)?;
-        let Some(beginning) = words.start(self.analyzer) else {
+        let Some(beginning) = words.start(&self.analyzer) else {
             return Ok(phrase(words.leaves()));
         };
         if beginning.chars().nth(1).is_none() {
@@ -224,6 +236,15 @@ impl Meaning<'_> {
         })?;
         Ok(Some(Query::Interval(Interval::Window(Box::new(interval), positions))))
     }
+}
+
+/// The language that a filter among these parts requires of all documents that match them.
+pub fn language_of(parts: &[Syntax<'_>]) -> Option<String> {
+    parts.iter().find_map(|part| match &part.node {
+        Node::Required(inside) => language_of(std::slice::from_ref(inside)),
+        Node::Filter(known @ Known::Language, value) => known.canonical(value),
+        _ => None,
+    })
 }
 
 fn needed(part: &Syntax<'_>, query: Option<Query>) -> Result<Query> {

@@ -19,7 +19,8 @@
 //! A word that the tokenizer splits into several (`boundary-layer`, `東京都`) is a phrase; an identifier
 //! (`std::vector`) is one term; a word without letters is ignored. A stop word that stands beside others,
 //! without a sign, is dropped, unless all are stop words; a lone `*` matches everything, and is dropped
-//! beside anything else. A filter beside other items must match. Operators are in upper case, and what looks
+//! beside anything else. A filter beside other items must match; one by language also says in which language the
+//! words beside it are stemmed, since documents are stemmed in their own. Operators are in upper case, and what looks
 //! like one inside a word (`C++`, `x<y`, `10~20`, `*nix`, `100^`) is part of the word.
 //!
 //! A query is parsed in three steps: tokens ([`lexer`]), a concrete syntax tree, in which every node has its

@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::field::Field;
 use super::grammar::read;
 use super::lexer::{Token, tokens};
+use super::meaning::language_of;
 use super::syntax::{Node, Syntax};
 use super::words::Words;
 use super::{LONGEST, MOST_LEAVES, operators, parse};
@@ -67,6 +68,17 @@ impl<'a> QueryText<'a> {
             gather_filters(&self.tree, true, &mut found);
         }
         found
+    }
+
+    /// The language that a filter requires of all documents.
+    pub fn language(&self) -> Option<String> {
+        match &self.tree.node {
+            Node::Group(parts) | Node::And(parts) => match parts.as_slice() {
+                [Syntax { node: Node::And(parts), .. }] => language_of(parts),
+                parts => language_of(parts),
+            },
+            _ => None,
+        }
     }
 
     /// The query without the text at these byte ranges, such as removable filters.

@@ -42,6 +42,24 @@ fn stop_words_beside_others_are_left_out() {
 }
 
 #[test]
+fn words_are_stemmed_in_the_language_that_is_asked_for() {
+    let italian = || Query::Filter(Filter::Language("it".into()));
+    let both = |first: Query| all([first, italian()]);
+    assert_eq!(english("correnti"), term("correnti"));
+    for query in ["correnti lang:it", "lang:it correnti", "+language:IT correnti", "correnti +lang:it-CH"] {
+        assert_eq!(english(query), both(term("corrent")), "{query}");
+    }
+    assert_eq!(english("il pane lang:it"), both(term("pan")));
+    assert_eq!(english("correnti AND lang:it"), both(term("corrent")));
+    assert_eq!(english("(correnti OR -pane) lang:it"), both(english("corrent OR -pan")));
+    assert_eq!(english("pani* lang:it"), both(pattern(prefix("pani", "pan"))));
+    assert_eq!(english("runs (pane lang:it)"), any([term("run"), both(term("pan"))]));
+    assert_eq!(english("(pane lang:it) OR runs"), any([both(term("pan")), term("run")]));
+    assert_eq!(english("pane -lang:it"), signed([], [term("pane")], [italian()]));
+    assert_eq!(english("runs lang:it lang:en"), all([term("runs"), italian(), english("lang:en")]));
+}
+
+#[test]
 fn a_prefix_is_folded_and_not_stemmed() {
     assert_eq!(english("Runnings*"), pattern(prefix("runnings", "run")));
     means("Città*", pattern(prefix("citta", "citta")));
