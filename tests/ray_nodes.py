@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -45,6 +46,7 @@ class Nodes:
         self.port = 20_000 + random.randrange(12_000)  # below those that the system gives to clients
         self.address = f"{_ADDRESS}:{self.port}"
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._lock = threading.RLock()
         self._folder = tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True)
 
     def __enter__(self) -> Self:
@@ -71,6 +73,10 @@ class Nodes:
 
     def start(self, name: str) -> None:
         """Starts a worker node, and waits until it has joined; again if it gave up, as on a busy machine."""
+        with self._lock:
+            self._start_and_join(name)
+
+    def _start_and_join(self, name: str) -> None:
         for tries_left in reversed(range(_TRIES)):
             self._start(name, f"--address={self.address}")
             try:
@@ -88,8 +94,9 @@ class Nodes:
                     raise
 
     def kill(self, name: str) -> None:
-        """Kills a node with everything that runs on it, as if the power were cut."""
-        process = self._processes.pop(name)
+        """Kills a node with everything that runs on it, as if the power were cut; one that is starting, when it has."""
+        with self._lock:
+            process = self._processes.pop(name)
         for pid in _session(process.pid):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -129,6 +129,27 @@ def test_what_a_lost_agent_had_is_fetched_by_the_others_and_it_comes_back(tmp_pa
         assert set(survivors.values()) == {1}, "the survivors have a page twice"
 
 
+def test_the_last_of_three_agents_fetches_everything_that_the_lost_ones_alone_knew(tmp_path: Path) -> None:
+    with ManyHosts(HOSTS, PAGES, per_address=PER_ADDRESS, think=0.01) as web:
+        crawl = crawl_settings(web.write_hosts_file(tmp_path / "hosts"))
+        with Agents(tmp_path, crawl, web.seeds) as agents:
+            for agent in (1, 2, 3):
+                agents.start(agent, membership(agent, [1, 2, 3]))
+            while len(web) < HOSTS * PAGES // 2:
+                agents.pump()
+            rest = agents.longest_rest
+            agents.kill(2)
+            agents.kill(3)
+            agents.drain(60)
+            agents.stop(1)
+            agents.start(1, membership(1, [1], 2, reset=2, rest=rest))
+            agents.finish(120)
+            agents.stop(1)
+            fetched = agents.fetched(1)
+        assert_polite(web)
+        assert Counter(fetched) == Counter(web.urls())
+
+
 def test_a_crawl_delay_holds_over_a_kill(tmp_path: Path) -> None:
     delay = 2.0
     with ManyHosts(2, 4, robots=lambda _: f"User-agent: *\nCrawl-delay: {delay}\n") as web:

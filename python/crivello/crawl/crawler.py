@@ -434,7 +434,8 @@ class Crawler:
     def _commit_seeds(self) -> None:
         """Commits the seeds and the reach, so that a crawl that ends before its first checkpoint can be resumed."""
         queued = self._collection.length(QUEUE)
-        reread = reach.states(self._state, self._settings, self._seeds, queued)
+        has_lost = self._exchange is not None and self._exchange.has_lost(self._state.get("exchange"))
+        reread = reach.states(self._state, self._settings, self._seeds, queued, has_lost=has_lost)
         self._state = {**self._state, "seeds": self._seeds, "private": self._private, **reread}
         if self._state != self._collection.state("crawl"):
             self._collection.commit({}, crawl=self._state)

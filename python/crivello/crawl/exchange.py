@@ -46,7 +46,11 @@ class Membership:
         """Whether a sieve emits everything again: at the first start after a reset, or if names may have come back."""
         if state is None or state["epoch"] >= self.epoch:
             return False
-        return state["epoch"] < self.reset or bool(state.get("passed"))
+        return self.has_lost(state) or bool(state.get("passed"))
+
+    def has_lost(self, state: dict[str, Any] | None) -> bool:
+        """Whether another agent was lost, or is back, since this one was last there."""
+        return state is not None and state["epoch"] < self.reset
 
     def plan(self, state: dict[str, Any] | None) -> dict[str, Any]:
         """The section ``exchange`` of a plan, with the state that was committed last."""

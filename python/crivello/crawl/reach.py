@@ -2,8 +2,9 @@
 one before it.
 
 A link out of reach is not remembered, but the page that has it is stored. So a run whose reach is wider reads
-the links of the stored pages again (``crates/core/src/crawl/writing/reread.rs``). The state of the crawl has the
-reach of the last run and, until everything is read, how far that is.
+the links of the stored pages again (``crates/core/src/crawl/writing/reread.rs``). So does the first run after another agent
+was lost, which may have been the only one that knew what this one's pages link to. The state of the crawl has the reach of
+the last run and, until everything is read, how far that is.
 """
 
 from __future__ import annotations
@@ -52,24 +53,36 @@ def plan(state: dict[str, Any], seeds: Sequence[str]) -> dict[str, Any] | None:
     if before is not None:
         earlier = [*seeds[: before["seeds"]], *state.get("led_to", [])]
         before = {"seeds": earlier, "reach": {name: before[name] for name in _NATIVE}}
-    return {"next": reread["next"], "end": reread["end"], "before": before}
+    return {
+        "next": reread["next"],
+        "end": reread["end"],
+        "before": before,
+        "all": bool(reread.get("all")),
+    }
 
 
-def states(state: dict[str, Any], settings: Crawl, seeds: Sequence[str], queued: int) -> dict[str, Any]:
+def states(
+    state: dict[str, Any], settings: Crawl, seeds: Sequence[str], queued: int, *, has_lost: bool = False
+) -> dict[str, Any]:
     """The reach of this run and what it reads again, to be kept in the state of the crawl; ``queued`` is the
-    committed length of the queue."""
+    committed length of the queue, ``has_lost`` says whether another agent was lost since the last run."""
     now, before, pending = reach_of(settings, seeds), state.get("reach"), state.get("reread")
     if "report" not in state or not queued:
         return {"reach": now, "reread": None}
-    if before is not None and not is_wider(now, before, seeds, state.get("led_to", [])):
+    reaches_further = before is None or is_wider(now, before, seeds, state.get("led_to", []))
+    if reaches_further:
+        # Images are not links without the setting, a rule of one's own is asked later, and links of duplicates may not
+        # have been followed: then all links count.
+        is_same = all(now[name] == before[name] for name in ("images", "follow")) if before else False
+        skipped = any(_skips(before, kind) for kind in _DUPLICATES) if before else False
+        if pending is not None or skipped or not is_same:
+            before = None
+    elif has_lost:
+        before = pending["before"] if pending else now
+    else:
         return {"reach": now, "reread": pending}
-    # Images are not links without the setting, a rule of one's own is asked later, and links of duplicates may not
-    # have been followed: then all links count.
-    is_same = all(now[name] == before[name] for name in ("images", "follow")) if before else False
-    skipped = any(_skips(before, kind) for kind in _DUPLICATES) if before else False
-    if pending is not None or skipped or not is_same:
-        before = None
-    return {"reach": now, "reread": {"next": 0, "end": queued, "before": before}}
+    is_all = has_lost or bool(pending and pending.get("all"))
+    return {"reach": now, "reread": {"next": 0, "end": queued, "before": before, "all": is_all}}
 
 
 def _is_larger(now: int, before: int, none: int) -> bool:

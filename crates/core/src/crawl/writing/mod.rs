@@ -90,7 +90,7 @@ pub struct Writer {
     sieve: Box<dyn UrlSieve>,
     policy: Option<Box<dyn Policy>>,
     store: PageStore,
-    /// Brings back links that earlier runs refused; `None` if there are none, or no longer.
+    /// Brings back links of stored pages; `None` if there is nothing to be read again, or no longer.
     reread: Option<Reread>,
     led_to: Vec<String>,
     /// The assets that were offered to the sieve in this run: most pages of a site have the same.
@@ -457,7 +457,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Adds links of stored pages that earlier runs refused, for a batch of pages.
+    /// Offers links of stored pages again, for a batch of pages.
     fn read_again(&mut self) -> Result<()> {
         let Some(reread) = &mut self.reread else { return Ok(()) };
         let pages = reread.next(&mut self.store)?;
@@ -474,7 +474,7 @@ impl Writer {
                 self.store.note(&Decision { time, url: page.url, event, detail, ..Decision::default() })?;
                 continue;
             }
-            self.store.add_anchors(&page.url, &page.found)?;
+            self.store.add_anchors(&page.url, &page.found[..page.new])?;
             if let Some(content) = &page.page {
                 self.judge(&page.url, page.tag, content, &mut page.found)?;
             }

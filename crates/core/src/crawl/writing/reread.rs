@@ -1,9 +1,10 @@
-//! Brings back links that earlier runs refused: stored pages are parsed again when the reach is wider.
+//! Brings back links that earlier runs refused, or handed to an agent that is lost: stored pages are parsed again.
 //!
 //! A link out of reach is not remembered, but the page that has it is stored. When a run reaches further than
 //! the one before it, the sieve's queue is read from its beginning, the page of each of its URLs is taken from
 //! the archive and parsed, and those of its links that are within reach now, and were not before, are offered
-//! to the sieve, breadth first as the queue is. The writer thread does a batch whenever no event waits, in
+//! to the sieve, breadth first as the queue is. When an agent is lost with its disk, the others offer all links of their
+//! pages again, since it may have been the only one that knew some of them. The writer thread does a batch whenever no event waits, in
 //! parallel on all cores, while the crawl fetches what is found; a checkpoint commits how far it is. Memory is
 //! that of a batch of pages; time is that of decompressing and parsing the archive once.
 
@@ -39,6 +40,8 @@ pub struct RereadPlan {
     end: u64,
     /// The reach of the run before; `None` if it is not known.
     before: Option<Before>,
+    /// Whether the links that were within reach before are offered again, too.
+    all: bool,
 }
 
 /// The reach of an earlier run.
@@ -49,7 +52,7 @@ struct Before {
     reach: ReachSettings,
 }
 
-/// The links of a stored page that are within reach now and were not before.
+/// The links of a stored page that are to be offered.
 pub struct Refound {
     /// The page's URL.
     pub url: String,
@@ -59,6 +62,8 @@ pub struct Refound {
     pub page: Option<Page>,
     /// The links.
     pub found: Vec<Found>,
+    /// The number of those at the beginning that were not within reach before, so that nothing is noted of them yet.
+    pub new: usize,
     /// Why its links could not be read.
     pub failure: Option<String>,
 }
@@ -67,6 +72,7 @@ pub struct Refound {
 pub struct Reread {
     parser: Parser,
     before: Option<Reach>,
+    all: bool,
     queue: LogStream,
     end: u64,
     archive: Archive,
@@ -87,6 +93,7 @@ impl Reread {
         let before = reread.before.as_ref().map(|before| Reach::new(&before.reach, &before.seeds));
         Ok(Some(Reread {
             before: before.transpose()?,
+            all: reread.all,
             queue: LogStream::open(&plan.folder.join(URLS), queue::FORMAT, reread.next, end)?,
             end,
             archive: Archive::new(&plan.folder),
@@ -144,27 +151,37 @@ impl Reread {
             Ok(None) => return None,
             Err(error) => {
                 let failure = Some(error.to_string());
-                return Some(Refound { url, tag, page: None, found: Vec::new(), failure });
+                return Some(Refound { url, tag, page: None, found: Vec::new(), new: 0, failure });
             }
         };
         let now = self.parser.reach.read().unwrap_or_else(|poisoned| poisoned.into_inner());
         let now = now.follows(&links, counted);
         let before = self.before.as_ref().map(|before| before.follows(&links, counted));
         let is_new = |place: usize| now[place] && before.as_ref().is_none_or(|before| !before[place]);
-        let found = links.into_iter().enumerate().filter(|(place, _)| is_new(*place));
-        let found: Vec<Found> = found.map(|(_, link)| link).collect();
-        (!found.is_empty()).then_some(Refound { url, tag, page: Some(page), found, failure: None })
+        let (mut found, mut noted) = (Vec::new(), Vec::new());
+        for (place, link) in links.into_iter().enumerate() {
+            if is_new(place) {
+                found.push(link);
+            } else if self.all && now[place] {
+                noted.push(link);
+            }
+        }
+        let new = found.len();
+        found.append(&mut noted);
+        (!found.is_empty()).then_some(Refound { url, tag, page: Some(page), found, new, failure: None })
     }
 
     /// A redirect that was not followed may lead to a page that is in scope now.
     fn redirect(&self, row: Row, tag: Tag) -> Option<Refound> {
-        let target = row.redirect.filter(|_| !row.detail.is_empty())?;
+        let is_followed = row.detail.is_empty();
+        let target = row.redirect.filter(|_| self.all || !is_followed)?;
         let next = redirected(tag, &row.url, &target);
         let reach = self.parser.reach.read().unwrap_or_else(|poisoned| poisoned.into_inner());
         if next.redirects > self.parser.plan.crawl.max_redirects || reach.allows(&target).is_err() {
             return None;
         }
         let found = vec![Found { url: target, anchor: String::new(), tag: next }];
-        Some(Refound { url: row.url, tag, page: None, found, failure: None })
+        let new = usize::from(!is_followed);
+        Some(Refound { url: row.url, tag, page: None, found, new, failure: None })
     }
 }
