@@ -228,7 +228,7 @@ pub fn domain(host_and_port: &str) -> &str {
     if host.starts_with('[') || ends_in_number(host) {
         return host;
     }
-    psl::domain_str(host).unwrap_or(host)
+    crivello_domains::registrable(host).unwrap_or(host)
 }
 
 #[cfg(test)]
