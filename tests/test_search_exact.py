@@ -56,7 +56,7 @@ def ask(
     ranking = searcher.rank(str(query), options, top, 10_000)
     hits = searcher.show(ranking, 0, top, passages=False)
     assert ranking.exact and not ranking.partial
-    return ranking.matches, [(url, score) for score, url, *_ in hits]
+    return ranking.matches, [(hit[1], hit[0]) for hit in hits if hit is not None]
 
 
 def close(left: float, right: float) -> bool:

@@ -27,6 +27,7 @@ mod queues;
 mod robots;
 mod schedule;
 mod search;
+mod shards;
 mod sieve;
 mod signature;
 mod stream;
@@ -60,6 +61,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     robots::register(module)?;
     schedule::register(module)?;
     search::register(module)?;
+    shards::register(module)?;
     sieve::register(module)?;
     signature::register(module)?;
     collection::register(module)?;

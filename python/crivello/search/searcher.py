@@ -238,7 +238,7 @@ class Search:
         for start in range(0, len(ranking), _LEAST_DEPTH):
             shown = self._whole.show(ranking, start, start + _LEAST_DEPTH, False)
             for place, values in enumerate(shown, start):
-                if values[1] == url:
+                if values is not None and values[1] == url:
                     explained = self._whole.explain(text, options, ranking, place)
                     return _explanation(explained, self._measure)
         return None
