@@ -38,7 +38,6 @@ AGENTS = [int(number) for number in os.environ.get("CRIVELLO_BENCH_AGENTS", "1 2
 HOSTS, PAGES = 20_000, 100
 THINK, DELAY, SLOTS = 0.2, 1.0, 64
 WINDOW = 20.0
-REAL_SITES = ("git", "sqlite")
 
 
 def measure() -> Iterator[Measurement]:
@@ -52,19 +51,18 @@ def measure() -> Iterator[Measurement]:
 
 
 def _real(ray: object) -> Iterator[Measurement]:
-    seeds = [seed for seed in SEEDS if any(site in seed for site in REAL_SITES)] or SEEDS[:2]
-    if silent := [url for url in seeds if not answers(url)]:
+    if silent := [url for url in SEEDS if not answers(url)]:
         print(f"cluster: {silent[0]} does not answer: name sites in CRIVELLO_BENCH_SEEDS", file=sys.stderr)
         return
     settings = load(flags={"crawl": {"delay": 0, "address_delay": 0, "allow_private": True}})
     with tempfile.TemporaryDirectory() as folder:
         alone = Path(folder, "alone")
         with Collection.write(alone, settings=settings, create=True) as collection:
-            one = collection.crawl(seeds, progress=False)
+            one = collection.crawl(SEEDS, progress=False)
         first, last = _span(alone)
         rate = one.pages / (last - first)
         divided = Path(folder, "divided")
-        report, _ = _crawl(ray, divided, settings, 2, seeds)
+        report, _ = _crawl(ray, divided, settings, 2, SEEDS)
         spans = [_span(divided / "agents" / str(agent)) for agent in range(2)]
         seconds = max(last for _, last in spans) - min(first for first, _ in spans)
     yield Measurement(

@@ -83,16 +83,16 @@ def _view(found: ClusterStatus) -> RenderableType:
 def _agents(found: ClusterStatus) -> Table:
     from rich.table import Table
 
-    table = Table(box=None, padding=(0, 2, 0, 0), title="agents", title_justify="left")
-    table.add_column("agent", justify="right", header_style="dim")
-    for name in ("machine", "state"):
-        table.add_column(name, header_style="dim", overflow="fold")
-    for name in ("share", "pages", "pages/s", "waiting", "URLs sent", "received", "lag"):
+    table = Table(box=None, padding=(0, 1, 0, 0), title="agents", title_justify="left")
+    table.add_column("agent", justify="right", header_style="dim", no_wrap=True)
+    table.add_column("machine", header_style="dim", overflow="fold")
+    table.add_column("state", header_style="dim", no_wrap=True)
+    for name in ("share", "pages", "pages/s", "waiting", "sent", "received", "lag"):
         table.add_column(name, justify="right", header_style="dim", no_wrap=True)
     for agent in found.agents:
         table.add_row(
             str(agent.number),
-            agent.machine,
+            agent.machine.rpartition("=")[2],  # the name, without Ray's label
             agent.state,
             share(agent.share),
             f"{agent.pages:,}",
