@@ -224,3 +224,29 @@ def test_the_help_shows_an_operator_of_each_kind() -> None:
     for sign in ('"solar wind"', "+sun", "-storm", "AND", "OR", "magnet*", "corona~", '"~8', "<", "INSIDE",
                  "title:", "site:", "lang:", "type:", "after:", "before:", "^2", "docs/search.md"):  # fmt: skip
         assert sign in printed, sign
+
+
+def test_queries_are_stemmed_in_the_language_of_most_pages(tmp_path: Path) -> None:
+    pages = [
+        ("a", "it", "La corrente del golfo"),
+        ("b", "it", "Il mare mosso"),
+        ("c", "en", "The runner rests"),
+        ("d", "", "Nothing is known of this one"),
+    ]
+    for name, kept in (("italian", "abcd"), ("english", "cd")):
+        path = tmp_path / f"{name}.jsonl"
+        lines = [{"id": each, "body": body, "language": code} for each, code, body in pages if each in kept]
+        path.write_text("\n".join(map(json.dumps, lines)))
+        done = crivello("index", tmp_path / name, "--from", path)
+        assert done.returncode == 0, done.stderr
+
+    def found(name: str, query: str) -> str:
+        return "".join(hit.id for hit in Collection(tmp_path / name).search(query))
+
+    assert found("italian", "correnti") == "a"
+    assert found("english", "running") == ""
+    assert found("english", "runners") == "c"
+    assert found("italian", "runners") == ""
+    assert found("italian", "runners lang:en") == "c"
+    done = crivello("search", tmp_path / "italian", "runners", "--language", "en", "--json")
+    assert '"id":"c"' in done.stdout

@@ -339,7 +339,8 @@ def test_the_core_refuses_what_it_does_not_know_and_misses_what_is_left_out(sect
             both = {**told, "codes": codes} if section == "index" else {**index, "codes": told}
             _core.IndexOptions(msgspec.json.encode(both))
 
-    usual = settings.for_core(getattr(settings.Settings(), section.replace(".", "_")))
+    chosen = settings.Settings(search=settings.Search(language="en"))  # unset, it is found in the index
+    usual = settings.for_core(getattr(chosen, section.replace(".", "_")))
     tell(usual)
     with pytest.raises(InvalidArgument, match="unknown field `colour`"):
         tell({**usual, "colour": 1})

@@ -10,7 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,8 +42,9 @@ _EPOCH = datetime.date(1970, 1, 1)
 _FILTER_OF = {"site": "site:{}", "language": "lang:{}", "type": "type:{}"}
 
 
-def options_of(settings: SearchSettings) -> SearchOptions:
-    """The settings as options of the core."""
+def options_of(settings: SearchSettings, language: str = "en") -> SearchOptions:
+    """The settings as options of the core; ``language`` is that of queries, unless the settings have one."""
+    settings = structs.replace(settings, language=settings.language or language)
     return SearchOptions(msgspec.json.encode(for_core(settings)))
 
 
@@ -140,6 +141,14 @@ class Search:
     def bytes(self) -> int:
         """The size of the index."""
         return self._searcher.bytes
+
+    @cached_property
+    def language(self) -> str:
+        """The language of most pages, by which queries are stemmed unless they or the settings name one; English if
+        no page has one."""
+        options = options_of(structs.replace(self._settings, time_limit=0.0))
+        values = (self._searcher.rank("*", options, 1, 0, 2).facets or {}).get("language", [])
+        return next((language for language, _ in values if language), "en")
 
     @property
     def missing_shards(self) -> tuple[int, ...]:
@@ -322,7 +331,10 @@ class Search:
         return _explanation(self._searcher.explain(text, options, ranking, place), self._measure)
 
     def _options_of(self, settings: SearchSettings) -> SearchOptions:
-        return self._options.known(settings) or self._options.keep(settings, options_of(settings))
+        if (known := self._options.known(settings)) is not None:
+            return known
+        language = settings.language or self.language
+        return self._options.keep(settings, options_of(settings, language))
 
     def _ranking(
         self, text: str, settings: SearchSettings, options: SearchOptions, wanted: int, facets: bool

@@ -628,10 +628,17 @@ _SEARCHING = "How it is searched"
 class Search(msgspec.Struct, kw_only=True, frozen=True):
     """How queries are answered."""
 
-    language: Annotated[
-        str,
-        _is(_SHOWN, "language whose stemmer is applied to queries, as two letters", pattern=r"^[a-z]{2}$"),
-    ] = "en"
+    language: (
+        Annotated[
+            str,
+            _is(
+                _SHOWN,
+                "language whose stemmer is applied to queries, as two letters; unset: that of most pages",
+                pattern=r"^[a-z]{2}$",
+            ),
+        ]
+        | None
+    ) = None
     per_site: Annotated[
         int,
         _is(
