@@ -42,6 +42,8 @@ from crivello.store import Outcome
 _BETWEEN_REPORTS = 0.2
 # The first checkpoint comes early, so that the first pages can be searched soon; then the interval doubles.
 _FIRST_CHECKPOINT = 0.5
+# Other agents get only what is committed, and may be waiting for it.
+_BETWEEN_EXCHANGES = 1.0
 # Ctrl-C must end a crawl within three seconds: fetched pages get this long to be stored.
 _SETTLING = 1.5
 # Why nothing was fetched from a host that the settings block, as its rows say (crates/core/src/crawl/fetching).
@@ -283,8 +285,7 @@ class Crawler:
             if over or self._pending:
                 return
             now = time.monotonic()
-            exchange = self.report.exchange
-            if now - last >= between or (exchange and exchange["wants_checkpoint"]):
+            if now - last >= between or self._others_wait(now - last):
                 self._checkpoint(native)
                 last = time.monotonic()
                 between = min(2 * between, self._settings.checkpoint)
@@ -292,6 +293,13 @@ class Crawler:
                 self.report.stopped_by = "max_time"
                 return
             self._tell(native)
+
+    def _others_wait(self, seconds: float) -> bool:
+        """Whether a checkpoint is due for the sake of other agents, so many seconds after the last."""
+        exchange = self.report.exchange
+        if not exchange:
+            return False
+        return bool(exchange["wants_checkpoint"] or (exchange["is_behind"] and seconds >= _BETWEEN_EXCHANGES))
 
     def _goes_on(self) -> bool:
         """Does what the crawl was told, while no native thread runs; returns whether to start them anew."""

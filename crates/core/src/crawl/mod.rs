@@ -270,12 +270,14 @@ impl Crawl {
         let is_draining = self.shared.permission.is_draining();
         // What has a permit is being fetched, parsed or written.
         let is_drained = is_draining && self.shared.is_drained() && self.shared.is_settled();
+        let is_behind = ledger.is_behind();
         Some(ExchangeReport {
             agent: ledger.agent,
             epoch: ledger.epoch,
             is_idle: is_idle && is_delivered,
-            is_drained: is_drained && !ledger.is_behind(),
-            wants_checkpoint: ledger.is_behind()
+            is_drained: is_drained && !is_behind,
+            is_behind,
+            wants_checkpoint: is_behind
                 && (is_idle
                     || is_drained
                     || handing_over
@@ -320,6 +322,8 @@ pub struct ExchangeReport {
     pub is_idle: bool,
     /// Whether nothing is being fetched or stored any more, as was asked for, and everything is committed.
     pub is_drained: bool,
+    /// Whether something was written for other agents, or accepted from them, that is not committed.
+    pub is_behind: bool,
     /// Whether other agents wait for a checkpoint rather than for this agent's crawl.
     pub wants_checkpoint: bool,
     /// Whether the agents are still telling each other what has moved.

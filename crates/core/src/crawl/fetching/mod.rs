@@ -428,9 +428,11 @@ impl Scheduler {
         while self.has_room() && self.shared.permission.holds() {
             let token = self.frontier.borrow_mut().take(self.now());
             let Some(token) = token else {
-                if !self.shared.is_hungry.swap(true, Ordering::AcqRel) {
-                    // If the queue is full, the writer thread is busy and will look for new URLs anyway.
-                    drop(self.events.try_send(Event::Hungry));
+                if !self.shared.is_hungry.swap(true, Ordering::AcqRel)
+                    && self.events.try_send(Event::Hungry).is_err()
+                {
+                    // The queue is full: it is told when the next visit ends.
+                    self.shared.is_hungry.store(false, Ordering::Release);
                 }
                 return;
             };
