@@ -28,6 +28,7 @@ import uvloop
 from tests.politeness import Hit
 
 _PER_BLOCK = 250
+_BACKLOG = 4096
 _ROBOTS = 2**32 - 1
 _HOST = re.compile(rb"\r\n[Hh]ost: h(\d{5,7})\.test")
 _LINK = '<a href="/page/{0}.html">page {0}</a>\n'
@@ -67,7 +68,7 @@ class ManyHosts:
         self._socket = socket.socket()
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._socket.bind(("0.0.0.0", 0))
-        self._socket.listen(4096)
+        self._socket.listen(_BACKLOG)
         self.port: int = self._socket.getsockname()[1]
 
     def __enter__(self) -> Self:
@@ -204,7 +205,10 @@ class ManyHosts:
         self._loop.close()
 
     async def _serve(self) -> None:
-        listener = await self._loop.create_server(lambda: _Connection(self), sock=self._socket)
+        # Without a backlog it would listen anew, with one of 100: past that clients wait a second to connect again.
+        listener = await self._loop.create_server(
+            lambda: _Connection(self), sock=self._socket, backlog=_BACKLOG
+        )
         await self._stopping.wait()
         listener.close()
         for client in list(self._clients):

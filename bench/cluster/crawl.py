@@ -1,6 +1,6 @@
 """A crawl by several agents, beside that by one.
 
-*Real sites*, without delay, fetched completely: all agents share the cores of this machine with the server, so two of them
+*Real sites* (those of ``CRIVELLO_BENCH_SEEDS``, or all), without delay, fetched completely: all agents share the cores of this machine with the server, so two of them
 can only be as fast as one; measured is what dividing costs. The time is from the first request that the agents are
 allowed to make to the last page, without the start of Ray, which is told by itself.
 
@@ -25,7 +25,7 @@ from tests.many_hosts import ManyHosts
 from tests.politeness import too_close
 
 from bench import Measurement
-from bench.crawl import SEEDS, answers
+from bench.crawl import SITES, answers
 from crivello.cluster import engine
 from crivello.cluster.driver import Driver
 from crivello.cluster.register import View
@@ -34,6 +34,10 @@ from crivello.collection import Collection
 from crivello.crawl import Report
 from crivello.settings import Settings, load
 
+MORE_SITES = ("handbook", "install-amd64", "install-arm64", "rust")
+SEEDS = os.environ.get(
+    "CRIVELLO_BENCH_SEEDS", " ".join(f"http://{site}.test:8080/doc/" for site in (*SITES, *MORE_SITES))
+).split()
 AGENTS = [int(number) for number in os.environ.get("CRIVELLO_BENCH_AGENTS", "1 2 4 8").split()]
 HOSTS, PAGES = 20_000, 100
 THINK, DELAY, SLOTS = 0.2, 1.0, 64
