@@ -144,11 +144,13 @@ class Search:
 
     @cached_property
     def language(self) -> str:
-        """The language of most pages, by which queries are stemmed unless they or the settings name one; English if
-        no page has one."""
+        """The language of most pages, by which queries are stemmed unless they or the settings name one."""
         options = options_of(structs.replace(self._settings, time_limit=0.0))
-        values = (self._searcher.rank("*", options, 1, 0, 2).facets or {}).get("language", [])
-        return next((language for language, _ in values if language), "en")
+        ranking = self._searcher.rank("*", options, 1, 0, _FACET_VALUES)
+        pages = dict((ranking.facets or {}).get("language", []))
+        # A page without a language is stemmed as English.
+        pages["en"] = pages.get("en", 0) + self.documents - sum(pages.values())
+        return max(pages, key=lambda language: pages[language])
 
     @property
     def missing_shards(self) -> tuple[int, ...]:
