@@ -146,7 +146,7 @@ class Search:
     def language(self) -> str:
         """The language of most pages, by which queries are stemmed unless they or the settings name one."""
         options = options_of(structs.replace(self._settings, time_limit=0.0))
-        ranking = self._searcher.rank("*", options, 1, 0, _FACET_VALUES)
+        ranking = self._searcher.rank("*", options, 1, _MOST_COUNTED, _FACET_VALUES)
         pages = dict((ranking.facets or {}).get("language", []))
         # A page without a language is stemmed as English.
         pages["en"] = pages.get("en", 0) + self.documents - sum(pages.values())
