@@ -31,6 +31,8 @@ _PATIENCE = 60.0
 _ANSWER = 30.0
 _THREADS = 16
 _STOPPED = "stopped"
+# Asks the driver to stop. A file, since joining its Ray would take seconds, and a minute if it has just ended.
+_REQUEST = "stop"
 
 
 def prepare(
@@ -115,6 +117,7 @@ class Driver:
         self._ask(self._register.finish.remote(_STOPPED))
 
     def _start(self) -> None:
+        (self._folder / _REQUEST).unlink(missing_ok=True)
         crawl, cluster = self._settings.crawl, self._settings.cluster
         self._write_address(engine.address_of(self._ray))
         limits = Limits(
@@ -162,6 +165,8 @@ class Driver:
 
     def _watch(self) -> None:
         while True:
+            if (self._folder / _REQUEST).exists():
+                self.stop()
             view = self._look()
             if view is not None:
                 self._tell(view)
@@ -303,8 +308,20 @@ def stop(folder: str | Path) -> None:
     roster = rosters.read(folder)
     if not roster.address:
         raise _not_running(folder)
-    with engine.connected(roster.address) as ray:
-        ray.get(_register_of(folder, ray).finish.remote(_STOPPED), timeout=_ANSWER)
-    patience = time.monotonic() + _PATIENCE
-    while rosters.read(folder).address and time.monotonic() < patience:
-        time.sleep(_BETWEEN_LOOKS)
+    try:
+        engine.check_reachable(roster.address)
+    except CrawlError:
+        raise _not_running(folder) from None
+    request = Path(folder) / _REQUEST
+    request.touch()
+    try:
+        patience = time.monotonic() + _PATIENCE
+        while rosters.read(folder).address:
+            if time.monotonic() > patience:
+                raise CrawlError(
+                    f"the crawl into {folder} has not ended within a minute",
+                    hint=f"crivello status {folder} shows what it does",
+                )
+            time.sleep(_BETWEEN_LOOKS / 5)
+    finally:
+        request.unlink(missing_ok=True)
