@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from crivello._core import ArchiveReader, ArchiveRecord, Layout, archive_texts
 from crivello.dedup.source import BATCH_BYTES, Batch, Source, Text, Verdicts
+from crivello.dedup.units import Whole, as_whole
 from crivello.errors import InvalidArgument, StorageError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Archive(Source):
             )
         try:
             with self.path.open("rb") as file:
-                for member, start, end, damaged in self._members(reader, verdicts):
+                for member, start, end, damaged in self._members(reader, as_whole(verdicts)):
                     if not damaged and all(stays for _, stays in member):
                         _copy(file, start, end, out)
                     else:
@@ -62,7 +63,7 @@ class Archive(Source):
         return ArchiveReader(self.path, limit=self.limit, verify=False, position=position)
 
     def _members(
-        self, reader: ArchiveReader, verdicts: Verdicts
+        self, reader: ArchiveReader, verdicts: Whole
     ) -> Iterator[tuple[list[tuple[ArchiveRecord, bool]], int, int, bool]]:
         """Members of the file in order: their records with whether each stays, their bytes, and whether there is damage.
 
@@ -135,7 +136,7 @@ class Pages(Source):
     def copy(self, verdicts: Verdicts, out: IO[bytes], *, is_first: bool) -> None:  # noqa: ARG002 - no header
         rows: Iterator[Row] = (row for row in self._collection.pages() if row.digest is not None)
         while some := list(islice(rows, _PAGES)):
-            stays = verdicts.take(len(some)).tolist()
+            stays = as_whole(verdicts).take(len(some)).tolist()
             kept = [row for row, stay in zip(some, stays, strict=True) if stay]
             for record in self._collection.captures(kept):
                 out.write(record.member)

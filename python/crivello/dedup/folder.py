@@ -10,6 +10,7 @@ from typing import IO, Any, ClassVar
 from crivello._core import parse_html
 from crivello.archives.trees import Tree
 from crivello.dedup.source import BATCH_BYTES, Batch, Source, Text, Verdicts
+from crivello.dedup.units import as_whole
 from crivello.errors import InvalidArgument, StorageError
 
 _FILES = 4096
@@ -60,7 +61,7 @@ class Folder(Source):
         from shutil import copy2
 
         for file in self._files():
-            if verdicts.take(1)[0]:
+            if as_whole(verdicts).take(1)[0]:
                 copied = target / self._relative(file)
                 try:
                     copied.parent.mkdir(parents=True, exist_ok=True)

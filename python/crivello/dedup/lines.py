@@ -15,6 +15,7 @@ import msgspec
 
 from crivello.dedup.compressed import LineTooLong, blocks
 from crivello.dedup.source import Batch, Source, Text, Verdicts, readable
+from crivello.dedup.units import Whole
 from crivello.errors import InvalidArgument
 
 _SHAPE = "a file has one JSON object a line, in UTF-8"
@@ -33,7 +34,7 @@ class TextLines(Source):
     def copy(self, verdicts: Verdicts, out: IO[bytes], *, is_first: bool) -> None:  # noqa: ARG002 - no header
         for block, number, _, _ in self._blocks(None):
             lines = _lines(block)
-            if verdicts.is_whole:
+            if isinstance(verdicts, Whole):
                 stays = verdicts.take(len(lines))
                 kept = lines if stays.all() else list(compress(lines, stays.tolist()))
             else:

@@ -23,15 +23,9 @@ if TYPE_CHECKING:
 class Passages:
     """Documents without the passages that occurred before; one without words left goes. Counts into a report."""
 
-    is_whole = False
-
     def __init__(self, words: int, memory: int, report: Report) -> None:
         self._words, self._report = words, report
         self._seen = _core.ExactSet(memory)
-
-    def take(self, count: int) -> NDArray[np.bool_]:
-        """Documents are not told apart without their texts."""
-        raise NotImplementedError(count)
 
     def left(self, texts: Sequence[Text]) -> list[Text | None]:
         """What is left of the next documents."""

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, cast
 from crivello._extras import optional
 from crivello.dedup.compressed import MARK, head, reading
 from crivello.dedup.source import BATCH_BYTES, Batch, Source, Text, Verdicts, readable
+from crivello.dedup.units import Whole
 from crivello.errors import InvalidArgument, StorageError
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ class Parquet(Source):
         file = "read_parquet(?, file_row_number = true)"
         written = "TO ? (FORMAT parquet, COMPRESSION zstd)"
         rows = self.size_in_rows
-        if verdicts.is_whole:
+        if isinstance(verdicts, Whole):
             stays = "".join("1" if stays else "0" for stays in verdicts.take(rows).tolist()) or "0"
             kept = f"SELECT * EXCLUDE file_row_number FROM {file} WHERE get_bit(?::BIT, file_row_number::INT) = 1"
             database.execute(f"COPY ({kept}) {written}", [str(self.path), stays, str(target)])

@@ -12,9 +12,6 @@ import msgspec
 from crivello.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from crivello.dedup.inputs import Input
 
 Text = str | bytes
@@ -32,13 +29,6 @@ class Batch(NamedTuple):
 
 class Verdicts(Protocol):
     """What becomes of each document, asked for in the order of the documents."""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether documents stay or go as they are."""
-
-    def take(self, count: int) -> NDArray[np.bool_]:
-        """Which of the next documents stay, if they do so whole."""
 
     def left(self, texts: Sequence[Text]) -> list[Text | None]:
         """What is left of the next documents: the same object, another text, or ``None``."""

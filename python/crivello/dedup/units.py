@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crivello.dedup.options import Unit
-from crivello.dedup.source import Text, readable
+from crivello.dedup.source import Text, Verdicts, readable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,9 +38,7 @@ def split(text: Text, unit: Unit) -> list[str]:
 
 
 class Whole:
-    """Documents that stay or go as they are."""
-
-    is_whole = True
+    """Documents that stay or go as they are, so that nobody need read them to tell."""
 
     def __init__(self, stays: NDArray[np.bool_]) -> None:
         self._stays, self._at = stays, 0
@@ -56,17 +54,18 @@ class Whole:
         return [text if stay else None for text, stay in zip(texts, stays, strict=True)]
 
 
+def as_whole(verdicts: Verdicts) -> Whole:
+    """The verdicts for a source whose documents are not rewritten (``Source.can_rewrite``)."""
+    if not isinstance(verdicts, Whole):
+        raise TypeError(f"{type(verdicts).__name__} would rewrite documents")
+    return verdicts
+
+
 class InUnits:
     """Documents that lose units; one that loses all of them goes."""
 
-    is_whole = False
-
     def __init__(self, stays: NDArray[np.bool_], unit: Unit) -> None:
         self._stays, self._at, self._unit = stays, 0, unit
-
-    def take(self, count: int) -> NDArray[np.bool_]:
-        """Documents are not told apart without their texts."""
-        raise NotImplementedError(count)
 
     def left(self, texts: Sequence[Text]) -> list[Text | None]:
         """What is left of the next documents."""
