@@ -194,18 +194,19 @@ def test_a_cluster_that_was_started_by_hand_crawls(tmp_path: Path) -> None:
 
 
 def test_the_shell_stops_a_crawl_with_a_checkpoint_everywhere(tmp_path: Path) -> None:
-    """`crivello crawl --agents` on a Ray of its own, `cluster stop` from another shell, and Ctrl-C."""
-    with ManyHosts(30, 200, addresses=10) as web:
+    """`crivello crawl --agents` on a Ray of its own, `cluster scale` and `stop` from another shell, and Ctrl-C."""
+    with ManyHosts(30, 400, addresses=10) as web:
         command = [str(CRIVELLO), "crawl", "--into", str(tmp_path / "c"), *flags_for(web, tmp_path)]
         crawl = subprocess.Popen(
             [*command, *web.seeds, "--agents", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         _until(lambda: len(web) > 40)
         assert json.loads(_says("status", tmp_path / "c", "--json"))["members"] == [0, 1]
+        assert json.loads(_says("cluster", "scale", tmp_path / "c", "3", "--json"))["members"] == [0, 1, 2]
         _says("cluster", "stop", tmp_path / "c")
         out, said = crawl.communicate(timeout=60)
         assert crawl.returncode == 0 and "Traceback" not in said, said
-        assert 0 < json.loads(out)["pages"] < 6000 and rosters.read(tmp_path / "c").address == ""
+        assert 0 < json.loads(out)["pages"] < 12_000 and rosters.read(tmp_path / "c").address == ""
         again = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         seen = len(web)
         _until(lambda: len(web) > seen + 20)

@@ -7,7 +7,8 @@ The driver starts the actors, shows how they stand, and passes on Ctrl-C. It kee
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,9 @@ _PATIENCE = 60.0
 _ANSWER = 30.0
 _THREADS = 16
 _STOPPED = "stopped"
-# Asks the driver to stop. A file, since joining its Ray would take seconds, and a minute if it has just ended.
-_REQUEST = "stop"
+# What another process asks of the driver: how many agents there should be, 0 to stop. A file, since joining its Ray would take
+# seconds, and a minute if the crawl has just ended.
+_REQUEST = "agents.request"
 
 
 def prepare(
@@ -165,8 +167,7 @@ class Driver:
 
     def _watch(self) -> None:
         while True:
-            if (self._folder / _REQUEST).exists():
-                self.stop()
+            self._obey()
             view = self._look()
             if view is not None:
                 self._tell(view)
@@ -174,6 +175,18 @@ class Driver:
                 if view.over:
                     return
             time.sleep(_BETWEEN_LOOKS)
+
+    def _obey(self) -> None:
+        """Does what another process asks for; again at the next look if the register is away."""
+        request = self._folder / _REQUEST
+        try:
+            count = int(request.read_text())
+        except (FileNotFoundError, ValueError):
+            return  # nobody asks, or not yet to the end
+        if not count:
+            self.stop()
+        elif self._ask(self._register.scale.remote(count, engine.machines(self._ray))) is not None:
+            request.unlink(missing_ok=True)
 
     def _settle(self) -> None:
         """Waits until every agent has made its last checkpoint, or is known not to be there."""
@@ -271,14 +284,6 @@ def crawl(
         ).run()
 
 
-def _register_of(folder: str | Path, ray: Any) -> Any:
-    roster = rosters.read(folder)
-    try:
-        return ray.get_actor(engine.register_name(roster.name), namespace=engine.NAMESPACE)
-    except ValueError:
-        raise _not_running(folder) from None
-
-
 def _not_running(folder: str | Path) -> CrivelloError:
     return CrawlError(
         f"nobody is crawling into {folder}", hint=f"`crivello crawl --into {folder}` goes on with it"
@@ -293,35 +298,46 @@ def scale(folder: str | Path, count: int) -> Roster:
             f"nobody is crawling into {folder}",
             hint=f"`crivello crawl --into {folder} --agents {count}` goes on with {count} agents",
         )
-    with engine.connected(roster.address) as ray:
-        call = _register_of(folder, ray).scale.remote(count, engine.machines(ray))
-        roster = msgspec.msgpack.decode(ray.get(call, timeout=_ANSWER), type=Roster)
+    with _asked(folder, count) as request:
+        _wait(folder, lambda: not request.exists())
+        if request.exists():
+            raise _not_running(folder)  # it has just ended
     patience = time.monotonic() + _PATIENCE
-    while roster.wanted and time.monotonic() < patience:
+    while (roster := rosters.read(folder)).wanted and time.monotonic() < patience:
         time.sleep(_BETWEEN_LOOKS)
-        roster = rosters.read(folder)
     return roster
 
 
 def stop(folder: str | Path) -> None:
     """Ends a crawl that is going on, with a checkpoint of every agent, and waits until its driver has ended."""
-    roster = rosters.read(folder)
-    if not roster.address:
+    if not rosters.read(folder).address:
         raise _not_running(folder)
+    with _asked(folder, 0):
+        _wait(folder, lambda: not rosters.read(folder).address)
+
+
+@contextmanager
+def _asked(folder: str | Path, count: int) -> Iterator[Path]:
+    """Leaves a request for the driver, which must be there."""
     try:
-        engine.check_reachable(roster.address)
+        engine.check_reachable(rosters.read(folder).address)
     except CrawlError:
         raise _not_running(folder) from None
     request = Path(folder) / _REQUEST
-    request.touch()
+    request.write_text(str(count))
     try:
-        patience = time.monotonic() + _PATIENCE
-        while rosters.read(folder).address:
-            if time.monotonic() > patience:
-                raise CrawlError(
-                    f"the crawl into {folder} has not ended within a minute",
-                    hint=f"crivello status {folder} shows what it does",
-                )
-            time.sleep(_BETWEEN_LOOKS / 5)
+        yield request
     finally:
         request.unlink(missing_ok=True)
+
+
+def _wait(folder: str | Path, is_done: Callable[[], bool]) -> None:
+    """Waits until the driver has done what it was asked for, or has ended."""
+    patience = time.monotonic() + _PATIENCE
+    while not is_done() and rosters.read(folder).address:
+        if time.monotonic() > patience:
+            raise CrawlError(
+                f"the crawl into {folder} has not answered within a minute",
+                hint=f"crivello status {folder} shows what it does",
+            )
+        time.sleep(_BETWEEN_LOOKS / 5)
