@@ -249,5 +249,7 @@ def test_queries_are_stemmed_in_the_language_of_most_pages(tmp_path: Path) -> No
     assert found("english", "runners") == "c"
     assert found("italian", "runners") == ""
     assert found("italian", "runners lang:en") == "c"
+    meant = Collection(tmp_path / "english").search("corente lang:it")
+    assert [hit.id for hit in meant] == ["a"] and "for 'corrente lang:it'" in str(meant)
     done = crivello("search", tmp_path / "italian", "runners", "--language", "en", "--json")
     assert '"id":"c"' in done.stdout

@@ -72,12 +72,10 @@ impl<'a> QueryText<'a> {
 
     /// The language that a filter requires of all documents.
     pub fn language(&self) -> Option<String> {
-        match &self.tree.node {
-            Node::Group(parts) | Node::And(parts) => match parts.as_slice() {
-                [Syntax { node: Node::And(parts), .. }] => language_of(parts),
-                parts => language_of(parts),
-            },
-            _ => None,
+        let Node::Group(parts) = &self.tree.node else { return None };
+        match parts.as_slice() {
+            [Syntax { node: Node::And(parts), .. }] => language_of(parts),
+            parts => language_of(parts),
         }
     }
 

@@ -28,6 +28,22 @@ fn filters(query: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_language_is_required_by_a_filter_beside_everything_else() {
+    for (query, language) in [
+        ("vento lang:it", Some("it")),
+        ("vento AND language:IT-ch", Some("it")),
+        ("+lang:it (vento OR mare)", Some("it")),
+        ("vento", None),
+        ("vento -lang:it", None),
+        ("vento OR lang:it", None),
+        ("(vento lang:it) mare", None),
+        ("vento AND lang:it mare", None),
+    ] {
+        assert_eq!(with_text(query, |text| text.language()).as_deref(), language, "{query}");
+    }
+}
+
+#[test]
 fn filters_are_told_in_canonical_form() {
     for (query, found) in [
         ("wind site:https://A.example/x", vec!["site:a.example"]),
