@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,19 @@ def membership(agent: int, members: list[int], epoch: int = 1, **more: object) -
 
 def assert_polite(web: ManyHosts) -> None:
     assert too_close(web.hits(), DELAY, ADDRESS_DELAY) == []
+
+
+@contextmanager
+def three_agents(folder: Path, pages: int) -> Iterator[tuple[ManyHosts, Agents]]:
+    """A web and three agents that have made so many requests."""
+    with ManyHosts(HOSTS, PAGES, per_address=PER_ADDRESS, think=0.01) as web:
+        crawl = crawl_settings(web.write_hosts_file(folder / "hosts"))
+        with Agents(folder, crawl, web.seeds) as agents:
+            for agent in (1, 2, 3):
+                agents.start(agent, membership(agent, [1, 2, 3]))
+            while len(web) < pages:
+                agents.pump()
+            yield web, agents
 
 
 def test_three_agents_fetch_every_page_once_over_a_kill(tmp_path: Path) -> None:
@@ -100,29 +115,23 @@ def test_agents_are_added_and_removed_and_killed_meanwhile_and_every_page_is_fet
 
 
 def test_what_a_lost_agent_had_is_fetched_by_the_others_and_it_comes_back(tmp_path: Path) -> None:
-    with ManyHosts(HOSTS, PAGES, per_address=PER_ADDRESS, think=0.01) as web:
-        crawl = crawl_settings(web.write_hosts_file(tmp_path / "hosts"))
-        with Agents(tmp_path, crawl, web.seeds) as agents:
-            for agent in (1, 2, 3):
-                agents.start(agent, membership(agent, [1, 2, 3]))
-            while len(web) < HOSTS * PAGES // 3:
-                agents.pump()
-            agents.kill(3)
-            agents.drain(60)
-            for epoch, members in ((2, [1, 2]), (3, [1, 2, 3])):
-                for agent in [*agents.running]:
-                    agents.stop(agent)
-                for agent in members:
-                    given = membership(agent, members, epoch, reset=epoch, rest=agents.longest_rest)
-                    agents.start(agent, given)
-                while epoch == 2 and len(web) < HOSTS * PAGES * 2 // 3:
-                    agents.pump()
-                if epoch == 2:
-                    agents.drain(60)
-            agents.finish(120)
+    with three_agents(tmp_path, HOSTS * PAGES // 3) as (web, agents):
+        agents.kill(3)
+        agents.drain(60)
+        for epoch, members in ((2, [1, 2]), (3, [1, 2, 3])):
             for agent in [*agents.running]:
                 agents.stop(agent)
-            fetched = [agents.fetched(agent) for agent in (1, 2, 3)]
+            for agent in members:
+                given = membership(agent, members, epoch, reset=epoch, rest=agents.longest_rest)
+                agents.start(agent, given)
+            while epoch == 2 and len(web) < HOSTS * PAGES * 2 // 3:
+                agents.pump()
+            if epoch == 2:
+                agents.drain(60)
+        agents.finish(120)
+        for agent in [*agents.running]:
+            agents.stop(agent)
+        fetched = [agents.fetched(agent) for agent in (1, 2, 3)]
         assert_polite(web)
         assert {url for urls in fetched for url in urls} == web.urls()
         survivors = Counter([*fetched[0], *fetched[1]])
@@ -130,22 +139,16 @@ def test_what_a_lost_agent_had_is_fetched_by_the_others_and_it_comes_back(tmp_pa
 
 
 def test_the_last_of_three_agents_fetches_everything_that_the_lost_ones_alone_knew(tmp_path: Path) -> None:
-    with ManyHosts(HOSTS, PAGES, per_address=PER_ADDRESS, think=0.01) as web:
-        crawl = crawl_settings(web.write_hosts_file(tmp_path / "hosts"))
-        with Agents(tmp_path, crawl, web.seeds) as agents:
-            for agent in (1, 2, 3):
-                agents.start(agent, membership(agent, [1, 2, 3]))
-            while len(web) < HOSTS * PAGES // 2:
-                agents.pump()
-            rest = agents.longest_rest
-            agents.kill(2)
-            agents.kill(3)
-            agents.drain(60)
-            agents.stop(1)
-            agents.start(1, membership(1, [1], 2, reset=2, rest=rest))
-            agents.finish(120)
-            agents.stop(1)
-            fetched = agents.fetched(1)
+    with three_agents(tmp_path, HOSTS * PAGES // 2) as (web, agents):
+        rest = agents.longest_rest
+        agents.kill(2)
+        agents.kill(3)
+        agents.drain(60)
+        agents.stop(1)
+        agents.start(1, membership(1, [1], 2, reset=2, rest=rest))
+        agents.finish(120)
+        agents.stop(1)
+        fetched = agents.fetched(1)
         assert_polite(web)
         assert Counter(fetched) == Counter(web.urls())
 
