@@ -55,10 +55,9 @@ def insert(file: Path, before: str, text: str) -> None:
 
 
 def test_a_setting_is_one_field(package: Path) -> None:
-    fields = package / "settings" / "fields.py"
-    section = fields.read_text().index("class Serve(")
+    fields = package / "settings" / "fields" / "serve.py"
     field = re.compile(r"    port: Annotated\[.*?\] = \(?\n?.*?8080\n? *\)?\n", re.DOTALL)
-    [port] = field.findall(fields.read_text()[section:])
+    [port] = field.findall(fields.read_text())
     insert(fields, port, port.replace("    port:", "    spare_port:").replace("8080", "8081"))
     assert "--spare-port" in run(package, "serve", "--help")
 

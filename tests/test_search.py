@@ -82,6 +82,26 @@ def test_static_ranks_add_to_the_score(tmp_path: Path) -> None:
     assert parts is not None and [part.label for part in parts.parts] == ["word", "static rank by indegree"]
 
 
+def test_the_page_that_is_about_the_word_comes_before_the_contents_to_which_all_link(tmp_path: Path) -> None:
+    filler = " ".join(f"other{place}" for place in range(400))
+    about = Document("https://a.example/array", "Array: numbers in a row", "array " * 12 + filler)
+    contents = Document("https://a.example/contents", "Contents", f"array {filler} {filler}")
+    others = [
+        Document(f"https://a.example/{place}", "", filler + " array" * (place % 10 == 0))
+        for place in range(200)
+    ]
+    segments = Index(tmp_path).add([about, contents, *others])
+    # Of so many pages, all others link to the contents, and none to the page.
+    strengths = [(signature(contents.url), 1.0, 9_999.0), (signature(about.url), 1.0, 0.0)]
+    ranks = tmp_path / "a.ranks", write_ranks(strengths, tmp_path / "a.ranks"), "indegree"
+    by_default, by_links = (
+        opened(tmp_path, segments, ranks),
+        opened(tmp_path, segments, ranks, rank_weight=0.5),
+    )
+    assert urls(by_default.search("array"))[:2] == [about.url, contents.url]
+    assert urls(by_links.search("array"))[:2] == [contents.url, about.url]
+
+
 def test_a_wrong_query_says_where(searcher: Search) -> None:
     with pytest.raises(QuerySyntaxError, match="never closed") as raised:
         searcher.search('città "solar wind')

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from crivello.collection import Collection
+from crivello.errors import QuerySyntaxError
 from tests.test_shell import crivello
 
 DOCUMENTS: list[dict[str, Any]] = [
@@ -102,7 +103,7 @@ CASES = [
     ("lens -site:www.lamps.example", "b"),
     ("site:lamps.example OR site:bees.example", "abc"),
     ("lang:it", "d"),
-    ("lenti", ""),
+    ("lenti", "d"),
     ("lenti lang:it", "d"),
     ("type:pdf", "b"),
     ("lens before:2022", "a"),
@@ -226,7 +227,7 @@ def test_the_help_shows_an_operator_of_each_kind() -> None:
         assert sign in printed, sign
 
 
-def test_queries_are_stemmed_in_the_language_of_most_pages(tmp_path: Path) -> None:
+def test_queries_are_stemmed_in_the_language_of_the_pages_that_have_their_words(tmp_path: Path) -> None:
     pages = [
         ("a", "it", "La corrente del golfo"),
         ("b", "it", "Il mare mosso"),
@@ -247,8 +248,16 @@ def test_queries_are_stemmed_in_the_language_of_most_pages(tmp_path: Path) -> No
     assert found("italian", "correnti") == "a"
     assert found("english", "running") == ""
     assert found("english", "runners") == "c"
-    assert found("italian", "runners") == ""
+    assert found("italian", "runners") == "c", "no Italian page has it, and an English one does"
+    assert found("english", "correnti del golfo") == "a"
+    assert found("english", '"correnti del golfo"') == "a"
+    assert found("english", "correnti AND golfo") == "a" == found("english", "+correnti")
+    assert found("italian", "correnti rested") == "a", "no page has both: that of most pages"
     assert found("italian", "runners lang:en") == "c"
+    collection = Collection(tmp_path / "english")
+    assert collection.count("correnti") == 1 == collection.count("runners")
+    with pytest.raises(QuerySyntaxError, match="at character 10: this parenthesis"):
+        collection.search("correnti (golfo")
     meant = Collection(tmp_path / "english").search("corente lang:it")
     assert [hit.id for hit in meant] == ["a"] and "for 'corrente lang:it'" in str(meant)
     done = crivello("search", tmp_path / "italian", "runners", "--language", "en", "--json")

@@ -322,6 +322,16 @@ def test_every_example_of_the_start_page_finds_something() -> None:
     assert "Queries that find something here" in lost and "comet tails" in lost
 
 
+def test_the_sites_of_the_start_page_have_their_icons() -> None:
+    pages = [
+        Page(f"http://{site}/{place}", "Comet tails", "x")
+        for place, site in enumerate(["a.example:81", "b.example"])
+    ]
+    with asking(MemoryEngine(pages)) as client:
+        icons = re.findall(r'src="(/favicon[^"]+)"', client.get("/").text)
+    assert sorted(icons) == ["/favicon?host=a.example%3A81", "/favicon?host=b.example"]
+
+
 def test_the_start_page_comes_up_when_no_search_works() -> None:
     with asking(MemoryEngine(WIND, failure=CorruptFile("index/terms: damaged", "index/terms", 1))) as client:
         page = client.get("/")

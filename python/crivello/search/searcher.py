@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import operator
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -39,12 +40,15 @@ _MOST_HITS = 10_000_000
 _MOST_COMPLETIONS = 100
 _MOST_COUNTED = 1 << 62
 _EPOCH = datetime.date(1970, 1, 1)
+_MOST_COMPARED = 1000
+_PLAIN_WORD = re.compile(r"\w[\w'’.-]*")
+_CONNECTIVES = {"AND", "OR", "NOT"}
 _FILTER_OF = {"site": "site:{}", "language": "lang:{}", "type": "type:{}"}
 
 
-def options_of(settings: SearchSettings, language: str = "en") -> SearchOptions:
-    """The settings as options of the core; ``language`` is that of queries, unless the settings have one."""
-    settings = structs.replace(settings, language=settings.language or language)
+def options_of(settings: SearchSettings) -> SearchOptions:
+    """The settings as options of the core; without a language, words are stemmed as English."""
+    settings = structs.replace(settings, language=settings.language or "en")
     return SearchOptions(msgspec.json.encode(for_core(settings)))
 
 
@@ -112,6 +116,7 @@ class Search:
         self._measure = ranks[2] if ranks else ""
         self._extensions = extensions or Extensions()
         self._options: _Recent[SearchSettings, SearchOptions] = _Recent()
+        self._languages: _Recent[str, str] = _Recent()
         self._rankings: _Recent[tuple[str, SearchSettings, bool], tuple[int, Ranking]] = _Recent()
         self._reranked: _Recent[tuple[object, ...], Places] = _Recent()
         for load in (self._rewriter, self._reranker):
@@ -143,14 +148,16 @@ class Search:
         return self._searcher.bytes
 
     @cached_property
-    def language(self) -> str:
-        """The language of most pages, by which queries are stemmed unless they or the settings name one."""
+    def languages(self) -> list[str]:
+        """The languages in which pages are stemmed, that of most pages first; at most ten."""
         options = options_of(structs.replace(self._settings, time_limit=0.0))
         ranking = self._searcher.rank("*", options, 1, _MOST_COUNTED, _FACET_VALUES)
         pages = dict((ranking.facets or {}).get("language", []))
         # A page without a language is stemmed as English.
-        pages["en"] = pages.get("en", 0) + self.documents - sum(pages.values())
-        return max(pages, key=lambda language: pages[language])
+        english = pages.get("en", 0) + self.documents - sum(pages.values())
+        if english or not pages:
+            pages["en"] = english
+        return sorted(pages, key=lambda language: -pages[language])
 
     @property
     def missing_shards(self) -> tuple[int, ...]:
@@ -182,6 +189,7 @@ class Search:
         began = time.perf_counter_ns()
         settings = settings or self._settings
         asked = _text_of(query)
+        settings = self._in_its_language(asked, settings)
         top, offset = _whole("top", top, _MOST_HITS), _whole("offset", offset, _MOST_HITS)
         options = self._options_of(settings)
         reranker = self._reranker(settings)
@@ -232,6 +240,7 @@ class Search:
     ) -> int:
         """The number of pages that match a query, at most ``limit``, without a time limit."""
         settings = structs.replace(settings or self._settings, time_limit=0.0)
+        settings = self._in_its_language(_text_of(query), settings)
         options = self._options_of(settings)
         limit = _whole("limit", limit, _MOST_COUNTED)
         counted = self._rewritten(query, settings, lambda text: self._whole.count(text, options, limit)[0])
@@ -242,6 +251,7 @@ class Search:
     ) -> Explanation | None:
         """The explanation of one page's score, however far down it ranks; ``None`` if it does not match."""
         plain = structs.replace(settings or self._settings, collapse=-1, per_site=0, time_limit=0.0)
+        plain = self._in_its_language(_text_of(query), plain)
         options, depth = self._options_of(plain), max(1, self.documents)
         text, ranking = self._rewritten(
             query, plain, lambda text: (text, self._whole.rank(text, options, depth))
@@ -335,8 +345,42 @@ class Search:
     def _options_of(self, settings: SearchSettings) -> SearchOptions:
         if (known := self._options.known(settings)) is not None:
             return known
-        language = settings.language or self.language
-        return self._options.keep(settings, options_of(settings, language))
+        return self._options.keep(settings, options_of(settings))
+
+    def _in_its_language(self, text: str, settings: SearchSettings) -> SearchSettings:
+        """The settings with the language in which the words of a query are stemmed."""
+        if settings.language:
+            return settings
+        language = self._languages.known(text) or self._languages.keep(
+            text, self._language_of(text, settings)
+        )
+        return structs.replace(settings, language=language)
+
+    def _language_of(self, text: str, settings: SearchSettings) -> str:
+        """The language of most pages, unless none of these has all the words and pages of another language do.
+
+        A page was stemmed in its own language: in a query that is stemmed in another one, its words are not found.
+        """
+        first, *others = self.languages
+        words = text.split()
+        is_plain = all(map(_PLAIN_WORD.fullmatch, words)) and not _CONNECTIVES.intersection(words)
+        every = " AND ".join(words) if is_plain else text
+
+        def pages(language: str, count: int) -> int:
+            of = f"lang:{language}"
+            if language == "en":  # also those without a language
+                of = " ".join(f"-lang:{other}" for other in self.languages if other != "en")
+            options = self._options_of(structs.replace(settings, language=language))
+            return self._searcher.rank(f"({every}) {of}", options, 1, count).matches
+
+        try:
+            if not others or pages(first, 1):
+                return first
+            found = {other: pages(other, _MOST_COMPARED) for other in others}
+        except InvalidArgument:
+            return first  # the search itself says what is wrong with the query
+        best = max(found, key=lambda language: found[language])
+        return best if found[best] else first
 
     def _ranking(
         self, text: str, settings: SearchSettings, options: SearchOptions, wanted: int, facets: bool

@@ -23,7 +23,6 @@ from msgspec import Meta
 
 from crivello.errors import InvalidArgument, InvalidSetting, StorageError
 from crivello.settings.fields import (
-    Choices,
     Cluster,
     Crawl,
     Index,
@@ -34,6 +33,7 @@ from crivello.settings.fields import (
     Settings,
     Store,
 )
+from crivello.settings.fields.meta import Choices
 from crivello.settings.numbers import BYTES, SECONDS, is_countable, parse_number, shown_size
 
 __all__ = [

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from crivello._core import Layout
 from crivello.errors import InvalidArgument
 from crivello.settings import Crawl
-from crivello.settings.fields import SIEVES
+from crivello.settings.fields.crawl import SIEVES
 from crivello.sieve.job import Sieved, sieve_files
 
 KINDS: tuple[str, ...] = tuple(SIEVES)
