@@ -13,22 +13,33 @@ use crate::Signature;
 /// How many of `count` increasing signatures are at most `wanted`.
 pub fn at_most(count: usize, signature: impl Fn(usize) -> Signature, wanted: Signature) -> usize {
     let guess = ((u128::from(wanted.0) * count as u128) >> 64) as usize;
-    let mut step = count.isqrt() + 1;
+    partition_from(guess, count.isqrt() + 1, count, |place| signature(place) <= wanted)
+}
+
+/// The first of `count` places for which `is_before` is false, or `count`; it is looked for from a guess on, which is at most
+/// `count`, in steps that double from `step`.
+#[inline]
+pub fn partition_from(
+    guess: usize,
+    mut step: usize,
+    count: usize,
+    is_before: impl Fn(usize) -> bool,
+) -> usize {
     let (mut low, mut high) = (guess, guess);
-    // Invariant at the end: everything before low is at most `wanted`, and the signature at high is not.
-    while low > 0 && signature(low - 1) > wanted {
+    // Invariant at the end: everything before low is before the place, and the key at high is not.
+    while low > 0 && !is_before(low - 1) {
         high = low - 1;
         low = low.saturating_sub(step);
         step *= 2;
     }
-    while high < count && signature(high) <= wanted {
+    while high < count && is_before(high) {
         low = high + 1;
         high = (high + step).min(count);
         step *= 2;
     }
     while low < high {
         let middle = low + (high - low) / 2;
-        if signature(middle) <= wanted {
+        if is_before(middle) {
             low = middle + 1;
         } else {
             high = middle;

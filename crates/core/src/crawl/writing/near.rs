@@ -3,7 +3,7 @@
 //! The newest fingerprints are in memory ([`Growing`]). When there are enough they are written to a run ([`Run`]), an
 //! immutable file of permuted sorted tables. A thread merges the newest runs as long as an older one has at most
 //! [`RATIO`] times as many fingerprints as all newer ones together, so that n fingerprints, m of them in memory, are
-//! in log₃(n / m) runs, which all have the same layout ([`Layout`]). The answers are those of a comparison with all:
+//! in log₅(n / m) runs, which all have the same layout ([`Layout`]). The answers are those of a comparison with all:
 //! the nearest, and among equals the earliest.
 //!
 //! The more fingerprints there are, the more of them are near a given one by chance ([`most_within`]). A search is
@@ -33,13 +33,13 @@ const FORMER: Format = Format { kind: *b"SRUN", version: 1 };
 /// The memory of a fingerprint that is not in a run, while it is written to one.
 const BYTES: usize = 128;
 /// How many times larger than all newer ones a run is that is not merged with them.
-const RATIO: u64 = 2;
+const RATIO: u64 = 4;
 /// The most runs that wait for a merge before adding waits for it, too.
 const MOST_WAITING: usize = 16;
 /// The share of pages that may be near another by chance.
 const BY_CHANCE: f64 = 1e-4;
-/// The number of fingerprints for which the layout is chosen.
-const EXPECTED: u64 = 1 << 24;
+/// The number of fingerprints up to which the layout is chosen.
+const EXPECTED: u64 = 1 << 26;
 
 /// The fingerprints of the texts.
 pub struct NearMap {
@@ -80,7 +80,8 @@ impl NearMap {
         let layout = runs.first().map(|run| run.layout().clone());
         let is_same = |run: &Run| Some(run.layout()) == layout.as_ref() && run.layout().distance >= distance;
         let is_kept = runs.len() == state.runs.len() && runs.iter().all(is_same);
-        let chosen = || Layout::choose(u64::BITS, EXPECTED, distance, &Costs::DISK);
+        let limits: Vec<u64> = (0..=distance).map(|bits| most_within(u64::BITS, bits, BY_CHANCE)).collect();
+        let chosen = || Layout::choose_growing(u64::BITS, &stages(&limits), &Costs::DISK);
         let applied = if is_kept { state.applied } else { 0 };
         let runs = state.runs.iter().copied().zip(runs.into_iter().map(Arc::new));
         Ok(NearMap {
@@ -88,7 +89,7 @@ impl NearMap {
             layout: layout.filter(|_| is_kept).unwrap_or_else(chosen),
             recent: Growing::new(distance)?,
             offsets: Vec::new(),
-            limits: (0..=distance).map(|bits| most_within(u64::BITS, bits, BY_CHANCE)).collect(),
+            limits,
             most: (memory / 2 / BYTES).max(1),
             position: applied,
             applied,
@@ -237,6 +238,13 @@ impl Drop for NearMap {
             drop(join(merging.thread));
         }
     }
+}
+
+/// The numbers of fingerprints at which the distance gets smaller, each with the distance before, up to [`EXPECTED`].
+fn stages(limits: &[u64]) -> Vec<(u64, u32)> {
+    let first = limits.iter().rposition(|limit| *limit >= EXPECTED).unwrap_or(0);
+    let from = limits.iter().zip(0u32..).skip(first);
+    from.map(|(limit, distance)| (EXPECTED.min(*limit), distance)).collect()
 }
 
 /// The committed runs, from the oldest to the newest; `None` if they have the former format.

@@ -37,7 +37,7 @@ impl<W: Word> Join<W> {
     /// For `count` fingerprints of `bits` bits and a distance.
     pub fn new(bits: u32, count: u64, distance: u32) -> Join<W> {
         let cost = |layout: &Layout| {
-            let candidates: f64 = layout.work(count, &Costs::EQUAL).1;
+            let candidates: f64 = layout.work(count, distance, &Costs::EQUAL).1;
             layout.leads.len() as f64 * SORT + candidates / 2.0 * Costs::EQUAL.candidate
         };
         let layouts = (distance + 1..=bits).map_while(|blocks| Layout::chosen(bits, distance, blocks));

@@ -22,7 +22,8 @@
 //! cost     time + byte · bytes
 //! ```
 //!
-//! The constants are in [`Costs`]. No layout that is kept has more than [`MOST_KEPT`] tables.
+//! The constants are in [`Costs`]. Where searches are within fewer bits the more fingerprints there are, times are summed over
+//! several n ([`Layout::choose_growing`]). No layout that is kept has more than [`MOST_KEPT`] tables.
 
 use super::permutation::{Permutation, Word};
 
@@ -78,10 +79,10 @@ impl Costs {
         Costs { probe: 60.0, candidate: 1.5, byte: 25.0, radius: true, directory: true };
     /// The same, where only equal prefixes are probed.
     pub const EQUAL: Costs = Costs { radius: false, directory: false, ..Costs::MEMORY };
-    /// Of runs on disk, whose blocks are in the file cache: a probe searches the index and a block; bytes are written again
-    /// at every merge.
+    /// Of runs on disk, whose blocks are in the file cache: a probe searches the index and a block of each of several
+    /// runs; bytes are written again at every merge.
     pub const DISK: Costs =
-        Costs { probe: 1000.0, candidate: 1.0, byte: 600.0, radius: true, directory: false };
+        Costs { probe: 200.0, candidate: 1.0, byte: 600.0, radius: true, directory: false };
 }
 
 /// Tables that find every pair within a distance.
@@ -98,10 +99,20 @@ pub struct Layout {
 impl Layout {
     /// The cheapest layout for `count` fingerprints of `bits` bits and a distance.
     pub fn choose(bits: u32, count: u64, distance: u32, costs: &Costs) -> Layout {
+        Layout::choose_growing(bits, &[(count, distance)], costs)
+    }
+
+    /// The cheapest layout for fingerprints that get more, from the sum of its costs at some numbers of them, each with the
+    /// distance of searches then. It finds all within the greatest of the distances.
+    pub fn choose_growing(bits: u32, stages: &[(u64, u32)], costs: &Costs) -> Layout {
+        let distance = stages.iter().map(|(_, distance)| *distance).max().unwrap_or(0);
         let nested = (distance > 0 && (distance + 1).pow(2) <= bits).then(|| Layout::nested(bits, distance));
         let chosen = (distance + 1..=bits).map_while(|blocks| Layout::chosen(bits, distance, blocks));
         let near = (1..=distance + 1).map(|blocks| Layout::near(bits, distance, blocks));
-        let cost = |layout: &Layout| layout.cost(count, costs);
+        let cost = |layout: &Layout| {
+            let time = |(count, distance): &(u64, u32)| layout.time(*count, *distance, costs);
+            stages.iter().map(time).sum::<f64>() + costs.byte * layout.bytes() as f64
+        };
         near.filter(|layout| costs.radius || layout.leads.iter().all(|lead| lead.radius == 0))
             .chain(chosen)
             .chain(nested)
@@ -171,24 +182,26 @@ impl Layout {
         8 * self.leads.len() as u64 + 4
     }
 
-    /// The expected number of places where a search looks, and of fingerprints that it compares.
-    pub fn work(&self, count: u64, costs: &Costs) -> (f64, f64) {
+    /// The expected number of places where a search within a distance, at most that of the layout, looks, and of
+    /// fingerprints that it compares.
+    pub fn work(&self, count: u64, distance: u32, costs: &Costs) -> (f64, f64) {
         let resolved = if costs.directory { directory_bits(count) } else { u32::MAX };
-        let of_lead = |lead: &Lead| {
+        let of_lead = |(lead, radius): (&Lead, Option<u32>)| {
+            let Some(radius) = radius else { return (0.0, 0.0) };
             let bits = lead.prefix().min(resolved);
-            let probes: f64 =
-                (0..=lead.radius.min(bits)).map(|differences| binomial(bits, differences)).sum();
+            let probes: f64 = (0..=radius.min(bits)).map(|differences| binomial(bits, differences)).sum();
             (probes, probes * count as f64 / f64::from(bits).exp2())
         };
-        self.leads.iter().map(of_lead).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+        let works = self.leads.iter().zip(self.radii(distance)).map(of_lead);
+        works.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 
-    fn cost(&self, count: u64, costs: &Costs) -> f64 {
-        let (probes, candidates) = self.work(count, costs);
+    fn time(&self, count: u64, distance: u32, costs: &Costs) -> f64 {
+        let (probes, candidates) = self.work(count, distance, costs);
         if probes > MOST_PROBES {
             return f64::INFINITY;
         }
-        probes * costs.probe + candidates * costs.candidate + costs.byte * self.bytes() as f64
+        probes * costs.probe + candidates * costs.candidate
     }
 }
 
@@ -249,6 +262,16 @@ mod tests {
         assert_eq!(of(10_000_000, 3), (4, 16, Some(0)));
         assert_eq!(of(10_000_000, 5), (3, 21, Some(1)));
         assert_eq!(of(10_000_000, 8), (3, 21, Some(2)));
+    }
+
+    #[test]
+    fn a_layout_for_growth_does_not_compare_many_when_there_are_many() {
+        let stages = [(360_000, 8), (2_600_000, 7), (22_000_000, 6), (1 << 26, 5)];
+        let layout = Layout::choose_growing(64, &stages, &Costs::DISK);
+        assert_eq!((layout.distance, layout.leads.len(), layout.prefix()), (8, 4, 16));
+        let at_once = Layout::choose(64, 360_000, 8, &Costs::DISK);
+        let candidates = |layout: &Layout| layout.work(1 << 26, 5, &Costs::DISK).1;
+        assert!(candidates(&layout) < candidates(&at_once) / 2.0);
     }
 
     proptest! {

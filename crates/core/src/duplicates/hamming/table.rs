@@ -41,8 +41,10 @@ struct Part {
     directory: Vec<u32>,
     /// The number of those bits.
     bits: u32,
-    /// What the values within the radius differ in.
+    /// What the values within the radius differ in, those with fewer differences first.
     flips: Vec<u32>,
+    /// The number of those with at most 0, 1, … differences.
+    ends: Vec<usize>,
 }
 
 /// A place to look at.
@@ -78,8 +80,8 @@ impl Table {
                 (sorted(words.len(), |number| permutation.apply(words[number])), Vec::new())
             };
             let directory = directory(&keys, bits);
-            let flips = flips(bits, lead.radius);
-            (Part { permutation: permutation.clone(), keys, directory, bits, flips }, numbers)
+            let (flips, ends) = flips(bits, lead.radius);
+            (Part { permutation: permutation.clone(), keys, directory, bits, flips, ends }, numbers)
         };
         let leads: Vec<_> = permutations.iter().zip(&layout.leads).enumerate().collect();
         let (parts, numbers): (Vec<Part>, Vec<Vec<u32>>) = leads.into_par_iter().map(make).unzip();
@@ -151,7 +153,7 @@ impl Table {
     fn nearest_some(&self, asked: &[u64], distance: u32, found: &mut Vec<Option<Found>>) {
         // For each the least distance so far, and the fingerprints at that distance.
         let mut nearest: Vec<(u32, Vec<u64>)> = vec![(distance, Vec::new()); asked.len()];
-        self.probe(asked, |part, number, keys, key| {
+        self.probe(asked, distance, |part, number, keys, key| {
             let (least, words) = &mut nearest[number];
             near(keys.iter().copied(), key, *least, |place, distance| {
                 if distance < *least {
@@ -174,7 +176,7 @@ impl Table {
 
     fn within_some(&self, asked: &[u64], distance: u32) -> Vec<Vec<Found>> {
         let mut words: Vec<Vec<(u32, u64)>> = vec![Vec::new(); asked.len()];
-        self.probe(asked, |part, number, keys, key| {
+        self.probe(asked, distance, |part, number, keys, key| {
             near(keys.iter().copied(), key, distance, |place, found| {
                 words[number].push((found, part.permutation.undo(keys[place])));
                 distance
@@ -192,14 +194,17 @@ impl Table {
         words.into_iter().map(found).collect()
     }
 
-    /// Calls `visit` with the candidates of each fingerprint: a part, its number, keys of the part, and itself permuted.
-    fn probe(&self, asked: &[u64], mut visit: impl FnMut(&Part, usize, &[u64], u64)) {
+    /// Calls `visit` with the candidates of each fingerprint within a distance: a part, its number, keys of the part, and
+    /// itself permuted.
+    fn probe(&self, asked: &[u64], distance: u32, mut visit: impl FnMut(&Part, usize, &[u64], u64)) {
         let mut probes: Vec<Probe> = Vec::with_capacity(PROBES);
+        let radii = self.layout.radii(distance);
         for (number, word) in asked.iter().enumerate() {
-            for (place, part) in self.parts.iter().enumerate() {
+            for (place, (part, radius)) in self.parts.iter().zip(&radii).enumerate() {
+                let Some(radius) = radius else { continue };
                 let key = part.permutation.apply(*word);
                 let (bucket, lines) = (first(key, part.bits), Prefetch::of(&part.directory));
-                for flip in &part.flips {
+                for flip in &part.flips[..part.ends[(*radius as usize).min(part.ends.len() - 1)]] {
                     if probes.len() == PROBES {
                         self.visit(&mut probes, &mut visit);
                     }
@@ -251,12 +256,13 @@ pub fn check(distance: u32) -> Result<u32> {
 
 /// The first bits of a key.
 #[inline]
-fn first(key: u64, bits: u32) -> u32 {
+pub fn first(key: u64, bits: u32) -> u32 {
     // Two shifts, because one by all bits is not defined.
     (key >> 1 >> (u64::BITS - 1 - bits)) as u32
 }
 
-fn directory(keys: &[u64], bits: u32) -> Vec<u32> {
+/// Where the keys with each value of the first bits begin, and where the last of them end.
+pub fn directory(keys: &[u64], bits: u32) -> Vec<u32> {
     let mut directory = Vec::with_capacity((1 << bits) + 1);
     for (place, key) in keys.iter().enumerate() {
         let bucket = first(*key, bits) as usize;
@@ -268,9 +274,10 @@ fn directory(keys: &[u64], bits: u32) -> Vec<u32> {
     directory
 }
 
-/// All masks of the lowest bits with at most `radius` ones, those with fewer first.
-fn flips(bits: u32, radius: u32) -> Vec<u32> {
-    let mut flips = vec![0u32];
+/// All masks of the lowest bits with at most `radius` ones, those with fewer first; and how many have at most 0, 1, … of
+/// them.
+fn flips(bits: u32, radius: u32) -> (Vec<u32>, Vec<usize>) {
+    let (mut flips, mut ends) = (vec![0u32], vec![1]);
     let mut start = 0;
     for _ in 0..radius.min(bits) {
         let end = flips.len();
@@ -280,6 +287,7 @@ fn flips(bits: u32, radius: u32) -> Vec<u32> {
             flips.extend((u32::BITS - mask.leading_zeros()..bits).map(|bit| mask | 1 << bit));
         }
         start = end;
+        ends.push(flips.len());
     }
-    flips
+    (flips, ends)
 }

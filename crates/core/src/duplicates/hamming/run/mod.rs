@@ -14,8 +14,10 @@
 //! memory, for the index. The file is mapped: its blocks are in the file cache of the operating system, which takes their
 //! memory back when it is needed. The checksum of a block is checked when it is first used.
 //!
-//! A search uses one or two blocks of 4 KiB a probe, and the block of the number of what it finds. Within a distance
-//! smaller than that of the layout it makes fewer probes ([`Layout::radii`]).
+//! A search uses one or two blocks of 4 KiB a probe, and the block of the number of what it finds. A directory of the leading
+//! bits of the blocks' first entries says which, 16 bytes a block; the place in a block is found by interpolation, and the
+//! cache lines of many probes are prefetched before the first is needed. Within a distance smaller than that of the
+//! layout it makes fewer probes ([`Layout::radii`]).
 
 mod merge;
 mod writer;
@@ -35,7 +37,10 @@ pub use writer::RunWriter;
 use super::distance::near;
 use super::layout::{Layout, Lead};
 use super::permutation::Permutation;
+use super::table::{directory, first};
 use crate::disk::format::Format;
+use crate::prefetch::prefetch_lines;
+use crate::signature::interpolation::partition_from;
 use crate::{Error, Pulse, Result};
 
 const FORMAT: Format = Format { kind: *b"HRUN", version: 1 };
@@ -48,6 +53,17 @@ const FOOTER: usize = 16;
 const TRAILER: usize = 16;
 /// The most tables of a run.
 const MOST_TABLES: usize = 1 << 10;
+/// The probes that are under way at a time.
+const PROBES: usize = 32;
+/// The cache lines that are prefetched for a probe: all of few candidates, with those around them. The processor itself
+/// prefetches the rest of many.
+const LINES: usize = 8;
+/// How far a key is from its interpolated place in a block, in most cases: at most two standard deviations, each √512 / 2.
+const AROUND: usize = 22;
+/// The directory has this many values of the leading bits for a block, as a logarithm.
+const FINER: u32 = 2;
+/// A probe has at least this many keys, as a logarithm: of a prefix that has fewer, only some bits are used.
+const KEYS: u32 = 3;
 
 thread_local! {
     /// What was read, as bytes and as entries; reused between searches.
@@ -67,11 +83,24 @@ struct Section {
 /// A table of a run.
 struct Part {
     permutation: Permutation<u64>,
-    lead: Lead,
+    /// The leading bits that a probe resolves.
+    prefix: u32,
     /// What prefixes within the radius differ in, those with fewer differences first.
     flips: Vec<u64>,
     /// The number of those with at most 0, 1, … differences.
     ends: Vec<usize>,
+    /// Which blocks begin with each value of the leading bits, and the number of these bits.
+    directory: Vec<u32>,
+    bits: u32,
+}
+
+/// A place of a table to look at: the keys from `least` to `most`, which are in some blocks.
+struct Probe {
+    least: u64,
+    most: u64,
+    blocks: Range<usize>,
+    /// About where the least is in the first block.
+    guess: usize,
 }
 
 /// An open run.
@@ -133,12 +162,16 @@ impl Run {
                 checked: (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             }
         };
-        let sections = (0..=tables).map(section).collect();
-        let part = |(permutation, lead): (Permutation<u64>, &Lead)| {
-            let (flips, ends) = flips(lead);
-            Part { permutation, lead: *lead, flips, ends }
+        let sections: Vec<Section> = (0..=tables).map(section).collect();
+        let bits = blocks.max(1).ilog2() + FINER;
+        let resolved = entries.max(1).ilog2().saturating_sub(KEYS);
+        let part = |((permutation, lead), section): ((Permutation<u64>, &Lead), &Section)| {
+            let prefix = lead.prefix().min(resolved);
+            let (flips, ends) = flips(prefix, lead.radius);
+            Part { permutation, prefix, flips, ends, directory: directory(&section.firsts, bits), bits }
         };
-        let parts = layout.permutations().into_iter().zip(&layout.leads).map(part).collect();
+        let leads = layout.permutations().into_iter().zip(&layout.leads);
+        let parts = leads.zip(&sections).map(part).collect();
         // SAFETY: a run is written completely under another name and renamed, so the bytes under this map never change.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
         map.advise(Advice::Random).map_err(Error::io(path))?;
@@ -160,9 +193,11 @@ impl Run {
         &self.layout
     }
 
-    /// The bytes of the index, in memory.
+    /// The bytes of the index and the directories, in memory.
     pub fn memory(&self) -> usize {
-        self.sections.len() * self.sections.first().map_or(0, |section| section.firsts.len()) * INDEX_ENTRY
+        let directories = self.parts.iter().map(|part| size_of_val(&part.directory[..])).sum::<usize>();
+        let blocks = self.sections.iter().map(|section| section.firsts.len()).sum::<usize>();
+        blocks * INDEX_ENTRY + directories
     }
 
     /// The distance and the number of the nearest fingerprint within a distance, at most that of the layout, of equally
@@ -171,30 +206,34 @@ impl Run {
         let mut nearest = than;
         let distance = than.map_or(distance, |(found, _)| distance.min(found));
         let (mut told, mut is_first) = (Vec::new(), true);
-        let radii = self.layout.radii(distance);
-        for (table, (part, radius)) in self.parts.iter().zip(radii).enumerate() {
+        let mut probes = Vec::with_capacity(PROBES);
+        for (table, (part, radius)) in self.parts.iter().zip(self.layout.radii(distance)).enumerate() {
             let Some(radius) = radius else { continue };
             let key = part.permutation.apply(word);
-            for flip in &part.flips[..part.ends[(radius as usize).min(part.ends.len() - 1)]] {
-                // The first probe finds an equal one.
-                if nearest.is_some_and(|(distance, _)| distance == 0) && !is_first {
-                    return Ok(nearest);
-                }
-                is_first = false;
-                let most = nearest.map_or(distance, |(distance, _)| distance);
-                let mut found = Vec::new();
-                let keys = self.candidates(table, key ^ flip)?;
-                near(keys.iter().map(entry), key, most, |place, distance| {
-                    found.push((distance, part.permutation.undo(entry(&keys[place]))));
-                    distance
-                });
-                for (distance, word) in found {
-                    // The others are in several tables, and are looked up once.
-                    if nearest.is_none_or(|nearest| distance <= nearest.0) && !told.contains(&word) {
-                        told.push(word);
-                        let number = self.number_of(word)?;
-                        nearest =
-                            [nearest, number.map(|number| (distance, number))].into_iter().flatten().min();
+            let flips = &part.flips[..part.ends[(radius as usize).min(part.ends.len() - 1)]];
+            for flips in flips.chunks(PROBES) {
+                probes.clear();
+                probes.extend(flips.iter().map(|flip| self.probe(table, key ^ flip)));
+                for probe in &probes {
+                    // The first probe finds an equal one.
+                    if nearest.is_some_and(|(distance, _)| distance == 0) && !is_first {
+                        return Ok(nearest);
+                    }
+                    is_first = false;
+                    let most = nearest.map_or(distance, |(distance, _)| distance);
+                    let mut found = Vec::new();
+                    let keys = self.candidates(table, probe)?;
+                    near(keys.iter().map(entry), key, most, |place, distance| {
+                        found.push((distance, part.permutation.undo(entry(&keys[place]))));
+                        distance
+                    });
+                    for (distance, word) in found {
+                        // The others are in several tables, and are looked up once.
+                        if nearest.is_none_or(|nearest| distance <= nearest.0) && !told.contains(&word) {
+                            told.push(word);
+                            let number = self.number_of(word)?.map(|number| (distance, number));
+                            nearest = [nearest, number].into_iter().flatten().min();
+                        }
                     }
                 }
             }
@@ -202,25 +241,59 @@ impl Run {
         Ok(nearest)
     }
 
-    /// The keys of a table that have the prefix of a key.
-    fn candidates(&self, table: usize, key: u64) -> Result<&[Entry]> {
-        let rest = u64::MAX.checked_shr(self.parts[table].lead.prefix()).unwrap_or(0);
+    /// The place of the keys of a table that have the prefix of a key, prefetched.
+    fn probe(&self, table: usize, key: u64) -> Probe {
+        let rest = u64::MAX.checked_shr(self.parts[table].prefix).unwrap_or(0);
         let (least, most) = (key & !rest, key | rest);
-        let firsts = &self.sections[table].firsts;
         // Keys are different: a block that begins with the least is the first to have it.
-        let start = firsts.partition_point(|first| *first <= least).saturating_sub(1);
-        let end = firsts.partition_point(|first| *first <= most);
-        let keys = self.blocks(table, start..end.max(start))?;
-        let start = keys.partition_point(|key| entry(key) < least);
-        let end = start + keys[start..].partition_point(|key| entry(key) <= most);
-        Ok(&keys[start..end])
+        let start = self.blocks_to(table, least).saturating_sub(1);
+        let blocks = start..self.blocks_to(table, most).max(start);
+        let guess = self.guess(table, start, least);
+        let place = self.place(table, &blocks).start + guess.saturating_sub(AROUND) * ENTRY;
+        prefetch_lines(self.map.as_ptr().wrapping_add(place), LINES);
+        Probe { least, most, blocks, guess }
+    }
+
+    /// The number of blocks of a table whose first key is at most a given one.
+    fn blocks_to(&self, table: usize, key: u64) -> usize {
+        let Part { directory, bits, .. } = &self.parts[table];
+        let bucket = first(key, *bits) as usize;
+        let (start, end) = (directory[bucket] as usize, directory[bucket + 1] as usize);
+        start + self.sections[table].firsts[start..end].partition_point(|first| *first <= key)
+    }
+
+    /// About where a key is in a block of a table, by interpolation.
+    fn guess(&self, table: usize, block: usize, key: u64) -> usize {
+        let firsts = &self.sections[table].firsts;
+        let Some(first) = firsts.get(block) else { return 0 };
+        let next = firsts.get(block + 1).unwrap_or(&u64::MAX);
+        let share = key.saturating_sub(*first) as f64 / next.saturating_sub(*first).max(1) as f64;
+        (share * BLOCK as f64) as usize
+    }
+
+    /// The keys of a probe, and some before and after them: to compare these takes less time than to find the ends.
+    fn candidates(&self, table: usize, probe: &Probe) -> Result<&[Entry]> {
+        let Probe { least, most, blocks, guess } = probe;
+        let keys = self.blocks(table, blocks.clone())?;
+        let in_first = keys.len().min(BLOCK);
+        let mut start = guess.saturating_sub(AROUND).min(in_first);
+        if start > 0 && entry(&keys[start - 1]) >= *least {
+            start = partition_from(start, AROUND, in_first, |place| entry(&keys[place]) < *least);
+        }
+        let before_last = (blocks.len().saturating_sub(1) * BLOCK).min(keys.len());
+        let guess = self.guess(table, blocks.end.saturating_sub(1), *most);
+        let mut end = (before_last + guess + AROUND).min(keys.len());
+        if end < keys.len() && entry(&keys[end]) <= *most {
+            end = partition_from(end, AROUND, keys.len(), |place| entry(&keys[place]) <= *most);
+        }
+        Ok(keys.get(start..end).unwrap_or_default())
     }
 
     /// The number of a fingerprint.
     fn number_of(&self, word: u64) -> Result<Option<u64>> {
         let Some(part) = self.parts.first() else { return Ok(None) };
         let key = part.permutation.apply(word);
-        let block = self.sections[0].firsts.partition_point(|first| *first <= key).saturating_sub(1);
+        let block = self.blocks_to(0, key).saturating_sub(1);
         let keys = self.blocks(0, block..block + 1)?;
         let Ok(place) = keys.binary_search_by_key(&key, entry) else { return Ok(None) };
         Ok(self.blocks(self.parts.len(), block..block + 1)?.get(place).map(entry))
@@ -344,12 +417,12 @@ fn entry(bytes: &Entry) -> u64 {
     u64::from_le_bytes(*bytes)
 }
 
-/// All differences of at most `radius` bits in the prefix of a key, those with fewer first; and how many have at most 0,
+/// All differences of at most `radius` bits in the first `prefix` bits of a key, those with fewer first; and how many have at most 0,
 /// 1, … of them.
-fn flips(lead: &Lead) -> (Vec<u64>, Vec<usize>) {
+fn flips(prefix: u32, radius: u32) -> (Vec<u64>, Vec<usize>) {
     let (mut flips, mut ends) = (vec![0u64], vec![1]);
-    let (mut start, lowest) = (0, u64::BITS - lead.prefix());
-    for _ in 0..lead.radius.min(lead.prefix()) {
+    let (mut start, lowest) = (0, u64::BITS - prefix);
+    for _ in 0..radius.min(prefix) {
         let end = flips.len();
         for place in start..end {
             let mask = flips[place];
