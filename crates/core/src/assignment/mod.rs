@@ -12,7 +12,7 @@
 //! | --- | --- | --- | --- | --- | --- |
 //! | `consistent` | yes | yes | O(1): a cache line | 20 to 31 bytes per replica | 1/√C, with C replicas |
 //! | `min-hash` | yes | yes | O(n) | 8 bytes per agent | 0 |
-//! | `permutation` | within a universe P | equal only | O(P / n) | 6 bytes per element of P | 0 |
+//! | `permutation` | within a universe P | equal only | O(P / n) | 4 bytes per element of P | 0 |
 //! | `modulo` | no: n/(n+1) of the keys move | equal only | O(1) | none | 0 |
 //!
 //! To the deviation is added that of drawing k keys at random, √((n − 1)/k).
@@ -306,6 +306,10 @@ impl<'a> Lookup<'a> {
             Rule::MinHash(rule) => {
                 hashes.iter().for_each(|&hash| push(rule.next_agent(hash, &self.left)));
                 agents.len()
+            }
+            Rule::Permutation(_) if self.left.len() == 1 => {
+                hashes.iter().for_each(|_| push(self.left[0].into()));
+                1
             }
             Rule::Permutation(rule) => {
                 for &hash in hashes {
