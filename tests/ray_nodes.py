@@ -97,7 +97,7 @@ class Nodes:
         """Kills a node with everything that runs on it, as if the power were cut; one that is starting, when it has."""
         with self._lock:
             process = self._processes.pop(name)
-        for pid in _session(process.pid):
+        for pid in descendants(process.pid):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         process.wait(10)
@@ -118,7 +118,7 @@ class Nodes:
         )
 
 
-def _session(leader: int) -> list[int]:
+def descendants(leader: int) -> list[int]:
     """The processes that a process started, and those that they started."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():

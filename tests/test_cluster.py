@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ import msgspec
 import pytest
 
 import crivello
-from crivello.cluster import engine
 from crivello.cluster import roster as rosters
 from crivello.cluster.register import View
 from tests.cluster_crawl import LEASE, Crawl, check, settings_for
@@ -29,13 +28,6 @@ from tests.ray_nodes import ENVIRONMENT, Nodes
 pytestmark = pytest.mark.alone
 
 DELAY, ADDRESS_DELAY = 0.1, 0.05
-
-
-@pytest.fixture(scope="session")
-def ray() -> Iterator[Any]:
-    """One Ray for all tests of this file."""
-    with engine.connected() as ray:
-        yield ray
 
 
 def test_three_agents_fetch_every_page_and_robots_once_and_politely(ray: Any, tmp_path: Path) -> None:

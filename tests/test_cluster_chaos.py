@@ -49,7 +49,7 @@ def test_nothing_is_lost_doubled_or_impolite_whatever_is_killed(
         with engine.connected(nodes.address) as ray:
             _until_there(ray, 2)
             crawl = Crawl(ray, tmp_path / "c", settings, 3, web.seeds)
-            disturbances = _disturb(crawl, nodes, chance, HOSTS * PAGES)
+            disturbances = _disturb(crawl, nodes, chance, web)
             crawl.end(3600)
             disturbances += [when for when, event in crawl.events if event.startswith("epoch")]
         repeated = check(web, tmp_path / "c", tmp_path / "whole", DELAY, ADDRESS_DELAY)
@@ -74,8 +74,9 @@ def _until_there(ray: object, count: int) -> None:
         time.sleep(0.2)
 
 
-def _has_fetched(crawl: Crawl, pages: int) -> Callable[[View], bool]:
-    return lambda _: crawl.pages() >= pages
+def _has_asked(web: ManyHosts, requests: int) -> Callable[[View], bool]:
+    """By the server's count: agents that have left tell nothing any more."""
+    return lambda _: len(web) >= requests
 
 
 def _kill_one(crawl: Crawl, chance: random.Random) -> float | None:
@@ -88,12 +89,12 @@ def _kill_one(crawl: Crawl, chance: random.Random) -> float | None:
     return None
 
 
-def _disturb(crawl: Crawl, nodes: Nodes, chance: random.Random, pages: int) -> list[float]:
+def _disturb(crawl: Crawl, nodes: Nodes, chance: random.Random, web: ManyHosts) -> list[float]:
     """Kills processes of agents while the crawl makes progress, and at times a whole node."""
     times: list[float] = []
     for number in range(KILLS):
-        reached = int(pages * (number + 0.5) / (KILLS + 4))
-        crawl.until(_has_fetched(crawl, reached), timeout=600)
+        reached = int(HOSTS * PAGES * (number + 0.5) / (KILLS + 4))
+        crawl.until(_has_asked(web, reached), timeout=600)
         if not crawl.is_going_on:
             break
         if number % 10 == 5:

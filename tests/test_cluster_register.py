@@ -255,6 +255,29 @@ def test_a_silent_agent_is_lost_after_the_grace_time_and_found_again(roster: Ros
     assert begun.of(3, ["m"]).wanted == (0, 1, 3)
 
 
+def test_an_agent_that_is_back_with_an_empty_disk_is_known_by_the_number_of_its_collection(
+    tmp_path: Path,
+) -> None:
+    begin(tmp_path, 3)
+    register, agent = Register(str(tmp_path), LIMITS), Simulated(2)
+
+    def told(incarnation: int) -> Roster:
+        register.beat(msgspec.msgpack.encode(agent.beat(incarnation=incarnation)))
+        return rosters.read(tmp_path)
+
+    for incarnation in (0, 2**64 - 1, 2**64 - 1, 0):  # before the first checkpoint, and after a restart
+        assert told(incarnation).wanted == () and told(incarnation).emptied == ()
+    emptied = told(7)
+    assert emptied == told(7) and emptied.wanted == emptied.members == (0, 1, 2) and emptied.emptied == (2,)
+    register.begin(emptied.wanted, (), emptied.epoch)
+    begun = rosters.read(tmp_path)
+    assert (begun.epoch, begun.reset, begun.lost_in, begun.emptied) == (2, 2, {2: 2}, ())
+    assert begun.members == (0, 1, 2) and told(7).wanted == ()
+    # What was lost once stays lost, also when the agent is back.
+    later = begun.announced((0, 1), (2,)).next().announced((0, 1, 2)).next()
+    assert later.lost == {} and later.lost_in == {2: 3} and later.reset == 4
+
+
 def test_agents_are_placed_evenly() -> None:
     roster = rosters.new().of(5, ["a", "b"])
     assert [agent.machine for agent in roster.agents] == ["a", "b", "a", "b", "a"]

@@ -123,7 +123,7 @@ class _Agent:
         pumps = [threading.Thread(target=self.carry, args=each) for each in outgoing.items()]
         for pump in pumps:
             pump.start()
-        while any(pump.is_alive() for pump in pumps) or self.report()["exchange"]["wants_checkpoint"]:
+        while any(pump.is_alive() for pump in pumps) or self.native.others_wait()[0]:
             time.sleep(0.2)
             self.checkpoint()
         for pump in pumps:

@@ -53,12 +53,18 @@ impl Crawl {
         .map(|crawl| Crawl(RwLock::new(Some(Arc::new(crawl)))))
     }
 
-    /// Waits up to `seconds` for the end: returns whether it was reached, and by which limit.
-    fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<(bool, Option<&'static str>)> {
+    /// Waits up to `seconds` for the end: returns whether it was reached, and by which limit. After `patience` seconds also
+    /// until other agents wait for a checkpoint.
+    fn wait(&self, py: Python<'_>, seconds: f64, patience: f64) -> PyResult<(bool, Option<&'static str>)> {
         let crawl = self.running(py)?;
-        let timeout = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-        let ended = enter(py, |_| crawl.wait(timeout))?;
+        let duration = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let ended = enter(py, |_| crawl.wait(duration(seconds), duration(patience)))?;
         Ok((ended.is_some(), ended.flatten()))
+    }
+
+    /// Whether other agents wait for a checkpoint, and whether one would give them anything.
+    fn others_wait(&self, py: Python<'_>) -> PyResult<(bool, bool)> {
+        Ok(self.running(py)?.others_wait())
     }
 
     fn stop(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {

@@ -34,7 +34,8 @@ from crivello.settings import Settings
 _BATCH = 1 << 20
 _PATIENCE = 10.0
 _BETWEEN_PUSHES = 0.05
-_BETWEEN_QUESTIONS = 0.25
+_BEFORE_QUESTION, _BEFORE_QUESTION_BUSY = 0.1, 3.0
+_BETWEEN_ATTEMPTS = 0.25
 _BETWEEN_TRIES = 0.5
 _PENALTY = 10.0
 
@@ -55,8 +56,10 @@ class Agent:
         self._crawler: Crawler | None = None
         self._report: Report | None = None
         self._epoch = 0
+        self._incarnation = 0
         self._failure = ""
         self._over = threading.Event()
+        self._committed = threading.Event()
         self._look: Look | None = None
         self._is_granted = False
         for loop in (self._live, self._crawl, self._push):
@@ -158,6 +161,8 @@ class Agent:
         self._beats += 1
         crawler = self._crawler
         is_running = crawler is not None and crawler.is_running
+        if crawler is not None:
+            self._incarnation = crawler.incarnation
         report = self._report.to_dict() if self._report is not None else {}
         report.pop("failures", None)
         report.pop("sieve", None)
@@ -170,6 +175,7 @@ class Agent:
             os.getpid(),
             report,
             self._failure,
+            self._incarnation,
         )
 
     # The thread that crawls.
@@ -212,6 +218,7 @@ class Agent:
             by="domain" if cluster.by == "domain" else "host",
             leaving=roster.leaving,
             reset=roster.reset,
+            lost=roster.lost_in,
             rest=roster.rest,
         )
         with Collection.write(self._folder, settings=settings, create=True) as collection:
@@ -220,6 +227,7 @@ class Agent:
                 roster.seeds,
                 settings=msgspec.structs.replace(settings.crawl, max_time=0),
                 exchange=membership,
+                on_checkpoint=self._committed.set,
             )
             with self._changed:
                 if self._target is not roster or self._over.is_set():
@@ -265,13 +273,16 @@ class Agent:
                 continue
             state.start, state.end, sent = batch
             state.is_question = state.start == state.end
+            if state.is_question and now < state.ask_at:
+                continue
             state.sent_at = now
             state.call = self._call(state, peer, epoch, sent)
             if state.call is None:
                 self._failed(crawler, peer, state)
         calls = {state.call: peer for peer, state in pushed.items() if state.call is not None}
         if not calls:
-            time.sleep(_BETWEEN_PUSHES)
+            self._committed.wait(_BETWEEN_PUSHES)
+            self._committed.clear()
             return
         done, _ = self._ray.wait(list(calls), num_returns=1, timeout=_BETWEEN_PUSHES)
         for call in done:
@@ -303,14 +314,16 @@ class Agent:
             crawler.rewind(peer, accepted)
         crawler.acknowledge(peer, committed)
         state.call = None
-        state.not_before = time.monotonic() + (_BETWEEN_QUESTIONS if state.is_question else 0.0)
+        # What a busy peer has committed is learned with the next batch; a question is for those who wait for it.
+        is_waiting = (crawler.report.exchange or {}).get("is_waiting", True)
+        state.ask_at = time.monotonic() + (_BEFORE_QUESTION if is_waiting else _BEFORE_QUESTION_BUSY)
 
     def _failed(self, crawler: Crawler, peer: int, state: _Pushed) -> None:
         """The peer is away, or in another epoch: the batch is sent again, a little later."""
         if not state.is_question:
             crawler.rewind(peer, state.start)
         state.call = state.handle = None
-        state.not_before = time.monotonic() + _BETWEEN_QUESTIONS
+        state.not_before = time.monotonic() + _BETWEEN_ATTEMPTS
 
 
 class _Pushed:
@@ -323,3 +336,4 @@ class _Pushed:
     is_question: bool = False
     sent_at: float = 0.0
     not_before: float = 0.0
+    ask_at: float = 0.0

@@ -238,6 +238,8 @@ class Driver:
         before, roster = self._roster, view.roster
         for number in sorted(set(roster.lost) - set(before.lost)):
             yield f"agent {number} is lost: others take over its hosts"
+        for number in sorted(set(roster.emptied) - set(before.emptied)):
+            yield f"agent {number} has an empty disk: what it had is fetched again"
         if roster.epoch != before.epoch:
             yield f"epoch {roster.epoch} is divided among agents {', '.join(map(str, roster.members))}"
         for number in sorted(set(before.leaving) - set(roster.taking_part) - set(roster.lost)):

@@ -65,18 +65,12 @@ def connected(address: str = "") -> Iterator[Any]:
         return
     # Ray tells of a start that takes long in its own words; we try again, and say it in ours.
     quiet = {"logging_level": "CRITICAL", "log_to_driver": False, "namespace": NAMESPACE}
-    folder = None
-    if address:
-        check_reachable(address)
-        try:
-            with _own_signals():
-                ray.init(address=address, **quiet)
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            raise _no_cluster(address, str(error).splitlines()[0]) from None
-    else:
-        folder = tempfile.mkdtemp(prefix="crivello-ray-", dir=_short_temporary())
-        _start(ray, folder, quiet)
+    folder = "" if address else tempfile.mkdtemp(prefix="crivello-ray-", dir=_short_temporary())
     try:
+        if address:
+            _join(ray, address, quiet)
+        else:
+            _start(ray, folder, quiet)
         yield ray
     finally:
         with suppress(Exception):
@@ -101,6 +95,15 @@ def _no_cluster(address: str, reason: str) -> CrawlError:
         f"there is no Ray cluster at {address}: {reason}",
         hint="`ray start --head` starts one, and prints its address; this machine must be one of its nodes",
     )
+
+
+def _join(ray: Any, address: str, quiet: dict[str, Any]) -> None:
+    check_reachable(address)
+    try:
+        with _own_signals():
+            ray.init(address=address, **quiet)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise _no_cluster(address, str(error).splitlines()[0]) from None
 
 
 @contextmanager
@@ -134,7 +137,6 @@ def _start(ray: Any, folder: str, quiet: dict[str, Any]) -> None:
                 ray.shutdown()
             if tries_left:
                 continue
-            shutil.rmtree(folder, ignore_errors=True)
             raise CrawlError(
                 f"Ray could not be started: {str(error).splitlines()[0]}",
                 hint="the machine may be too busy, or short of memory: try again",

@@ -36,7 +36,8 @@ BETWEEN_BEATS = 1.0
 
 class Beat(msgspec.Struct, frozen=True):
     """What an agent says of itself: a number that grows while its process lives (``life``), the epoch under which it
-    fetches, whether it is fetching at all, its report, and why it cannot crawl, if it cannot."""
+    fetches, whether it is fetching at all, its report, why it cannot crawl, if it cannot, and the number of its collection,
+    once that has a checkpoint."""
 
     agent: int
     life: str
@@ -46,6 +47,7 @@ class Beat(msgspec.Struct, frozen=True):
     pid: int = 0
     report: dict[str, Any] = {}
     failure: str = ""
+    incarnation: int = 0
 
     @property
     def exchange(self) -> dict[str, Any]:
@@ -187,6 +189,8 @@ class Register:
         roster = self._roster
         if beat.report and not roster.agent(beat.agent).has_begun:
             roster = roster.begun(beat.agent)
+        if beat.incarnation and beat.incarnation != roster.agent(beat.agent).incarnation:
+            roster = roster.found(beat.agent, beat.incarnation)
         if beat.report and beat.agent not in roster.counted:
             counted = {**roster.counted, beat.agent: (beat.report["pages"], beat.report["bytes"])}
             roster = msgspec.structs.replace(roster, counted=counted)

@@ -10,7 +10,8 @@ synced and renamed, so there is always exactly one epoch on disk, and numbers on
 A change of members is *announced* first (``wanted``); the next epoch begins when all agents have stopped fetching and
 have committed what was written for them. An agent that is no member any more is *leaving* until it has handed over what
 it had. One that was taken for *lost* is listed with the epoch that began without it, so that one that left properly is
-never taken for lost.
+never taken for lost. One that is there with another collection than before has lost its disk: what it had is lost, and the
+next epoch begins with an empty one.
 """
 
 from __future__ import annotations
@@ -31,17 +32,18 @@ HERE = ""
 """The machine of an agent whose collection is on that of the driver, before it is known."""
 LOOPBACK = "node:127.0.0.1"
 """The only machine of a cluster that was started on this one."""
-_VERSION = 2
+_VERSION = 3
 
 
 class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An agent: its number, the machine that it lives on, its share of the hosts relative to the others, and whether it
-    has ever crawled."""
+    """An agent: its number, the machine that it lives on, its share of the hosts relative to the others, whether it
+    has ever crawled, and the number of its collection, which an empty disk would not have."""
 
     id: int
     machine: str = ""
     weight: float = 1.0
     has_begun: bool = False
+    incarnation: int = 0
 
 
 class Roster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,7 +52,9 @@ class Roster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ``before`` are the members of earlier epochs who may still be fetching; it is empty once this epoch has begun.
     ``leaving`` are agents that hand over what they have; ``wanted`` are the members of the next epoch, if one is
     announced, and ``missing`` those that are not waited for any more; ``lost`` has the agents that are lost, with the
-    epoch that began without them; ``reset`` is the last epoch in which everybody said again what it had fetched. ``rest`` is the longest rest
+    epoch that began without them; ``emptied`` are those whose disk was found to be empty in this epoch; ``lost_in`` has the last
+    epoch that began without each agent that was ever lost or emptied, or without what it had;
+    ``reset`` is the last epoch in which everybody said again what it had fetched. ``rest`` is the longest rest
     that any agent ever owed a host; ``counted`` are the pages and bytes that each agent had when this run began;
     ``address`` is where Ray listens while a driver runs.
     """
@@ -64,6 +68,8 @@ class Roster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wanted: tuple[int, ...] = ()
     missing: tuple[int, ...] = ()
     lost: dict[int, int] = {}
+    emptied: tuple[int, ...] = ()
+    lost_in: dict[int, int] = {}
     reset: int = 0
     seeds: tuple[str, ...] = ()
     counted: dict[int, tuple[int, int]] = {}
@@ -103,13 +109,16 @@ class Roster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         epoch, members = self.epoch + 1, self.wanted or self.numbers
         gone = set(self.missing) - set(members)
         lost = {number: since for number, since in self.lost.items() if number not in members}
+        is_reset = gone or self.emptied or any(number in self.lost for number in members)
         return msgspec.structs.replace(
             self,
             epoch=epoch,
             members=members,
             leaving=tuple(sorted({*self.taking_part} - gone - {*members})),
             lost={**lost, **dict.fromkeys(sorted(gone), epoch)},
-            reset=epoch if gone or any(number in self.lost for number in members) else self.reset,
+            emptied=(),
+            lost_in={**self.lost_in, **dict.fromkeys(sorted({*gone, *self.emptied}), epoch)},
+            reset=epoch if is_reset else self.reset,
             wanted=(),
             missing=(),
             before=tuple(sorted({*self.taking_part, *self.before})),
@@ -139,7 +148,17 @@ class Roster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The roster after an agent's first crawl has begun: from then on it has a collection."""
         return self._changed(number, has_begun=True)
 
-    def _changed(self, number: int, **changes: bool) -> Roster:
+    def found(self, number: int, incarnation: int) -> Roster:
+        """The roster after the number of an agent's collection was seen. If it had another one before, the epoch is to end:
+        what it had is to be fetched again."""
+        changed = self._changed(number, incarnation=incarnation)
+        if not self.agent(number).incarnation:
+            return changed
+        emptied = tuple(sorted({*self.emptied, number}))
+        changed = msgspec.structs.replace(changed, emptied=emptied)
+        return changed.announced(self.wanted or self.members, self.missing)
+
+    def _changed(self, number: int, **changes: int) -> Roster:
         agents = list(self.agents)
         _replace(agents, number, **changes)
         return msgspec.structs.replace(self, agents=tuple(agents))
@@ -166,7 +185,7 @@ class Roster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return grown.announced(chosen, self.missing) if self.epoch else grown
 
 
-def _replace(agents: list[Member], number: int, **changes: bool) -> None:
+def _replace(agents: list[Member], number: int, **changes: int) -> None:
     place = next(place for place, agent in enumerate(agents) if agent.id == number)
     agents[place] = msgspec.structs.replace(agents[place], **changes)
 
@@ -191,7 +210,7 @@ def read(folder: str | Path) -> Roster:
     path = Path(folder) / FILE
     try:
         written = path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise CollectionError(
             f"{folder} is not the collection of a cluster",
             hint="`crivello crawl URL --into DIR --agents 3` makes one",

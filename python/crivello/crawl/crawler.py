@@ -44,6 +44,9 @@ _BETWEEN_REPORTS = 0.2
 _FIRST_CHECKPOINT = 0.5
 # Other agents get only what is committed, and may be waiting for it.
 _BETWEEN_EXCHANGES = 1.0
+_SOONEST_EXCHANGE = 0.05
+# How many times as long as a checkpoint took the next one waits, if others wait for it.
+_SHARE_OF_EXCHANGES = 4.0
 # Ctrl-C must end a crawl within three seconds: fetched pages get this long to be stored.
 _SETTLING = 1.5
 # Why nothing was fetched from a host that the settings block, as its rows say (crates/core/src/crawl/fetching).
@@ -158,6 +161,7 @@ class Crawler:
         reaches: Sequence[str] = (),
         exchange: Membership | None = None,
         on_progress: Callable[[Report], object] | None = None,
+        on_checkpoint: Callable[[], object] | None = None,
     ) -> None:
         self._revisits = revisits
         self._exchange = exchange
@@ -165,7 +169,7 @@ class Crawler:
         self._pushed = pushed
         self._collection = collection
         self._settings = settings or collection.settings.crawl
-        self._on_progress = on_progress
+        self._on_progress, self._on_checkpoint = on_progress, on_checkpoint
         self._state = collection.state("crawl")
         if reaches:
             self._state["led_to"] = [*dict.fromkeys([*self._state.get("led_to", []), *reaches])]
@@ -201,6 +205,12 @@ class Crawler:
     def is_running(self) -> bool:
         """Whether other agents can be exchanged with."""
         return self._native is not None
+
+    @property
+    def incarnation(self) -> int:
+        """A number that no other collection of this agent has; 0 before its first checkpoint."""
+        exchange = self._collection.state("crawl").get("exchange")
+        return int(exchange["incarnation"]) if exchange else 0
 
     def outgoing(self, peer: int, limit: int) -> tuple[int, int, bytes] | None:
         """The next batch for another agent, of about ``limit`` bytes: the positions of its begin and end, and the batch.
@@ -275,31 +285,35 @@ class Crawler:
 
     def _watch(self, native: _core.Crawl) -> None:
         """Reports, makes a checkpoint when one is due, and returns when the crawl should end or was told to do something."""
-        last = time.monotonic()
+        last = told = time.monotonic()
+        took = 0.0
         between = min(_FIRST_CHECKPOINT, self._settings.checkpoint)
         while not self._stopping.is_set():
-            over, limit = native.wait(_BETWEEN_REPORTS)
+            # Who waits for others gets what they have soon, but checkpoints take only a part of the time.
+            soonest = last + max(_SOONEST_EXCHANGE, _SHARE_OF_EXCHANGES * took)
+            over, limit = native.wait(_BETWEEN_REPORTS, soonest - time.monotonic())
             self.report.stopped_by = limit
             if self._steering:
                 self._pending += self._steering.commands()
             if over or self._pending:
                 return
             now = time.monotonic()
-            if now - last >= between or self._others_wait(now - last):
+            if now - last >= between or (now >= soonest and self._others_wait(native, now - last)):
                 self._checkpoint(native)
                 last = time.monotonic()
+                took = last - now
                 between = min(2 * between, self._settings.checkpoint)
             if self._settings.max_time and self.report.elapsed >= self._settings.max_time:
                 self.report.stopped_by = "max_time"
                 return
-            self._tell(native)
+            if now - told > _BETWEEN_REPORTS / 2:
+                told = now
+                self._tell(native)
 
-    def _others_wait(self, seconds: float) -> bool:
+    def _others_wait(self, native: _core.Crawl, seconds: float) -> bool:
         """Whether a checkpoint is due for the sake of other agents, so many seconds after the last."""
-        exchange = self.report.exchange
-        if not exchange:
-            return False
-        return bool(exchange["wants_checkpoint"] or (exchange["is_behind"] and seconds >= _BETWEEN_EXCHANGES))
+        wants, is_behind = native.others_wait()
+        return wants or (is_behind and seconds >= _BETWEEN_EXCHANGES)
 
     def _goes_on(self) -> bool:
         """Does what the crawl was told, while no native thread runs; returns whether to start them anew."""
@@ -542,6 +556,8 @@ class Crawler:
         }
         self._collection.commit(files, table=state.pop("table"), crawl=state)
         native.committed()
+        if self._on_checkpoint:
+            self._on_checkpoint()
 
     def _reread(self, next_offset: int | None) -> dict[str, Any] | None:
         """How far the links of stored pages were read again."""

@@ -15,7 +15,7 @@ and extends the permission of each to make requests. See docs/exchange.md.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 
@@ -25,7 +25,8 @@ class Membership:
 
     ``members`` has the weight of each agent that URLs are assigned to; ``leaving`` are agents that are no members any
     more and hand over what they have. ``epoch`` is the number of this set, and grows with each change. ``reset`` is
-    the last epoch that began because an agent was lost, or because one that was lost was back. ``rest`` is the longest rest of a
+    the last epoch that began because an agent was lost, or because one that was lost was back; ``lost`` has the last epoch that
+    began without each agent that was ever lost, or with another disk of it. ``rest`` is the longest rest of a
     host at any other agent, in seconds (``longest_rest`` in their reports): after a change, addresses come from there.
 
     Members may change only when all agents that are left have stopped fetching (`Crawler.drain`) and have committed
@@ -40,6 +41,7 @@ class Membership:
     by: Literal["host", "domain"] = "host"
     leaving: Sequence[int] = ()
     reset: int = 0
+    lost: Mapping[int, int] = field(default_factory=dict)
     rest: float = 0.0
 
     def begins_anew(self, state: dict[str, Any] | None) -> bool:
@@ -60,6 +62,7 @@ class Membership:
             "members": [{"id": agent, "weight": weight} for agent, weight in self.members.items()],
             "leaving": list(self.leaving),
             "reset": self.reset,
+            "lost": {str(agent): epoch for agent, epoch in self.lost.items()},
             "method": self.method,
             "replicas": self.replicas,
             "by": self.by,

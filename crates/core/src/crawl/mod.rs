@@ -74,6 +74,9 @@ use shared::Shared;
 use work::{Event, Fetched, Incoming, Order};
 use writing::Writer;
 
+/// How often is looked whether other agents wait for a checkpoint.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+
 /// The capacity of the fetcher thread's order queue.
 const ORDERS: usize = 64;
 /// Queue capacity for messages that hold no permit.
@@ -174,9 +177,49 @@ impl Crawl {
     }
 
     /// Waits at most `timeout` for the end: `Some` once nothing is left or a limit is reached, with the
-    /// limit's name.
-    pub fn wait(&self, timeout: Duration) -> Result<Option<Option<&'static str>>> {
-        self.shared.wait(timeout)
+    /// limit's name. After `patience` also until other agents wait for a checkpoint.
+    pub fn wait(&self, timeout: Duration, patience: Duration) -> Result<Option<Option<&'static str>>> {
+        let Some(ledger) = self.ledger.as_deref() else { return self.shared.wait(timeout) };
+        let begun = Instant::now();
+        let ended = self.shared.wait(timeout.min(patience))?;
+        if ended.is_some() {
+            return Ok(ended);
+        }
+        while let Some(left) = timeout.checked_sub(begun.elapsed()).filter(|left| !left.is_zero()) {
+            if self.wants_checkpoint(ledger) {
+                return Ok(None);
+            }
+            let ended = self.shared.wait(left.min(BETWEEN_LOOKS))?;
+            if ended.is_some() {
+                return Ok(ended);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether other agents wait for a checkpoint rather than for this agent's crawl, and whether one would give them anything.
+    pub fn others_wait(&self) -> (bool, bool) {
+        self.ledger
+            .as_deref()
+            .map_or((false, false), |ledger| (self.wants_checkpoint(ledger), ledger.is_behind()))
+    }
+
+    fn wants_checkpoint(&self, ledger: &Ledger) -> bool {
+        self.is_waiting() && ledger.is_behind()
+    }
+
+    /// Whether there is room for more visits than can be made now, or none may be made.
+    fn is_waiting(&self) -> bool {
+        self.shared.is_hungry.load(Ordering::Acquire)
+            || self.shared.is_idle.load(Ordering::Acquire)
+            || self.shared.is_handing_over.load(Ordering::Acquire)
+            || !self.shared.permission.holds()
+    }
+
+    /// Whether nothing is being fetched, parsed or written any more, as was asked for.
+    fn is_drained(&self) -> bool {
+        // What has a permit is being fetched, parsed or written.
+        self.shared.permission.is_draining() && self.shared.is_drained() && self.shared.is_settled()
     }
 
     /// Stops making requests, and waits at most `timeout` until what was fetched is stored.
@@ -267,22 +310,14 @@ impl Crawl {
         let ledger = self.ledger.as_deref()?;
         let handing_over = self.shared.is_handing_over.load(Ordering::Acquire);
         let (is_idle, is_delivered) = (self.shared.is_idle.load(Ordering::Acquire), ledger.is_delivered());
-        let is_draining = self.shared.permission.is_draining();
-        // What has a permit is being fetched, parsed or written.
-        let is_drained = is_draining && self.shared.is_drained() && self.shared.is_settled();
         let is_behind = ledger.is_behind();
         Some(ExchangeReport {
             agent: ledger.agent,
             epoch: ledger.epoch,
             is_idle: is_idle && is_delivered,
-            is_drained: is_drained && !is_behind,
+            is_drained: self.is_drained() && !is_behind,
             is_behind,
-            wants_checkpoint: is_behind
-                && (is_idle
-                    || is_drained
-                    || handing_over
-                    || self.shared.is_hungry.load(Ordering::Acquire)
-                    || !self.shared.permission.holds()),
+            is_waiting: self.is_waiting(),
             handing_over,
             longest_rest: self.shared.longest_rest.get() as f64 / 1e6,
             handed_hosts: self.shared.handed_hosts.get(),
@@ -324,8 +359,8 @@ pub struct ExchangeReport {
     pub is_drained: bool,
     /// Whether something was written for other agents, or accepted from them, that is not committed.
     pub is_behind: bool,
-    /// Whether other agents wait for a checkpoint rather than for this agent's crawl.
-    pub wants_checkpoint: bool,
+    /// Whether the agent could do more than it has to do now, or may do nothing: what others have for it is wanted soon.
+    pub is_waiting: bool,
     /// Whether the agents are still telling each other what has moved.
     pub handing_over: bool,
     /// The bound of all rests of hosts and addresses so far, in seconds.

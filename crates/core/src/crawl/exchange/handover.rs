@@ -10,7 +10,8 @@
 //!
 //! **A reset**, after an agent was lost or came back: what this agent has fetched is told to the owners of the names, and
 //! everything else is offered to them as if it had just been found. What nobody has fetched is so its name owner's, who
-//! emits all of its log again. Tokens that were given before are void.
+//! emits all of its log again. Tokens that were given before are void, and so is what an agent that is lost has said to be
+//! done: that is offered, too.
 //!
 //! In both, copies of the first URLs of hosts go to the agents that would take the hosts over now; after a loss they are
 //! offered to the new owners first. Every other member is told where seeds redirect to, which may be new to it, and gets the
@@ -21,7 +22,7 @@ use std::collections::HashMap;
 use super::known::Reason;
 use super::membership::Owners;
 use super::outbox::Outbox;
-use super::record::Message;
+use super::record::{Message, Witness};
 use super::{COPIES, Exchange, Recipient};
 use crate::collection::layout::{URLS, copies_of};
 use crate::disk::log::LogStream;
@@ -141,7 +142,8 @@ impl Exchange {
             }
             let logged = Logged { url, tag, offset, is_done: is_done(url)? };
             if logged.is_done && is_leaving {
-                self.post(owner, &Message::Done { url })?;
+                let by = Witness { agent: self.owners.me, epoch: self.membership.epoch };
+                self.post(owner, &Message::Done { tag, by, url })?;
             } else if self.gives_anew() {
                 self.offer_again(&logged, owner)?;
             } else if has_moved {
@@ -156,7 +158,7 @@ impl Exchange {
         let Logged { url, tag, .. } = *logged;
         let known = self.known(url)?;
         match known {
-            Some(Reason::Done) => return self.post(owner, &Message::Done { url }),
+            Some(Reason::Done { by }) => return self.post(owner, &Message::Done { tag, by, url }),
             Some(Reason::Passed { .. }) => return Ok(()),
             _ => {}
         }
@@ -173,8 +175,13 @@ impl Exchange {
         match known {
             _ if is_done && is_own => Ok(()),
             _ if is_done => self.post(owner, &Message::Known { tag, url }),
-            Some(Reason::Done) if is_own => Ok(()),
-            Some(Reason::Done) => self.post(owner, &Message::Done { url }),
+            Some(Reason::Done { by }) if !self.membership.has_lost(by) => {
+                if is_own {
+                    Ok(())
+                } else {
+                    self.post(owner, &Message::Done { tag, by, url })
+                }
+            }
             None if is_own => Ok(()),
             Some(_) if is_own => self.known.clear(url),
             _ => {
@@ -203,17 +210,22 @@ impl Exchange {
                 let owner = self.owners.of_name(url);
                 let is_own = owner == self.owners.me;
                 let has_moved = before.is_none_or(|before| before.of_name(url) != owner);
-                match self.known(url)? {
-                    Some(Reason::Done) if !is_own && (reset || has_moved) => {
-                        self.post(owner, &Message::Done { url })?;
-                    }
-                    Some(Reason::Told { offset: None }) if reset && is_own => {
+                let is_open = |reason: &Reason| match reason {
+                    Reason::Told { offset } => offset.is_none(),
+                    Reason::Done { by } => self.membership.has_lost(*by),
+                    _ => false,
+                };
+                match self.known.get(url)? {
+                    Some(reason) if reset && is_open(&reason) => {
                         self.known.clear(url)?;
-                        recipient.offer(url, *tag);
+                        if is_own {
+                            recipient.offer(url, *tag);
+                        } else {
+                            self.post(owner, &Message::Url { tag: *tag, url })?;
+                        }
                     }
-                    Some(Reason::Told { offset: None }) if reset => {
-                        self.known.clear(url)?;
-                        self.post(owner, &Message::Url { tag: *tag, url })?;
+                    Some(Reason::Done { by }) if !is_own && (reset || has_moved) => {
+                        self.post(owner, &Message::Done { tag: *tag, by, url })?;
                     }
                     Some(Reason::Told { offset: None }) if has_moved && !is_own => {
                         self.post(owner, &Message::Known { tag: *tag, url })?;

@@ -7,17 +7,18 @@
 //! passed   offered to the owner of its name, who knows whose it is: the sieve decided about it only when the name was gone, or
 //!          responsibilities were given anew; with where its record is in the sieve's queue
 //! handed   another agent's: this one gave the token away; with where its record is in the sieve's queue
-//! done     an agent that has left fetched it
+//! done     an agent that has left fetched it, and had it in an epoch; void if that agent was lost since
 //! ```
 //!
 //! A token ([`Message::Hand`](super::record::Message), [`Message::Forward`](super::record::Message)) wins over what was told,
 //! in either order of arrival: what is *taken* is not told away, and what was told is taken by a token. A log is the
 //! journal, and a sorted map over it answers: 17 bytes of disk for what is handed or taken, 21 and the URL for what was
-//! told, about 20 more in the map; [`MEMORY`] bytes of memory.
+//! told, 33 and the URL for what is done, about 20 more in the map (32 for what is done); [`MEMORY`] bytes of memory.
 
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::record::Witness;
 use crate::collection::layout::{KNOWN, known_runs};
 use crate::disk::file::DurableFile;
 use crate::disk::format::Format;
@@ -26,7 +27,7 @@ use crate::sorted::{Change, Options, SortedMap, State};
 use crate::{Error, Pulse, Result, Signature};
 
 /// The format of the journal.
-pub const FORMAT: Format = Format { kind: *b"KNWN", version: 2 };
+pub const FORMAT: Format = Format { kind: *b"KNWN", version: 3 };
 /// The memory of the map in bytes.
 const MEMORY: usize = 8 << 20;
 const RECORDS_PER_BEAT: u64 = 1 << 14;
@@ -36,11 +37,13 @@ const BATCH: usize = 1 << 12;
 const HANDED: u8 = 0;
 const TOLD: u8 = 1;
 const TAKEN: u8 = 2;
-const DONE: u8 = 3;
+/// Done, without saying by whom, as version 2 wrote it.
+const DONE_BEFORE: u8 = 3;
 const CLEARED: u8 = 4;
 /// Told, with the offset at which its emission was suppressed.
 const SUPPRESSED: u8 = 5;
 const PASSED: u8 = 6;
+const DONE: u8 = 7;
 
 /// Whose a URL is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +69,10 @@ pub enum Reason {
         epoch: u64,
     },
     /// An agent that has left fetched it.
-    Done,
+    Done {
+        /// Which, and when it said so.
+        by: Witness,
+    },
 }
 
 impl Reason {
@@ -79,7 +85,8 @@ impl Reason {
             SUPPRESSED => Reason::Told { offset: Some(number()?) },
             PASSED => Reason::Passed { offset: number()? },
             TAKEN => Reason::Taken { epoch: number()? },
-            DONE => Reason::Done,
+            DONE => Reason::Done { by: Witness::of_bytes(*rest.first_chunk()?) },
+            DONE_BEFORE => Reason::Done { by: Witness::NOBODY },
             _ => return None,
         })
     }
@@ -165,8 +172,8 @@ impl Known {
     }
 
     /// Records that an agent that is leaving has fetched a URL.
-    pub fn finish(&mut self, url: &str) -> Result<()> {
-        self.append(url, &[&[DONE, 0, 0, 0, 0], url.as_bytes()].concat())
+    pub fn finish(&mut self, url: &str, tag: u32, by: Witness) -> Result<()> {
+        self.append(url, &[&[DONE], &by.to_bytes()[..], &tag.to_le_bytes(), url.as_bytes()].concat())
     }
 
     /// Forgets what is known of a URL.
@@ -185,9 +192,12 @@ impl Known {
             && let Some(sealed) = stream.advance()?
         {
             let record = sealed.open(&path)?;
-            if let Some((&(TOLD | DONE), rest)) = record.payload.split_first()
-                && let Some((tag, url)) = rest.split_first_chunk()
-            {
+            let rest = match record.payload.split_first() {
+                Some((&(TOLD | DONE_BEFORE), rest)) => Some(rest),
+                Some((&DONE, rest)) => rest.get(Witness::LENGTH..),
+                _ => None,
+            };
+            if let Some((tag, url)) = rest.and_then(<[u8]>::split_first_chunk) {
                 let damaged = |_| Error::corrupt(&path, record.offset, "a URL is not UTF-8");
                 let url = std::str::from_utf8(url).map_err(damaged)?.to_owned();
                 urls.push((u32::from_le_bytes(*tag), url));
@@ -222,7 +232,8 @@ impl Known {
 fn apply(map: &mut SortedMap, key: Signature, payload: &[u8], end: u64) -> Result<()> {
     let value = match payload.first() {
         Some(&CLEARED) => None,
-        Some(&(TOLD | DONE)) => Some(&payload[..1]),
+        Some(&(TOLD | DONE_BEFORE)) => Some(&payload[..1]),
+        Some(&DONE) => payload.get(..1 + Witness::LENGTH),
         _ => Some(payload),
     };
     map.put(&key.0.to_be_bytes(), value, end)
@@ -248,7 +259,8 @@ mod tests {
         known.tell("http://d.example/", 0).unwrap();
         known.suppress("http://d.example/", 79).unwrap();
         known.take("http://b.example/", 3).unwrap();
-        known.finish("http://e.example/").unwrap();
+        let by = Witness { agent: 7, epoch: 1 << 40 };
+        known.finish("http://e.example/", 5, by).unwrap();
         let commit = known.checkpoint().unwrap();
         known.clear("http://a.example/").unwrap();
         assert_eq!(known.get("http://a.example/").unwrap(), None);
@@ -260,11 +272,11 @@ mod tests {
             ("http://b.example/", Reason::Taken { epoch: 3 }),
             ("http://c.example/", Reason::Told { offset: None }),
             ("http://d.example/", Reason::Told { offset: Some(79) }),
-            ("http://e.example/", Reason::Done),
+            ("http://e.example/", Reason::Done { by }),
         ] {
             assert_eq!(known.get(url).unwrap(), Some(reason), "{url}");
         }
-        let told = [(9, "http://c.example/"), (0, "http://d.example/"), (0, "http://e.example/")];
+        let told = [(9, "http://c.example/"), (0, "http://d.example/"), (5, "http://e.example/")];
         let told = told.map(|(tag, url)| (tag, url.to_owned())).to_vec();
         assert_eq!(known.told(0).unwrap(), (told, None));
     }

@@ -10,6 +10,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
+use super::record::Witness;
 use crate::assignment::{Agent, Assignment, By, Method, key_of};
 use crate::{Error, Result, sorted};
 
@@ -30,6 +31,10 @@ pub struct Membership {
     /// again what it has fetched, and what nobody has fetched is its name owner's. 0: there was none.
     #[serde(default)]
     pub(crate) reset: u64,
+    /// Of each agent that was ever lost, the last epoch that began without it, or with another disk: what it had fetched
+    /// before counts only if it says so itself.
+    #[serde(default)]
+    pub(crate) lost: BTreeMap<u32, u64>,
     pub(crate) method: String,
     pub(crate) replicas: u32,
     pub(crate) by: String,
@@ -116,6 +121,11 @@ impl Membership {
     pub fn begins_anew(&self) -> bool {
         let is_needed = |state: &State| state.epoch < self.reset || state.passed;
         self.state.as_ref().is_some_and(|state| is_needed(state) && state.epoch < self.epoch)
+    }
+
+    /// Whether an agent was lost since it said that it has a page.
+    pub fn has_lost(&self, by: Witness) -> bool {
+        self.lost.get(&by.agent).is_some_and(|lost| by.epoch < *lost)
     }
 
     /// How URLs are divided.

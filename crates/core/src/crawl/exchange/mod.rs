@@ -211,10 +211,14 @@ impl Exchange {
         Ok(true)
     }
 
-    /// What is known of a URL; a token from before responsibilities were given anew is void.
+    /// What is known of a URL; a token from before responsibilities were given anew is void, and so is what an agent has
+    /// said to be done before it was lost.
     fn known(&self, url: &str) -> Result<Option<Reason>> {
-        let reset = self.state.reset;
-        let is_void = |reason: &Reason| matches!(reason, Reason::Taken { epoch } if *epoch < reset);
+        let is_void = |reason: &Reason| match reason {
+            Reason::Taken { epoch } => *epoch < self.state.reset,
+            Reason::Done { by } => self.membership.has_lost(*by),
+            _ => false,
+        };
         Ok(self.known.get(url)?.filter(|reason| !is_void(reason)))
     }
 
@@ -324,7 +328,7 @@ impl Exchange {
                 Some(Reason::Passed { offset }) => self.known.suppress(url, offset)?,
                 Some(_) => {}
             },
-            Message::Done { url } => self.known.finish(url)?,
+            Message::Done { tag, by, url } => self.known.finish(url, tag, by)?,
             Message::Mark { epoch } => {
                 if let Some(sender) = sender {
                     self.state.marks.insert(sender, epoch);
@@ -347,7 +351,7 @@ impl Exchange {
     /// Takes the responsibility for a URL, whose token came.
     fn take(&mut self, url: &str, tag: u32, to: &mut impl Recipient) -> Result<()> {
         let offset = match self.known(url)? {
-            Some(Reason::Done) => return Ok(()),
+            Some(Reason::Done { .. }) => return Ok(()),
             Some(Reason::Handed { offset } | Reason::Passed { offset }) => Some(offset),
             Some(Reason::Told { offset }) => offset,
             Some(Reason::Taken { .. }) | None => None,

@@ -16,7 +16,8 @@
 //!                                             address the receiver's: may it tell the agent what it says?
 //! 10 ask        agent (4), IPv6 address (16), origin, space, URL
 //! 11 answer     origin, space, the response   what that said
-//! 12 done       URL                           fetched by the sender, which is leaving
+//! 12 done       URL                           fetched by an agent that has left; written no more
+//! 13 done       tag (4), agent (4), epoch (8), URL   the same: by which agent, and the epoch in which it said so
 //! ```
 //!
 //! A batch is a header and records as they are in the log, each with its checksum:
@@ -36,6 +37,36 @@ const MAGIC: [u8; 4] = *b"XCH2";
 /// The length of a batch's header.
 pub const HEADER: usize = 20;
 
+/// Which agent has said that it has a page, and in which epoch: if it was lost after that, the page is lost, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// The agent.
+    pub agent: u32,
+    /// The epoch.
+    pub epoch: u64,
+}
+
+impl Witness {
+    /// The length of its bytes.
+    pub const LENGTH: usize = 12;
+    /// That of records which do not say who: they hold for good.
+    pub const NOBODY: Witness = Witness { agent: u32::MAX, epoch: u64::MAX };
+
+    /// Its bytes in a record.
+    pub fn to_bytes(self) -> [u8; Witness::LENGTH] {
+        let mut bytes = [0; Witness::LENGTH];
+        bytes[..4].copy_from_slice(&self.agent.to_le_bytes());
+        bytes[4..].copy_from_slice(&self.epoch.to_le_bytes());
+        bytes
+    }
+
+    /// The one with these bytes.
+    pub fn of_bytes(bytes: [u8; Witness::LENGTH]) -> Witness {
+        let [a, b, c, d, epoch @ ..] = bytes;
+        Witness { agent: u32::from_le_bytes([a, b, c, d]), epoch: u64::from_le_bytes(epoch) }
+    }
+}
+
 /// One record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -43,7 +74,7 @@ pub enum Message<'a> {
     Url { tag: u32, url: &'a str },
     Forward { tag: u32, address: IpAddr, url: &'a str },
     Known { tag: u32, url: &'a str },
-    Done { url: &'a str },
+    Done { tag: u32, by: Witness, url: &'a str },
     Mark { epoch: u64 },
     Reach { url: &'a str },
     Copy { tag: u32, url: &'a str },
@@ -61,7 +92,7 @@ impl<'a> Message<'a> {
             Message::Url { url, .. }
             | Message::Forward { url, .. }
             | Message::Known { url, .. }
-            | Message::Done { url }
+            | Message::Done { url, .. }
             | Message::Reach { url }
             | Message::Copy { url, .. }
             | Message::Hand { url, .. } => Signature::of(url.as_bytes()),
@@ -85,7 +116,7 @@ impl<'a> Message<'a> {
                 put(3, [&tag.to_le_bytes(), &address.octets(), url.as_bytes()]);
             }
             Message::Known { tag, url } => put(4, [&tag.to_le_bytes(), &[], url.as_bytes()]),
-            Message::Done { url } => put(12, [&[], &[], url.as_bytes()]),
+            Message::Done { tag, by, url } => put(13, [&tag.to_le_bytes(), &by.to_bytes(), url.as_bytes()]),
             Message::Mark { epoch } => put(5, [&epoch.to_le_bytes(), &[], &[]]),
             Message::Reach { url } => put(6, [&[], &[], url.as_bytes()]),
             Message::Copy { tag, url } => put(7, [&tag.to_le_bytes(), &[], url.as_bytes()]),
@@ -139,7 +170,12 @@ impl<'a> Message<'a> {
                 let at = rest.iter().position(|byte| *byte == b' ')?;
                 Message::Answer { origin: text(&rest[..at])?, response: &rest[at + 1..] }
             }
-            12 => Message::Done { url: text(rest)? },
+            12 => Message::Done { tag: 0, by: Witness::NOBODY, url: text(rest)? },
+            13 => {
+                let (tag, rest) = tagged(rest)?;
+                let (by, url) = rest.split_first_chunk()?;
+                Message::Done { tag, by: Witness::of_bytes(*by), url: text(url)? }
+            }
             5 => Message::Mark { epoch: u64::from_le_bytes(rest.try_into().ok()?) },
             6 => Message::Reach { url: text(rest)? },
             _ => return None,
@@ -214,7 +250,7 @@ mod tests {
             Message::Forward { tag: u32::MAX, address: v4, url },
             Message::Forward { tag: 0, address: v6, url },
             Message::Known { tag: 1 << 31, url },
-            Message::Done { url },
+            Message::Done { tag: 9, by: Witness { agent: 3, epoch: 1 << 40 }, url },
             Message::Mark { epoch: 1 << 40 },
             Message::Reach { url },
             Message::Copy { tag: 9, url },
@@ -226,6 +262,8 @@ mod tests {
             message.encode(&mut payload);
             assert_eq!(Message::decode(&payload), Some(message));
         }
+        let before = Message::Done { tag: 0, by: Witness::NOBODY, url: "x" };
+        assert_eq!(Message::decode(&[12, b'x']), Some(before));
         assert_eq!(Message::decode(&[]), None);
         assert_eq!(Message::decode(&[99, 1]), None);
     }

@@ -2,8 +2,9 @@
 //! loses, repeats and reorders batches between agents that crash.
 //!
 //! The contract: every page that can be reached is fetched and committed by exactly one agent, however the agents crash, are
-//! added and removed; and if agents are lost with their disks, or come back with them, by at least one agent, and by one
-//! alone of those that were there all the time.
+//! added and removed; and if agents are lost with their disks, or come back with them or with empty ones, whether they had
+//! left before or not, by at least one agent that is there or has left, and by one alone of those that were there all the
+//! time.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
@@ -236,8 +237,12 @@ struct Cluster {
     stopped: BTreeMap<u32, (Arc<TempDir>, Saved)>,
     /// Those that were lost, as they were.
     lost: BTreeMap<u32, (Arc<TempDir>, Saved)>,
+    /// The last epoch that began without each that was ever lost, or with a new disk.
+    lost_in: BTreeMap<u32, u64>,
     /// Those that were lost or have left at any time.
     absent: BTreeSet<u32>,
+    /// Those that have left and got an empty disk since, which nobody has noticed.
+    replaced: BTreeSet<u32>,
     was_any_lost: bool,
     letters: Vec<Letter>,
 }
@@ -253,7 +258,9 @@ impl Cluster {
             nodes: BTreeMap::new(),
             stopped: stopped.collect(),
             lost: BTreeMap::new(),
+            lost_in: BTreeMap::new(),
             absent: BTreeSet::new(),
+            replaced: BTreeSet::new(),
             was_any_lost: false,
             letters: Vec::new(),
         };
@@ -292,7 +299,13 @@ impl Cluster {
             }
         }
         self.absent.extend(&leaving);
-        let is_back = members.iter().any(|id| self.lost.contains_key(id));
+        let is_replaced = members.iter().any(|id| self.replaced.contains(id));
+        for id in members {
+            if self.replaced.remove(id) {
+                self.lost_in.insert(*id, self.epoch + 1);
+            }
+        }
+        let is_back = is_replaced || members.iter().any(|id| self.lost.contains_key(id));
         for id in members {
             if let Some(found) = self.lost.remove(id) {
                 self.stopped.insert(*id, found);
@@ -302,18 +315,40 @@ impl Cluster {
         self.begin(crashing, is_back);
     }
 
-    /// Loses an agent that is not the last member, and has not left before: what such a one said to be done stays so.
+    /// Loses an agent that is not the last member.
     fn lose(&mut self, id: u32, crashing: &BTreeSet<u32>) {
-        if !self.members.contains(&id) || self.members.len() == 1 || self.absent.contains(&id) {
+        if self.members.len() == 1 && self.members.contains(&id) {
             return;
         }
         let Some(node) = self.nodes.remove(&id) else { return };
         self.lost.insert(id, (node.folder, node.saved));
         self.members.remove(&id);
+        self.leaving.remove(&id);
+        self.lost_in.insert(id, self.epoch + 1);
         self.absent.insert(id);
         self.was_any_lost = true;
         self.drain();
         self.begin(crashing, true);
+    }
+
+    /// Gives an agent an empty disk, whether it is running, was lost or has left; if it is running this is noticed at once,
+    /// otherwise when it comes back.
+    fn replace_disk(&mut self, id: u32, crashing: &BTreeSet<u32>) {
+        let new = (Arc::new(tempfile::tempdir().unwrap()), Saved::default());
+        self.absent.insert(id);
+        self.was_any_lost = true;
+        if let Some(lost) = self.lost.get_mut(&id) {
+            *lost = new;
+        } else if self.nodes.remove(&id).is_some() {
+            self.stopped.insert(id, new);
+            self.restart(id);
+            self.lost_in.insert(id, self.epoch + 1);
+            self.drain();
+            self.begin(crashing, true);
+        } else {
+            self.stopped.insert(id, new);
+            self.replaced.insert(id);
+        }
     }
 
     fn restart(&mut self, id: u32) {
@@ -324,6 +359,7 @@ impl Cluster {
             members: self.members.iter().map(|id| Agent::new(*id)).collect(),
             leaving: self.leaving.iter().copied().collect(),
             reset: self.reset,
+            lost: self.lost_in.clone(),
             method: "consistent".to_owned(),
             replicas: 20,
             by: "host".to_owned(),
@@ -420,6 +456,14 @@ impl Cluster {
         }
     }
 
+    /// Lets those come back that have left and got an empty disk since: only then is it seen that their pages are gone.
+    fn find_replaced_disks(&mut self) {
+        if !self.replaced.is_empty() {
+            let members = self.members.union(&self.replaced).copied().collect();
+            self.change(&members, &BTreeSet::new());
+        }
+    }
+
     /// How many agents have committed each page: of all but the lost, and of those that were there all the time.
     fn rows(&self) -> (BTreeMap<String, usize>, BTreeMap<String, usize>) {
         let running = self.nodes.iter().map(|(id, node)| (id, &node.saved.model.rows));
@@ -451,6 +495,8 @@ enum Step {
     Change(BTreeSet<u32>, BTreeSet<u32>),
     /// An agent is lost, and some crash.
     Lose(u32, BTreeSet<u32>),
+    /// An agent gets an empty disk, and some crash.
+    ReplaceDisk(u32, BTreeSet<u32>),
 }
 
 fn steps(losses: u32) -> impl Strategy<Value = Vec<Step>> {
@@ -467,7 +513,8 @@ fn steps(losses: u32) -> impl Strategy<Value = Vec<Step>> {
         60 => (index(), prop::bool::weighted(0.3), prop::bool::weighted(0.7))
             .prop_map(|(which, stays, is_answered)| Step::Arrive { which, stays, is_answered }),
         3 => (members(), crashing()).prop_map(|(members, crashing)| Step::Change(members, crashing)),
-        losses => (agent, crashing()).prop_map(|(id, crashing)| Step::Lose(id, crashing)),
+        losses => (agent.clone(), crashing()).prop_map(|(id, crashing)| Step::Lose(id, crashing)),
+        losses / 2 => (agent, crashing()).prop_map(|(id, crashing)| Step::ReplaceDisk(id, crashing)),
     ];
     prop::collection::vec(step, 0..600)
 }
@@ -510,10 +557,12 @@ impl Cluster {
             }
             Step::Change(members, crashing) => self.change(members, crashing),
             Step::Lose(id, crashing) => self.lose(*id, crashing),
+            Step::ReplaceDisk(id, crashing) => self.replace_disk(*id, crashing),
         }
     }
 
     fn check(&mut self) {
+        self.find_replaced_disks();
         self.finish();
         let (rows, constant) = self.rows();
         let found: BTreeSet<String> = rows.keys().cloned().collect();
@@ -531,11 +580,6 @@ impl Cluster {
     }
 }
 
-/// A few cases take a second; `PROPTEST_CASES` says how many more.
-fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(12)
-}
-
 fn run(members: &BTreeSet<u32>, steps: &[Step]) {
     let mut cluster = Cluster::new(members);
     steps.iter().for_each(|step| cluster.take(step));
@@ -543,7 +587,7 @@ fn run(members: &BTreeSet<u32>, steps: &[Step]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 3000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::cases(12), max_shrink_iters: 3000, ..ProptestConfig::default() })]
 
     #[test]
     fn every_page_is_committed_by_exactly_one_agent(
