@@ -98,7 +98,7 @@ def test_the_clusters_are_those_of_the_definition(tmp_path: Path, threshold: flo
     kept = [number for number, leader in enumerate(leaders) if number == leader]
     assert [row["id"] for row in read_json_lines(tmp_path / "CLEAN.jsonl")] == kept
     clusters = [
-        {"keep": str(leader), "drop": [str(one) for one in range(leader + 1, 300) if leaders[one] == leader]}
+        {"keep": leader, "drop": [one for one in range(leader + 1, 300) if leaders[one] == leader]}
         for leader in kept
         if leaders.count(leader) > 1
     ]

@@ -67,10 +67,21 @@ def test_ids_are_the_field_the_url_or_the_line(tmp_path: Path) -> None:
     ]
     source = write_json_lines(tmp_path / "a.jsonl", rows)
     run(source, clusters=tmp_path / "c")
-    assert read_json_lines(tmp_path / "c") == [{"keep": "7", "drop": ["https://a.example/", "3", "4"]}]
+    assert read_json_lines(tmp_path / "c") == [{"keep": 7, "drop": ["https://a.example/", "3", "4"]}]
+    lists = write_json_lines(tmp_path / "l.jsonl", [{"url": ["https://a.example/"], "text": "a"}] * 2)
+    run(lists, clusters=tmp_path / "c")
+    assert read_json_lines(tmp_path / "c") == [{"keep": "1", "drop": ["2"]}]
     body = write_json_lines(tmp_path / "b.jsonl", [{"key": n, "body": "x"} for n in "ab"])
     run(body, field="body", id="key", clusters=tmp_path / "c")
     assert read_json_lines(tmp_path / "c") == [{"keep": "a", "drop": ["b"]}]
+
+
+@pytest.mark.parametrize(("row", "flag"), [({"id": [7], "text": "a"}, "--id"), ({"text": [7]}, "--field")])
+def test_a_field_of_another_type_is_named_by_its_flag(tmp_path: Path, row: dict[str, Any], flag: str) -> None:
+    source = write_json_lines(tmp_path / "a.jsonl", [row])
+    with pytest.raises(InvalidArgument, match="line 1") as caught:
+        run(source, clusters=tmp_path / "c")
+    assert (caught.value.hint or "").startswith(flag)
 
 
 def test_blank_lines_are_no_documents(tmp_path: Path) -> None:
@@ -138,7 +149,7 @@ def test_parquet_keeps_its_columns_and_order(tmp_path: Path, unit: str) -> None:
         assert (report.documents, report.kept, report.largest) == (3000, 4, 1000)
         found = database.execute(f"SELECT * FROM '{out}'").fetchall()
     assert found == [(number, TEXTS[number], ["x"]) for number in KEPT]
-    assert read_json_lines(tmp_path / "c")[0]["keep"] == ("0" if unit == "document" else "0#1")
+    assert read_json_lines(tmp_path / "c")[0]["keep"] == (0 if unit == "document" else "0#1")
 
 
 def test_folders_are_copied_without_some_files(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 
 from crivello import _core
 from crivello.archives.output import new_file
-from crivello.dedup.source import Text, comparable
+from crivello.dedup.source import Id, Text, comparable
 from crivello.errors import StorageError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Lines:
         """The number of the source and the position in it, after the last commit."""
         return self._at.source, self._at.position
 
-    def add(self, ids: Sequence[str], texts: Sequence[Text]) -> None:
+    def add(self, ids: Sequence[Id], texts: Sequence[Text]) -> None:
         """Adds documents."""
         hosts = [_host(name) for name in ids]
         of_documents = _hashes(hosts)
@@ -171,7 +171,7 @@ class Boilerplate:
     def __len__(self) -> int:
         return len(self._hashes)
 
-    def without(self, ids: Sequence[str], texts: Sequence[Text]) -> list[str]:
+    def without(self, ids: Sequence[Id], texts: Sequence[Text]) -> list[str]:
         """The texts without boilerplate, as they are compared."""
         given = [comparable(text) for text in texts]
         if not len(self._hashes):
@@ -197,8 +197,8 @@ def _kept(text: str, lines: list[str], common: list[bool]) -> str:
     return "\n".join(kept) if 2 * left >= words else text
 
 
-def _host(name: str) -> str:
-    found = _HOST.match(name)
+def _host(name: Id) -> str:
+    found = _HOST.match(name) if isinstance(name, str) else None
     return found[1].lower() if found else ""
 
 

@@ -34,6 +34,6 @@ def examples_of(
         strict=True,
     )
     return [
-        Example(kept, dropped, share, readable(texts[one]), readable(texts[other]))
+        Example(str(kept), str(dropped), share, readable(texts[one]), readable(texts[other]))
         for one, other, kept, dropped, share in rows
     ]

@@ -9,7 +9,7 @@ from typing import IO, Any, ClassVar
 
 from crivello._core import parse_html
 from crivello.archives.trees import Tree
-from crivello.dedup.source import BATCH_BYTES, Batch, Source, Text, Verdicts
+from crivello.dedup.source import BATCH_BYTES, Batch, Id, Source, Text, Verdicts
 from crivello.dedup.units import as_whole
 from crivello.errors import InvalidArgument, StorageError
 
@@ -33,7 +33,7 @@ class Folder(Source):
 
     def batches(self, at: Any = None) -> Iterator[Batch]:
         number = int(at or 0)
-        ids: list[str] = []
+        ids: list[Id] = []
         texts: list[Text] = []
         size = 0
         for place, file in enumerate(self._files(), start=1):

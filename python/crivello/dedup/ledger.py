@@ -12,8 +12,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
+from crivello.dedup.source import Id
 from crivello.errors import StorageError
 
 if TYPE_CHECKING:
@@ -42,9 +44,9 @@ class Ledger:
             raise StorageError.of(error, folder) from None
         self._end = sizes[0]
 
-    def add(self, ids: Sequence[str], lengths: Iterable[int], units: Iterable[int] = ()) -> None:
+    def add(self, ids: Sequence[Id], lengths: Iterable[int], units: Iterable[int] = ()) -> None:
         """Adds what comes next."""
-        encoded = [name.encode(errors="replace") for name in ids]
+        encoded = [_stored(name) for name in ids]
         ends = self._end + np.cumsum([len(name) for name in encoded], dtype=np.uint64)
         self._end = int(ends[-1]) if len(ends) else self._end
         columns = {
@@ -95,17 +97,17 @@ class Ledger:
         """The number of units of each document."""
         return self._column("units", np.uint32)
 
-    def ids(self, numbers: NDArray[Any]) -> list[str]:
+    def ids(self, numbers: NDArray[Any]) -> list[Id]:
         """The ids of some numbers, read one by one: a map of the files would count as memory."""
         with ExitStack() as opened:
             ends, names = (opened.enter_context(self._reading(name)).fileno() for name in ("ends", "ids"))
             return [self._id(ends, names, number) for number in numbers.tolist()]
 
-    def _id(self, ends: int, names: int, number: int) -> str:
+    def _id(self, ends: int, names: int, number: int) -> Id:
         bounds = os.pread(ends, 16 if number else 8, max(0, 8 * number - 8))
         end = int.from_bytes(bounds[-8:], "little")
         start = int.from_bytes(bounds[:8], "little") if number else 0
-        return os.pread(names, end - start, start).decode()
+        return _loaded(os.pread(names, end - start, start))
 
     def _reading(self, name: str) -> IO[bytes]:
         self._files[name].flush()
@@ -115,3 +117,14 @@ class Ledger:
         self._files[name].flush()
         path = self._folder / name
         return np.memmap(path, dtype=kind, mode="r") if path.stat().st_size else np.empty(0, kind)
+
+
+def _stored(name: Id) -> bytes:
+    """A text as it is; a number, and a text that begins like one that is stored, as JSON after a zero byte."""
+    if isinstance(name, str) and not name.startswith("\0"):
+        return name.encode(errors="replace")
+    return b"\0" + msgspec.json.encode(name)
+
+
+def _loaded(stored: bytes) -> Id:
+    return msgspec.json.decode(stored[1:], type=Id) if stored.startswith(b"\0") else stored.decode()

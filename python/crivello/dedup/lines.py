@@ -9,12 +9,12 @@ import json
 from collections.abc import Iterator
 from itertools import compress
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import IO, Any, ClassVar, cast
 
 import msgspec
 
 from crivello.dedup.compressed import LineTooLong, blocks
-from crivello.dedup.source import Batch, Source, Text, Verdicts, readable
+from crivello.dedup.source import Batch, Id, Source, Text, Verdicts, readable
 from crivello.dedup.units import Whole
 from crivello.errors import InvalidArgument
 
@@ -58,7 +58,7 @@ class TextLines(Source):
         except LineTooLong:
             raise self.too_long(number + 1) from None
 
-    def _documents(self, block: bytes, number: int) -> tuple[list[str], list[Text]]:
+    def _documents(self, block: bytes, number: int) -> tuple[list[Id], list[Text]]:
         """The ids and texts of the lines of a block."""
         lines = block.split(b"\n")
         places = [place for place, line in enumerate(lines, start=number + 1) if line.strip()]
@@ -89,13 +89,13 @@ class JsonLines(TextLines):
         ]
         names = {"text": field, "id": id}
         if "url" not in (field, id):
-            kinds.append(("url", str | None, None))
+            kinds.append(("url", Any, None))  # nobody asked for it: only a text is taken
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(
             msgspec.defstruct("Line", kinds, rename=names)
         )
         self._has_url = len(kinds) > 2
 
-    def _documents(self, block: bytes, number: int) -> tuple[list[str], list[Text]]:
+    def _documents(self, block: bytes, number: int) -> tuple[list[Id], list[Text]]:
         try:
             rows = self._decoder.decode_lines(block)
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -107,9 +107,9 @@ class JsonLines(TextLines):
             return self._one_by_one(block, number)
         return [self._name(row, place) for place, row in enumerate(rows, start=number + 1)], texts
 
-    def _one_by_one(self, block: bytes, number: int) -> tuple[list[str], list[Text]]:
+    def _one_by_one(self, block: bytes, number: int) -> tuple[list[Id], list[Text]]:
         """The same for lines of which some are blank, damaged or without a text."""
-        ids: list[str] = []
+        ids: list[Id] = []
         texts: list[Text] = []
         for place, line in enumerate(block.split(b"\n"), start=number + 1):
             if line.strip():
@@ -122,9 +122,9 @@ class JsonLines(TextLines):
         try:
             row = self._decoder.decode(line)
         except msgspec.ValidationError as error:
-            raise InvalidArgument(
-                f"{where}: {_said(error)}", hint="--field names the field with the text"
-            ) from None
+            is_id = str(error).endswith(f"`$.{self._id}`")
+            hint = "--id names the field with the id" if is_id else "--field names the field with the text"
+            raise InvalidArgument(f"{where}: {_said(error)}", hint=hint) from None
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             row = self._forgiving(line, where, error)
         if row.text is msgspec.UNSET:
@@ -143,10 +143,11 @@ class JsonLines(TextLines):
         except (ValueError, RecursionError):
             raise InvalidArgument(f"{where} is not JSON: {_said(error)}", hint=_SHAPE) from None
 
-    def _name(self, row: Any, place: int) -> str:
+    def _name(self, row: Any, place: int) -> Id:
         if row.id is not None and row.id != "":
-            return str(row.id)
-        return (self._has_url and row.url) or self.place(place)
+            return cast(Id, row.id)
+        url = row.url if self._has_url else None
+        return url if url and isinstance(url, str) else self.place(place)
 
     def _with(self, line: bytes, text: Text) -> bytes:
         """A line with another text; the other fields stay as they are written."""

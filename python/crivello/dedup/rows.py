@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, cast
 
 from crivello._extras import optional
 from crivello.dedup.compressed import MARK, head, reading
-from crivello.dedup.source import BATCH_BYTES, Batch, Source, Text, Verdicts, readable
+from crivello.dedup.source import BATCH_BYTES, Batch, Id, Source, Text, Verdicts, readable
 from crivello.dedup.units import Whole
 from crivello.errors import InvalidArgument, StorageError
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _ROWS = 256
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 _DELIMITERS = ",\t;|"
 
 
@@ -51,7 +52,7 @@ class Csv(Source):
 
     def batches(self, at: Any = None) -> Iterator[Batch]:
         number = int(at or 0)
-        ids: list[str] = []
+        ids: list[Id] = []
         texts: list[Text] = []
         size = done = 0
         for row, done in self._rows(number):
@@ -126,6 +127,8 @@ class Parquet(Source):
         self.size_in_rows = counted[0] if counted else 0
         self._text = _quoted(field)
         self._name = next((_quoted(one) for one in (id, "url") if one in columns), "NULL")
+        if dict(column[:2] for column in found).get(id) not in _WHOLE:
+            self._name = f"CAST({self._name} AS VARCHAR)"
 
     @property
     def size(self) -> int:
@@ -134,18 +137,18 @@ class Parquet(Source):
     def batches(self, at: Any = None) -> Iterator[Batch]:
         number = int(at or 0)
         query = (
-            f"SELECT CAST({self._name} AS VARCHAR), CAST({self._text} AS VARCHAR) "
+            f"SELECT {self._name}, CAST({self._text} AS VARCHAR) "
             f"FROM read_parquet(?, file_row_number = true) WHERE file_row_number >= {number}"
         )
         with _database(self.path, self.name) as database:
             rows = database.execute(query, [str(self.path)])
-            ids: list[str] = []
+            ids: list[Id] = []
             texts: list[Text] = []
             size = 0
             while some := rows.fetchmany(_ROWS):
                 for name, text in some:
                     number += 1
-                    ids.append(name or self.place(number))
+                    ids.append(self.place(number) if name is None or name == "" else name)
                     texts.append(text or "")
                     size += len(texts[-1])
                 if size >= BATCH_BYTES or len(ids) >= 64 * _ROWS:

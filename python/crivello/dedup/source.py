@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from crivello.dedup.inputs import Input
 
 Text = str | bytes
+Id = str | int | float
 BATCH_BYTES = 8 << 20
 
 
 class Batch(NamedTuple):
     """Documents with their ids, the position after them, and the number of bytes of the file that were read."""
 
-    ids: list[str]
+    ids: list[Id]
     texts: list[Text]
     position: Any
     done: int
