@@ -119,6 +119,15 @@ def test_rules_in_a_page_are_no_style_if_its_sheets_are_missing(sheet: str) -> N
     assert shown.startswith(body.decode()) and ("max-width:48rem" in shown) == bool(sheet)
 
 
+def test_a_picture_that_is_not_stored_is_told_in_words() -> None:
+    body = b"""<style>p{}</style><IMG class=a src="/a.png" alt='A "wave" &lt;b&gt;'><img src=/b.png><img alt=c src='data:image/png;base64,'>"""
+    with asking(MemoryEngine([Page("https://sea.example/", "", "sea", body=body)])) as client:
+        shown = client.get("/cached/view?url=https://sea.example/").text
+    assert shown == (
+        "<style>p{}</style><span>A &quot;wave&quot; &lt;b&gt;</span><img alt=c src='data:image/png;base64,'>"
+    )
+
+
 def test_a_copy_has_the_style_sheets_that_are_stored() -> None:
     links_ = "<LINK href='../a.css' rel=stylesheet media=print><link rel=stylesheet href=/gone.css><p>sea"
     pages = [

@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, Page, expect
 from crivello import Collection
 from crivello.crawl.steering import CommandLog
 from crivello.web import Server
+from crivello.web.dashboard.overview import apart
 from tests.crawling import CONTACT, CRIVELLO, kill
 from tests.small_web import Answer, SmallWeb, links, rules, words
 from tests.test_steering import Running, crawling, slow_site
@@ -132,6 +133,14 @@ def test_pause_resume_and_stop(browser: Browser, tmp_path: Path, scripts: bool) 
         watched(browser, tmp_path / "c", web, "a.test", scripts=scripts) as (page, running),
     ):
 
+        def press(name: str) -> None:
+            button = page.get_by_role("button", name=name)
+            if scripts:
+                button.click()
+                return
+            with page.expect_navigation():  # a page cannot be reloaded while another one comes
+                button.click()
+
         def becomes(word: str) -> None:
             for _ in range(40):
                 if not scripts:
@@ -141,15 +150,15 @@ def test_pause_resume_and_stop(browser: Browser, tmp_path: Path, scripts: bool) 
                 page.wait_for_timeout(250)
             raise AssertionError(f"it is {state(page)}, not {word}")
 
-        page.get_by_role("button", name="Pause").click()
+        press("Pause")
         becomes("Paused")
         expect(page.get_by_role("button", name="Pause")).to_be_hidden()
         asked = len(web.log)
         page.wait_for_timeout(600)
         assert len(web.log) == asked
-        page.get_by_role("button", name="Resume").click()
+        press("Resume")
         becomes("Crawling")
-        page.get_by_role("button", name="Stop").click()
+        press("Stop")
         becomes("Stopped")
         assert running.end().report.is_stopped
         expect_told(page, "done: stopped")
@@ -470,3 +479,14 @@ def test_up_goes_on_when_it_is_told_something(browser: Browser, tmp_path: Path) 
             assert not (tmp_path / "c" / "live.json").exists()
         finally:
             kill(process)  # type: ignore[arg-type]
+
+
+def test_the_history_has_no_rates_over_a_moment() -> None:
+    def seconds(*samples: float) -> list[float]:
+        return [sample["seconds"] for sample in apart([{"seconds": second} for second in samples])]
+
+    assert seconds() == []
+    assert seconds(2.0, 7.0, 14.0, 14.01) == [2.0, 7.0, 14.01]
+    assert seconds(0.1) == [0.1]
+    many = seconds(*(float(second) for second in range(10_001)))
+    assert many[-1] == 10_000.0 and 250 < len(many) <= 301

@@ -94,6 +94,18 @@ def test_an_imported_page_is_like_a_crawled_one(tmp_path: Path) -> None:
     assert (again.files, again.before, again.pages) == (0, 1, 0)
 
 
+def test_an_import_counts_on_from_what_was_there(tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    import_into(
+        folder,
+        write(tmp_path / "a.warc.gz", response(URL, page("First")), response(f"{URL}b", page("Second"))),
+    )
+    import_into(folder, write(tmp_path / "b.warc.gz", response(f"{URL}c", page("Third"))))
+    with Collection(folder) as collection:
+        status = collection.status()
+    assert status and (status.report.pages, status.report.seen, status.report.statuses["200"]) == (3, 3, 3)
+
+
 def forms(members: list[bytes]) -> dict[str, bytes]:
     whole = [plain(member) for member in members]
     dictionary = zstandard.train_dictionary(1024, [*whole * 20])

@@ -194,6 +194,15 @@ def test_deleting_and_merging(folder: Path) -> None:
     assert list((folder / "index").iterdir()) == [segment_of(folder)]
 
 
+def test_deleting_what_is_not_there_is_said(folder: Path) -> None:
+    done = crivello("index", folder, "--delete", "second", "--delete", "secnod", "--json")
+    assert (done.returncode, json.loads(done.stdout)["deleted"]) == (0, 1)
+    assert done.stderr == "warning: 1 of the 2 documents to delete is not in the index\n"
+    done = crivello("index", folder, "--delete", "second")
+    assert done.returncode == 1 and "1 of the 1 documents to delete is not" in done.stderr
+    assert json_of("index", folder, "--delete", NAMELESS, "--delete", "https://a.example/")["documents"] == 0
+
+
 def test_looking_inside(folder: Path) -> None:
     stats = json_of("index", folder, "--stats")
     assert (stats["documents"], stats["gone"], stats["collection"]) == (3, 0, str(folder))

@@ -398,6 +398,18 @@ def test_no_request_is_lost_over_commits_deaths_and_replaced_workers(tmp_path: P
     assert process.returncode == 0
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to see the workers")
+def test_ctrl_c_while_workers_start_ends_them_without_a_word(folder: Path) -> None:
+    command = [str(CRIVELLO), "serve", str(folder), "--workers", "2", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        deadline = time.monotonic() + 60
+        while len(workers_of(process.pid)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 0 and "Traceback" not in said
+
+
 def test_workers_that_cannot_start_are_one_sentence(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

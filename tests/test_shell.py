@@ -339,6 +339,7 @@ def test_help_version_and_doctor() -> None:
     ):
         said = complaint("search", "x", "lens", flag, value, code=2)
         assert f"{flag}: '{value}' is not allowed" in said and f"it must be {allowed}" in said
+    assert "crivello: N: 'many' is not allowed" in complaint("cluster", "scale", "x", "many", code=2)
     assert "missing argument" in complaint("search", code=2)
     assert crivello().stdout == crivello("--help").stdout
     for shell in ("bash", "zsh", "fish"):

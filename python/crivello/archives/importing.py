@@ -138,6 +138,7 @@ class Importer:
                 self._collection.extensions,
                 folder=str(self._collection.folder),
                 store=for_core(self._collection.settings.store),
+                counted=self._crawl.get("report", {}),
             )
             native = _core.Import(plan)
             with self._read(sources) as found:

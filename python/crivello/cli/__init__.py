@@ -59,13 +59,15 @@ def _explain(error: Any) -> int:
     hint = f"`{command} --help` shows what there is"
     if command == "crivello search" and "option" in message:
         hint = "quote a query that has a minus sign: crivello search DIR 'lens -keeper'"
-    print(f"crivello: {message[0].lower()}{message[1:].rstrip('.')}", file=sys.stderr)
+    if not message.partition(":")[0].isupper():  # the name of an argument
+        message = message[0].lower() + message[1:]
+    print(f"crivello: {message.rstrip('.')}", file=sys.stderr)
     print(f"hint: {hint}", file=sys.stderr)
     return MISUSE
 
 
 def _about_number(error: Any) -> str | None:
-    """The message for a flag's invalid number, as for settings; ``None`` if the error is another one."""
+    """The message for an invalid number in an argument or a flag, as for settings; ``None`` if the error is another one."""
     described: Any = getattr(getattr(error, "param", None), "type_descriptor", None)
     kinds: dict[Any, str] = {int: "a whole number", float: "a number"}
     kind = kinds.get(getattr(described, "annotation", None))
@@ -75,7 +77,9 @@ def _about_number(error: Any) -> str | None:
     low, high = described.parameter_info.min, described.parameter_info.max
     least = f" from {low:,}" if low is not None else ""
     most = f" to {high:,}" if high is not None else ""
-    return f"{error.param.opts[0]}: {said[0]['input']!r} is not allowed: it must be {kind}{least}{most}"
+    is_argument = error.param.param_type_name == "argument"
+    name = (is_argument and error.param.metavar) or error.param.opts[0]  # as `--help` shows it
+    return f"{name}: {said[0]['input']!r} is not allowed: it must be {kind}{least}{most}"
 
 
 def complain(error: Exception) -> None:

@@ -66,7 +66,7 @@ def add(
         print_json({"collection": folder, "added": new, "feeds": count})
     else:
         print_columns([(url,) for url in new])
-        say(f"{len(new):,} added, {count:,} in all; next: crivello feed poll {folder}")
+        say(f"{len(new):,} added, {count:,} in all{f'; next: crivello feed poll {folder}' if count else ''}")
 
 
 @app.command("list")

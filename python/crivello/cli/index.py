@@ -121,7 +121,12 @@ def index(
         if lines and not figures["added"]:
             say(f"{', '.join(sources or ())} {'has' if len(lines) == 1 else 'have'} no documents")
             raise typer.Exit(NOTHING)
+        if delete and (absent := len(set(delete)) - figures["deleted"]):
+            of = f"{absent:,} of the {len(set(delete)):,} documents to delete"
+            _warn(f"{of} {'is' if absent == 1 else 'are'} not in the index")
         _report(folder, figures, json)
+        if delete and not figures["deleted"]:
+            raise typer.Exit(NOTHING)
 
 
 @contextmanager
@@ -196,7 +201,7 @@ def _warn(remark: str) -> None:
 
 
 def _report(folder: str, figures: dict[str, Any], json: bool) -> None:
-    if not figures["documents"]:
+    if not figures["documents"] and not figures["deleted"]:
         say(f"{folder} has no page yet that can be searched")
         raise typer.Exit(NOTHING)
     if json:

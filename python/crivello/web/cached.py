@@ -33,7 +33,7 @@ _NOT_IN_A_NAME = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]+')
 # None of these takes more than linear time, whatever a page has: what is repeated ends where it could begin again.
 _LINK = re.compile(r"<link\b[^<>]*+>", re.IGNORECASE)
 _BASE = re.compile(r"<base\b[^<>]*+>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"""\s(rel|href|media)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""\s(rel|href|media|src|alt)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""", re.IGNORECASE)
 _COMMENT = re.compile(r"/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/|\Z)")
 _IMPORT = re.compile(
     r"""@import\s*+(?:url\(\s*+)?+(?:"([^"]*+)"|'([^']*+)'|([^()'"\s;]*+))\s*+\)?+([^;@'"{}]*+)(?:;|\Z)""",
@@ -43,6 +43,7 @@ _MEDIA = re.compile(r"(?!layer|supports)[a-z(][\w\s(),:.<>=-]*+", re.IGNORECASE)
 _LOADED = re.compile(
     r"""url\(\s*+(?!["']?\s*+(?:data:|\#))(?:"[^"]*+"|'[^']*+'|[^()'"\s]*+)\s*+\)""", re.IGNORECASE
 )
+_IMAGE = re.compile(r"<img\b[^<>]*+>", re.IGNORECASE)
 _STYLED = re.compile(r"<style\b", re.IGNORECASE)
 _SHEETS_AT_MOST = 20
 _SHEET_SIZE = 500_000
@@ -151,8 +152,16 @@ def _with_sheets(engine: Engine, url: str, text: str) -> tuple[str, int, int]:
         rules = rules.replace("</", "<\\/")
         return f'<style media="{media}">{rules}</style>'
 
-    shown = _LINK.sub(put_in, text)
+    shown = _LINK.sub(put_in, _IMAGE.sub(_in_words, text))
     return shown, stored, missing
+
+
+def _in_words(image: re.Match[str]) -> str:
+    """The alternative text of a picture that is not stored: browsers put the sign of a broken one beside it."""
+    values = _attributes(image[0])
+    if values.get("src", "").lstrip().lower().startswith("data:"):
+        return image[0]
+    return f"<span>{html.escape(values['alt'])}</span>" if values.get("alt") else ""
 
 
 class _Sheets:

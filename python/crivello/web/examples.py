@@ -43,11 +43,20 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class Site:
+    """A site with its number of pages, and the URL of one of them: a site has no port, and its icon needs one."""
+
+    name: str
+    pages: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class Start:
     """What the start page offers: queries, and the largest sites."""
 
     examples: list[Example]
-    sites: list[FacetValue]
+    sites: list[Site]
 
 
 _NOTHING = Start([], [])
@@ -84,10 +93,17 @@ def _start(engine: Engine) -> Start:
         everything = engine.search(_EVERYTHING, top=_TITLES, facets=True)
         offered = _offered(everything)
         examples = [one for one in offered if engine.search(one.query, top=1, correct=False).matches]
+        values = (everything.facets or {}).get("site", ())
+        sites = [_site(engine, value) for value in values[:_SITES]] if len(values) > 1 else []
     except CrivelloError:
         return _NOTHING
-    sites = (everything.facets or {}).get("site", ())
-    return Start(examples, list(sites[:_SITES]) if len(sites) > 1 else [])
+    return Start(examples, sites)
+
+
+def _site(engine: Engine, value: FacetValue) -> Site:
+    found = engine.search(f"site:{value.value}", top=1, correct=False)
+    url = next((hit.url for hit in found), f"https://{value.value}/")
+    return Site(value.value, value.count, url)
 
 
 def _offered(everything: Results) -> Iterator[Example]:

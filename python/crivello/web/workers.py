@@ -104,6 +104,7 @@ class _Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=(plan.socket,),
+            process_group=0,  # A terminal's Ctrl-C is for the supervisor, also while workers are starting.
         )
         self.ready = threading.Event()
         self.tell(msgspec.json.encode(plan))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -27,6 +28,8 @@ from crivello.web.api.problems import (
 from crivello.web.api.schemas import SCHEMAS
 from crivello.web.api.tokens import SCOPES
 from crivello.web.api.v1 import OPERATIONS
+from crivello.web.engine import engine_of
+from crivello.web.examples import start_of
 from crivello.web.pages import html_page
 
 if TYPE_CHECKING:
@@ -133,8 +136,10 @@ class Described:
         )
 
     async def _page(self, request: Request) -> Response:
+        start = await start_of(request, await run_in_threadpool(engine_of(request).summary))
         return html_page(
             "api.html",
+            example=start.examples[0].query if start.examples else "solar wind",
             name=self._collection.name,
             address=str(request.base_url).rstrip("/"),
             operations=OPERATIONS,

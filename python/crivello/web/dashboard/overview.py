@@ -30,7 +30,7 @@ from crivello.crawl.status import sizes_of
 from crivello.crawl.steering import Answer, Command, commands_of
 from crivello.errors import CrivelloError
 from crivello.graph.kept import Kept
-from crivello.settings.fields import SCOPES
+from crivello.settings.fields.crawl import SCOPES
 from crivello.web.dashboard.access import collection_of, guarded, page
 from crivello.web.pages import render
 
@@ -56,6 +56,7 @@ _NEWEST = 12
 _EXAMPLES = 3
 _COMMANDS = 8
 _HISTORY = 300
+_LEAST_APART = 0.5
 _OUTCOMES = 10
 _MOMENT = 0.1
 _FAILED = 400
@@ -75,6 +76,17 @@ _SIEVE = {
 }
 
 Pairs = list[tuple[str, str]]
+
+
+def apart(samples: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """At most ``_HISTORY`` samples and the first, of which the last is one, none just before another: a rate over a moment,
+    as between the last two checkpoints of a crawl, is noise that would set the scale of a plot."""
+    least = max(_LEAST_APART, samples[-1]["seconds"] / _HISTORY) if samples else 0.0
+    kept: list[dict[str, Any]] = []
+    for sample in reversed(samples):
+        if not kept or kept[-1]["seconds"] - sample["seconds"] >= least:
+            kept.append(sample)
+    return kept[::-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +152,8 @@ class Watch:
     def history(self) -> list[list[float]]:
         """Samples of the whole crawl, over the seconds that were spent crawling."""
         samples = read_progress(self._collection)
-        step = max(1, -(-len(samples) // _HISTORY))
         names = ("seconds", *COLUMNS[1:-1])
-        kept = samples[::-1][::step][::-1]
-        return [[*(sample.get(name, 0) for name in names), 0] for sample in kept]
+        return [[*(sample.get(name, 0) for name in names), 0] for sample in apart(samples)]
 
     def _looked(self) -> Overview:
         collection = self._collection
