@@ -1,7 +1,7 @@
 # Crivello: every task of a developer, one target each. A bare `make` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev setup-bench wheel demo test bench lint types fmt docs clean
+.PHONY: help setup setup-dev setup-bench wheel demo test bench lint lint-python lint-rust types fmt docs clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -30,7 +30,12 @@ $(VENV)/.installed-bench: pyproject.toml | $(VENV)/.maturin
 	$(BIN)/maturin develop --uv --release --quiet --extras all,bench,cluster
 	@echo release > $(VENV)/.profile; touch $@ $(CORE)
 
-$(VENV)/.installed-dev: pyproject.toml | $(VENV)/.maturin
+# What linters need: no native module.
+$(VENV)/.tools: pyproject.toml | $(VENV)/.maturin
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --requirement pyproject.toml --extra all --extra dev --extra cluster
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml $(VENV)/.tools
 	$(BIN)/maturin develop --uv --quiet --extras all,dev,cluster
 	@echo dev > $(VENV)/.profile; touch $@ $(CORE)
 
@@ -70,17 +75,21 @@ test: setup-dev ## All tests, Python and Rust (ONLY=name: those whose name holds
 bench: setup-bench ## Every measurement beside its peer (ONLY=part: one part)
 	@$(BIN)/python -m bench $(ONLY)
 
-lint: setup-dev ## ruff, mypy, rustfmt and clippy: no warnings
+lint: lint-python lint-rust ## ruff, mypy, rustfmt and clippy: no warnings
+
+lint-python: $(VENV)/.tools
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy --no-error-summary
+
+lint-rust:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 
 types: setup-dev ## Check that every public name has a complete type, as pyright sees it
 	PATH=$(abspath $(BIN)):$$PATH pyright --verifytypes crivello --ignoreexternal
 
-fmt: setup-dev ## Format everything, and mend what can be mended
+fmt: $(VENV)/.tools ## Format everything, and mend what can be mended
 	$(BIN)/ruff check --quiet --fix .
 	$(BIN)/ruff format --quiet .
 	cargo fmt --all

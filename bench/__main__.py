@@ -33,9 +33,13 @@ def run(part: str, console: Console) -> None:
             column, justify="right" if column in ("ours", "theirs", "ratio", "asked") else "left"
         )
     measured: list[Measurement] = []
+    results = Path(__file__).parent / "results"
+    results.mkdir(exist_ok=True)
     with console.status(f"measuring {part} …"):
         for one in importlib.import_module(f"bench.{part}").measure():
             measured.append(one)
+            # At once: a run of an hour that is cut off has told what it has measured.
+            (results / f"{part}.json").write_bytes(msgspec.json.format(msgspec.json.encode(measured)))
             asked = "" if one.asked is None else f"{'≤' if one.smaller_is_better else '≥'} {one.asked:g}×"
             verdict = {None: "", True: "yes", False: "NO"}[one.reached]
             ratio = f"{one.ratio:.2f}×"
@@ -43,9 +47,6 @@ def run(part: str, console: Console) -> None:
                 one.what, shown(one.ours), one.peer, shown(one.theirs), one.unit, ratio, asked, verdict
             )
     console.print(table)
-    results = Path(__file__).parent / "results"
-    results.mkdir(exist_ok=True)
-    (results / f"{part}.json").write_bytes(msgspec.json.format(msgspec.json.encode(measured)))
 
 
 def main() -> None:

@@ -63,7 +63,8 @@ def rensa_words(texts: list[str]) -> list[int]:
 def _rensa(texts: list[str], tokens_of: Callable[[str], list[str]]) -> list[int]:
     from rensa import RMinHash, RMinHashLSH
 
-    tokens = [tokens_of(text) for text in texts]
+    # One by one: the n-grams of a million documents do not fit into memory.
+    tokens = (tokens_of(text) for text in texts)
     matrix = RMinHash.digest_matrix_from_token_sets_rho(tokens, BINS, 42)
     lsh = RMinHashLSH(THRESHOLD, BINS, _bands())
     flags = lsh.query_duplicate_flags_matrix_one_shot(matrix)

@@ -158,7 +158,7 @@ def _failing(name: str, folder: Path, segments: list[Segment]) -> Iterator[Measu
     search = Search(folder, segments, None, settings)
     processes = search._searcher
     assert isinstance(processes, ShardProcesses)
-    words = "a* OR e* OR m* OR s* OR w*"  # of every shard
+    words = "an* OR en* OR mo* OR st* OR wi*"  # of every shard
     assert not _uncached(search, words).missing_shards
     os.kill(processes.processes[1][0], signal.SIGKILL)
     began = time.perf_counter()

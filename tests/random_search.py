@@ -6,7 +6,7 @@ have several sites, languages, types and days, and are replaced and deleted as t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import accumulate
@@ -43,6 +43,7 @@ from crivello.search import (
 )
 from crivello.search.operators.filters import FIRST_DAY, TYPES
 from crivello.search.operators.modifiers import ZONES
+from crivello.settings import Settings
 from tests.searching import indexing
 from tests.slow_search import MEDIA_TYPES, SlowIndex
 
@@ -101,29 +102,40 @@ class Pages:
         return {"kind": random.choice(["", *MEDIA_TYPES]), "day": random.choice((0, day, day, day))}
 
 
-def build(folder: Path, seed: int, pages: int, **division: Any) -> tuple[Index, SlowIndex]:
-    """An index of several segments, with replaced and deleted documents, and the same as a slow one.
-
-    ``division`` are the settings of its shards.
-    """
+def build(folder: Path, seed: int, pages: int) -> tuple[Index, SlowIndex]:
+    """An index of several segments, with replaced and deleted documents, and the same as a slow one."""
     random = Random(seed)
-    made = Pages(random)
+    index, slow = Index(folder, settings=settings_of(random)), SlowIndex()
+    for _ in growing(random, pages, index, slow):
+        pass
+    return index, slow
+
+
+def settings_of(random: Random, **division: Any) -> Settings:
+    """Settings of an index whose shards are set by ``division``."""
     order = random.choice(("arrival", "url", "bisection"))
-    index = Index(folder, settings=indexing(order=order, quantum=random.choice((16, 32, 128)), **division))
-    slow = SlowIndex()
+    return indexing(order=order, quantum=random.choice((16, 32, 128)), **division)
+
+
+def growing(random: Random, pages: int, *indexes: Index | SlowIndex) -> Iterator[None]:
+    """Adds, replaces, deletes and at times merges documents, in all indexes alike; a step for each change."""
+    made = Pages(random)
+    merges = random.random() < 1 / 3
     for step in range(4):
         numbers = random.sample(range(pages), pages // 2)
         documents = [made.document(number) for number in numbers]
-        index.add(documents)
-        slow.add(documents)
+        for index in indexes:
+            index.add(documents)
+        yield
         if step % 2:
             gone = [document.url for document in random.sample(documents, len(documents) // 8)]
-            index.delete(gone)
-            slow.delete(gone)
-        if step == 2 and seed % 3 == 0:
-            index.merge()
-            slow.merge()
-    return index, slow
+            for index in indexes:
+                index.delete(gone)
+            yield
+        if step == 2 and merges:
+            for index in indexes:
+                index.merge()
+            yield
 
 
 class Queries:

@@ -1,17 +1,23 @@
 """Runs every test, Python and Rust; ends with the slowest tests and one line with the totals of both.
 
 python -m tests.run [NAME]      NAME: only the tests whose name holds it
+
+The tests that are left a core (marked ``alone``) mostly wait. Meanwhile the Rust tests are built and run, at the
+lowest priority, so that they take what the others leave; what they print comes when they have ended.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 from subprocess import PIPE, STDOUT
+from typing import IO
 
 ROOT = Path(__file__).parent.parent
 
@@ -20,7 +26,32 @@ SLOWEST = 20
 # Most tests wait more than they compute: for a server, for a process, for a host to have rested.
 WORKERS = (os.cpu_count() or 1) + 1
 
+# A test that is marked so has a core to itself, beside what runs at the lowest priority.
+WORKERS_ALONE = min(os.cpu_count() or 1, 2)
+
 _ALONE = "pytest.mark.alone"
+
+
+class Beside:
+    """A command that runs beside others, at the lowest priority; its output is kept until it is asked for."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._command = command
+        self._output: IO[str] = tempfile.TemporaryFile("w+")  # noqa: SIM115
+        self._process = subprocess.Popen(
+            ["nice", "-n", "19", *command], cwd=ROOT, stdout=self._output, stderr=STDOUT
+        )
+
+    def end(self) -> tuple[int, str]:
+        """Waits for it, shows its output, and gives its exit code and the output."""
+        code = self._process.wait()
+        with self._output as file:
+            file.seek(0)
+            output = file.read()
+        print("$", *self._command)
+        sys.stdout.write(output)
+        sys.stdout.flush()
+        return code, output
 
 
 def run(command: list[str]) -> tuple[int, str]:
@@ -39,8 +70,9 @@ def run(command: list[str]) -> tuple[int, str]:
 def totals(output: str) -> Counter[str]:
     """The tests that passed, failed and were skipped, from the closing lines of cargo test and pytest."""
     counts: Counter[str] = Counter()
-    closing = [line for line in output.splitlines() if "test result:" in line]
-    closing += [line for line in output.splitlines()[-3:] if re.search(r"\bin \d+\.\d+s", line)]
+    lines = output.splitlines()
+    closing = [line for line in lines if "test result:" in line]
+    closing = closing or [line for line in lines[-3:] if re.search(r"\bin \d+\.\d+s", line)]
     for line in closing:
         for number, word in re.findall(r"(\d+) (passed|failed|errors?|skipped|ignored)", line):
             counts[{"error": "failed", "errors": "failed", "ignored": "skipped"}.get(word, word)] += int(
@@ -56,9 +88,11 @@ def slowest(output: str) -> list[tuple[float, str]]:
 
 
 def main() -> int:
+    # A shell starts what is in its background with Ctrl-C ignored, and the commands of the tests would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     name = sys.argv[1] if len(sys.argv) > 1 else None
     cargo = ["cargo", "test", "--package", "crivello-core", "--lib", "--quiet"]
-    rust_code, rust = run([*cargo, *([name] if name else [])])
+    beside = Beside([*cargo, *([name] if name else [])])
     alone = [str(file) for file in sorted((ROOT / "tests").glob("test_*.py")) if _ALONE in file.read_text()]
     pytest = [
         sys.executable,
@@ -68,13 +102,16 @@ def main() -> int:
         f"--durations={SLOWEST}",
         *(["-k", name] if name else []),
     ]
-    workers = [f"--numprocesses={WORKERS}", "--dist=loadfile", "--no-loadscope-reorder"]
-    together_code, at_once = run([*pytest, *workers, "-m", "not alone"])
-    alone_code, one_by_one = run([*pytest, "-m", "alone", *alone])
+    by_file = ["--dist=loadfile", "--no-loadscope-reorder"]
+    alone_code, few_at_once = run(
+        [*pytest, f"--numprocesses={WORKERS_ALONE}", *by_file, "-m", "alone", *alone]
+    )
+    together_code, at_once = run([*pytest, f"--numprocesses={WORKERS}", *by_file, "-m", "not alone"])
+    rust_code, rust = beside.end()
     print(f"the {SLOWEST} slowest Python tests, in seconds:")
-    for seconds, test in slowest(at_once + one_by_one)[:SLOWEST]:
+    for seconds, test in slowest(at_once + few_at_once)[:SLOWEST]:
         print(f"{seconds:8.1f}  {test}")
-    counts = totals(rust) + totals(at_once) + totals(one_by_one)
+    counts = totals(rust) + totals(at_once) + totals(few_at_once)
     print(f"total: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     # 5: no Python test has that name.
     return 1 if rust_code or {together_code, alone_code} - {0, 5 if name else 0} else 0

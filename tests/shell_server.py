@@ -10,6 +10,7 @@ as ``subprocess`` gives it, when it has ended.
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -26,14 +27,22 @@ from typing import Any
 from crivello import cli
 from crivello.cli.app import application
 
-# What most commands load. None of them starts a thread when it is imported (NumPy does): it would not survive a fork.
-MODULES = ("pydantic.main", "typer._adapters", "crivello._core", "crivello.collection")
+# What most commands load. No thread may be started when they are imported: it would not survive a fork.
+MODULES = (
+    *("pydantic.main", "typer._adapters", "numpy", "rich.live", "rich.progress", "rich.table", "email.parser"),
+    *("duckdb", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"),
+    *("crivello._core", "crivello.archives", "crivello.collection", "crivello.crawl.crawler", "crivello.dedup"),
+    *("crivello.doctor", "crivello.evaluate", "crivello.feeds", "crivello.graph", "crivello.index.update"),
+    *("crivello.lab.web", "crivello.plots", "crivello.search", "crivello.stream", "crivello.web"),
+)  # fmt: skip
 
 
 def main(path: str) -> None:
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # NumPy's library starts its threads when it is loaded
     application()
     for module in MODULES:
         importlib.import_module(module)
+    gc.freeze()  # a collection in a fork would write to, and so copy, every page of memory that they share
     assert threading.active_count() == 1 and len([*Path("/proc/self/task").iterdir()]) == 1
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)

@@ -1,7 +1,7 @@
 """A crawl and SIGKILL at any moment: every page is stored once, and what a kill costs is what no commit had.
 
 ``CRIVELLO_TEST_CRAWL_KILLS`` and ``CRIVELLO_TEST_CRAWL_PAGES`` say how many kills there are in a crawl of how many
-pages; 6 and 1,500 unless they are set.
+pages; 4 and 1,000 unless they are set.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from crivello import Collection
 from tests.crawling import command, kill, run_crawl
 from tests.many_hosts import ManyHosts
 
-KILLS = int(os.environ.get("CRIVELLO_TEST_CRAWL_KILLS", "6"))
-PAGES = int(os.environ.get("CRIVELLO_TEST_CRAWL_PAGES", "1500"))
+KILLS = int(os.environ.get("CRIVELLO_TEST_CRAWL_KILLS", "4"))
+PAGES = int(os.environ.get("CRIVELLO_TEST_CRAWL_PAGES", "1000"))
 HOSTS = 25
 CHECKPOINT = 0.1
 # So many seconds may an answer be on its way to the archive when a checkpoint begins.

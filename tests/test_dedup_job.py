@@ -7,7 +7,6 @@ import os
 import random
 import shutil
 import signal
-from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -216,13 +215,6 @@ def test_what_a_worker_cannot_see_is_said(inputs: list[Path], tmp_path: Path) ->
         run(another)
     with pytest.raises(StorageError, match=r"one\.jsonl: No such file"):
         run(gone)
-
-
-@pytest.fixture(scope="module")
-def ray() -> Iterator[Any]:
-    """A cluster with two workers on this machine."""
-    with engine.connected() as ray:
-        yield ray
 
 
 def dies_once(function: Any, task: Any) -> Any:

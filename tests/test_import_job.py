@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +27,6 @@ from tests.test_shell import crivello
 
 URL = "http://a.example/"
 PLACES = {f"{of}{what}" for of in ("", "text_", "visit_") for what in ("file", "offset", "length")}
-
-
-@pytest.fixture(scope="module")
-def ray() -> Iterator[Any]:
-    """A cluster with two workers on this machine."""
-    with engine.connected() as ray:
-        yield ray
 
 
 def files(folder: Path) -> list[Path]:

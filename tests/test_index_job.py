@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import crivello
-from crivello.cluster import jobs
+from crivello.cluster import engine, jobs
 from crivello.collection import Collection
 from crivello.errors import CollectionError, InvalidArgument
 from crivello.index.job import Build, build
@@ -106,11 +106,12 @@ def test_a_failed_task_leaves_the_index_as_it_was(tmp_path: Path) -> None:
         assert opened.segments == before and opened.searcher().documents == 60
 
 
-def test_a_ray_cluster_indexes_files_from_the_shell(tmp_path: Path) -> None:
+def test_a_ray_cluster_indexes_files_from_the_shell(ray: Any, tmp_path: Path) -> None:
     files = write(tmp_path)
+    address = engine.address_of(ray)
     named = [flag for file in files for flag in ("--from", file)]
     one = json_of("index", tmp_path / "one", *named, "--shards", "2")
-    many = json_of("index", tmp_path / "many", *named, "--shards", "2", "--cluster", "local")
+    many = json_of("index", tmp_path / "many", *named, "--shards", "2", "--cluster", address)
     assert (one["documents"], one["added"]) == (many["documents"], many["added"]) == (180, 240)
     for folder in ("one", "many"):
         json_of("index", tmp_path / folder, "--merge")

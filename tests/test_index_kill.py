@@ -1,6 +1,6 @@
 """The index and SIGKILL: at every fault point, and at any moment of adding, deleting, merging and committing.
 
-``CRIVELLO_TEST_INDEX_KILLS`` says how many random kills there are; 10 unless it is set.
+``CRIVELLO_TEST_INDEX_KILLS`` says how many random kills there are; 6 unless it is set.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crivello import _core
 from crivello.collection import Collection
 from tests.index_victim import BEGUN, DIFFERENT, DONE, STEPS, Model, make, model_after, note, work, written
 
-KILLS = int(os.environ.get("CRIVELLO_TEST_INDEX_KILLS", "10"))
+KILLS = int(os.environ.get("CRIVELLO_TEST_INDEX_KILLS", "6"))
 POINTS = [point for point in _core.fault_points() if point.startswith("index.")]
 
 _processes = multiprocessing.get_context("forkserver")

@@ -1,7 +1,7 @@
 """SIGKILL while pages are archived, converted, visited again and imported, and while the runs of the table are
 merged: every committed version of every page is there once, and a check of the collection finds no damage.
 
-``CRIVELLO_TEST_KILLS`` says how many kills there are of each kind, at most 10 of each collection; 5 unless it is set.
+``CRIVELLO_TEST_KILLS`` says how many kills there are of each kind, at most 10 of each collection; 3 unless it is set.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.crawling import kill
 from tests.many_hosts import ManyHosts
 from tests.small_web import words
 
-KILLS = int(os.environ.get("CRIVELLO_TEST_KILLS", "5"))
+KILLS = int(os.environ.get("CRIVELLO_TEST_KILLS", "3"))
 # The kills of each collection: all of it is checked after each of them.
 ROUNDS = list(enumerate(min(10, KILLS - start) for start in range(0, KILLS, 10)))
 HOSTS, PAGES = 8, 15

@@ -1,6 +1,6 @@
 """Politeness, as the server sees it: no two requests at once at a host or an address, and no gap too short.
 
-Several hosts share each address. ``CRIVELLO_TEST_REQUESTS`` says how many pages are fetched in each crawl; 600
+Several hosts share each address. ``CRIVELLO_TEST_REQUESTS`` says how many pages are fetched in each crawl; 360
 unless it is set.
 """
 
@@ -24,7 +24,7 @@ from tests.politeness import (
     too_close,
 )
 
-REQUESTS = int(os.environ.get("CRIVELLO_TEST_REQUESTS", "600"))
+REQUESTS = int(os.environ.get("CRIVELLO_TEST_REQUESTS", "360"))
 PER_ADDRESS = 3
 PAGES = 12
 HOSTS = max(PER_ADDRESS, REQUESTS // PAGES)

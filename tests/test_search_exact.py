@@ -27,7 +27,7 @@ K1, B = 1.5, 0.75
 WEIGHT_SETTINGS: dict[str, Any] = {f"{zone}_weight": weight for zone, weight in WEIGHTS.items()}
 PROXIMITY = 0.5
 COLLECTIONS = tuple(zip(range(1, 11), (30, 30, 30, 40, 40, 50, 50, 60, 100, 200), strict=True))
-TREES = int(os.environ.get("CRIVELLO_TEST_TREES", "1500")) // len(COLLECTIONS)
+TREES = int(os.environ.get("CRIVELLO_TEST_TREES", "600")) // len(COLLECTIONS)
 LANGUAGES = ("en", "en", "it")
 
 Ranking = list[tuple[str, float]]

@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,26 +18,29 @@ import crivello
 from crivello._core import Broker, Layout, Searcher, TermBroker
 from crivello.collection import Collection
 from crivello.errors import InvalidArgument
-from crivello.index import Document
+from crivello.index import Document, Index
 from crivello.index.policy import generations
 from crivello.index.update import Indexer
 from crivello.search.searcher import Search, options_of
 from crivello.settings import Search as SearchSettings
 from crivello.shards import ShardProcesses, ShardServer, TermServer, by_shard, by_terms
-from tests.random_search import EVERY, Queries, build
+from tests.random_search import EVERY, Queries, growing, settings_of
 from tests.searching import indexing
 from tests.test_index_shell import json_of
 from tests.test_shell import crivello as command
 
 TREES = int(os.environ.get("CRIVELLO_TEST_TREES", "240"))
 DIVISIONS: tuple[dict[str, Any], ...] = (
-    {"shards": 2},
+    {"shards": 1},
+    {"shards": 2, "assign": "hashed"},
     {"shards": 4, "assign": "contiguous"},
-    {"shards": 8},
+    {"shards": 8, "assign": "hashed"},
+    {"shards": 8, "assign": "contiguous"},
     {"shards": 2, "partition": "terms"},
     {"shards": 4, "partition": "terms"},
     {"shards": 8, "partition": "terms"},
 )
+CHANGES = 6
 SCORERS = ("bm25f", "bm25", "tfidf", "ql")
 TEXT = "the wind in the sails of a lighthouse and the night over the harbour of the city".split()  # noqa: SIM905
 
@@ -71,25 +75,37 @@ def pages(count: int, first: int = 0) -> list[Document]:
     ]
 
 
+def searchers_of(index: Index) -> list[Searcher | Broker | TermBroker]:
+    """All ways in which a divided index is searched in one process."""
+    folder, segments = index.folder, index.segments
+    if by_shard(segments):
+        return [Searcher(folder, segments), brokered(folder, segments)]
+    if not by_terms(segments)[1]:
+        return [Searcher(folder, segments)]
+    ways: list[dict[str, Any]] = [{}, {"bits": 2, "hot": 2**16, "pipelined": True}]
+    return [Searcher(folder, segments), *(brokered_terms(folder, segments, **way) for way in ways)]
+
+
 @pytest.mark.parametrize("division", DIVISIONS, ids=str)
-def test_random_trees_find_the_same_with_the_same_scores(tmp_path: Path, division: dict[str, Any]) -> None:
-    """Everything that is shown, to the last bit, of an index with replaced and deleted documents."""
-    each = max(TREES // (2 * len(DIVISIONS)), 1)
-    for seed, many in ((1, 40), (2, 120)):
-        for name in ("one", "divided"):
-            (tmp_path / f"{name}-{seed}").mkdir()
-        one, _ = build(tmp_path / f"one-{seed}", seed, many)
-        divided, _ = build(tmp_path / f"divided-{seed}", seed, many, **division)
+@pytest.mark.parametrize(("seed", "many"), [(1, 40), (2, 120), (3, 2000)])
+def test_random_trees_find_the_same_with_the_same_scores(
+    tmp_path: Path, division: dict[str, Any], seed: int, many: int
+) -> None:
+    """Everything that is shown, to the last bit, after each change of an index whose documents are added, replaced and
+    deleted; of thousands of documents the best 1,000."""
+    for name in ("one", "divided"):
+        (tmp_path / name).mkdir()
+    one, divided = (
+        Index(tmp_path / name, settings=settings_of(Random(seed), **shards))
+        for name, shards in (("one", {}), ("divided", division))
+    )
+    queries = Queries(Random(seed), EVERY)
+    numbers = iter(range(TREES))
+    longest = 0
+    for _ in growing(Random(seed), many, one, divided):
         assert len(generations(one.segments)) == len(generations(divided.segments))
-        whole = Searcher(one.folder, one.segments)
-        others: list[Searcher | Broker | TermBroker] = [Searcher(divided.folder, divided.segments)]
-        if by_shard(divided.segments):
-            others.append(brokered(divided.folder, divided.segments))
-        else:
-            others.append(brokered_terms(divided.folder, divided.segments))
-            others.append(brokered_terms(divided.folder, divided.segments, bits=2, hot=2**16, pipelined=True))
-        queries = Queries(Random(seed), EVERY)
-        for number in range(each):
+        whole, others = Searcher(one.folder, one.segments), searchers_of(divided)
+        for number in islice(numbers, max(TREES // (3 * len(DIVISIONS) * CHANGES), 1)):
             query = str(queries.tree())
             settings = SearchSettings(
                 scorer=SCORERS[number % 4],
@@ -101,6 +117,7 @@ def test_random_trees_find_the_same_with_the_same_scores(tmp_path: Path, divisio
             depth = (1000, 7)[number % 2]
             expected = whole.rank(query, options, depth, 20_000, 5)
             hits = whole.show(expected, 0, depth)
+            longest = max(longest, len(hits))
             for other in others:
                 ranking = other.rank(query, options, depth, 20_000, 5)
                 assert other.show(ranking, 0, depth) == hits, query
@@ -109,6 +126,7 @@ def test_random_trees_find_the_same_with_the_same_scores(tmp_path: Path, divisio
                     expected.exact,
                     expected.facets,
                 ), query
+    assert longest == 1000 or many < 2000, "no query had more than 1,000 matches"
 
 
 def test_the_shell_takes_a_divided_collection_like_any_other(tmp_path: Path) -> None:

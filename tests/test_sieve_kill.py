@@ -1,6 +1,6 @@
 """The sieves and SIGKILL: at every fault point, and at any moment.
 
-``CRIVELLO_TEST_KILLS`` says how many random kills each kind gets; 15 unless it is set.
+``CRIVELLO_TEST_KILLS`` says how many random kills each kind gets; 6 unless it is set.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crivello import _core
 from crivello.sieve import KINDS
 from tests.sieve_victim import STEPS, Folder, batch_of, drain, work
 
-KILLS = int(os.environ.get("CRIVELLO_TEST_KILLS", "15"))
+KILLS = int(os.environ.get("CRIVELLO_TEST_KILLS", "6"))
 
 # Children come from a process that has no threads: RocksDB's would not survive a fork.
 _processes = multiprocessing.get_context("forkserver")

@@ -38,3 +38,9 @@ pub mod warc;
 pub use error::{Error, Result};
 pub use pulse::{Progress, Pulse};
 pub use signature::Signature;
+
+/// The number of random cases of a property test that takes long: few, or as many as `PROPTEST_CASES` says.
+#[cfg(test)]
+fn cases(few: u32) -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(few)
+}

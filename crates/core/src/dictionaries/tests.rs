@@ -30,7 +30,7 @@ fn numbers(range: std::ops::Range<u64>) -> Vec<KeyHash> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(32)))]
 
     #[test]
     fn every_key_has_its_rank(keys in key_sets(), construction in constructions(), bits in 0u32..=32, compact in any::<bool>()) {

@@ -78,7 +78,7 @@ fn assert_same(one: &dyn Filter, other: &dyn Filter) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(24)))]
 
     #[test]
     fn a_batch_is_its_keys_one_by_one(keys in keys()) {

@@ -250,13 +250,13 @@ fn monstrous_pages_take_linear_time() {
     for piece in
         ["<div>", "<a href=x>", "<svg>", "<template>", "<h1>x", "<a b='", "&amp", "<!--", "<![CDATA[", "</"]
     {
-        page(&piece.repeat((4 << 20) / piece.len()));
+        page(&piece.repeat((1 << 20) / piece.len()));
     }
     let links: String =
         (0..100_000).map(|number| format!("<a href='../{number}/x?y#z'>a link</a>")).collect();
     assert_eq!(page(&links).links.len(), MAX_LINKS);
-    let nested = page(&"<div><b>x".repeat(50_000_000 / 9));
-    assert!(nested.text.len() < 50_000_000 / 4 && nested.text.starts_with("x\nx"));
+    let nested = page(&"<div><b>x".repeat(10_000_000 / 9));
+    assert!(nested.text.len() < 10_000_000 / 4 && nested.text.starts_with("x\nx"));
     let attributes = format!("<a {}>x", "b=c ".repeat(1_000_000));
     assert_eq!(page(&attributes).text, "x");
     assert!(start.elapsed() < Duration::from_secs(120));

@@ -91,6 +91,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(crate::cases(48)))]
         #[test]
         fn ranks_are_positions(ids in prop::collection::btree_set(prop_oneof![0u32..200, 60_000u32..70_000, any::<u32>()], 0..200)) {
             let mut set = Ids::default();

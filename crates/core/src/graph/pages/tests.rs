@@ -125,7 +125,7 @@ fn files(folder: &Path, number: usize) -> BaseFiles {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(64)))]
 
     #[test]
     fn any_sequence_of_additions_gives_the_graph_built_at_once(

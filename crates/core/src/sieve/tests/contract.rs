@@ -252,7 +252,7 @@ macro_rules! test {
 
             proptest! {
                 // Every checkpoint waits for the disk.
-                #![proptest_config(ProptestConfig::with_cases(64))]
+                #![proptest_config(ProptestConfig::with_cases(crate::cases(24)))]
                 #[test]
                 fn gives_each_url_once_in_order(steps in contract::steps()) {
                     contract::check(steps, OPEN);

@@ -192,7 +192,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(ProptestConfig::with_cases(crate::cases(24)))]
 
         #[test]
         fn is_within_the_tolerance_of_the_solution(

@@ -56,7 +56,7 @@ fn bytes(pages: &[[String; 4]], options: &Options) -> [Vec<u8>; 2] {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(6))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(2)))]
 
     #[test]
     fn threads_and_memory_leave_no_trace(

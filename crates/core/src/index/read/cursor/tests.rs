@@ -43,7 +43,7 @@ fn only_list(segment: &Segment, term: &str) -> List {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(40)))]
     #[test]
     fn reads_what_was_written(list in some_list(), other in some_list(), options in some_options()) {
         let dir = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ use crate::search::rank::Method;
 use crate::search::score::Proximity;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(24)))]
     #[test]
     fn damage_is_an_error_and_never_an_answer(
         pages in some_pages(),

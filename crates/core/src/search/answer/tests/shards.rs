@@ -286,9 +286,9 @@ fn some_generations() -> impl Strategy<Value = Vec<Generation>> {
     })
 }
 
-/// The number of random trees: `CRIVELLO_TEST_TREES`, or a few hundred.
+/// The number of random trees: `CRIVELLO_TEST_TREES`, or a few dozen.
 fn trees() -> u32 {
-    std::env::var("CRIVELLO_TEST_TREES").ok().and_then(|trees| trees.parse().ok()).unwrap_or(240)
+    std::env::var("CRIVELLO_TEST_TREES").ok().and_then(|trees| trees.parse().ok()).unwrap_or(24)
 }
 
 const TREES_A_CASE: u32 = 12;
