@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -296,6 +297,7 @@ def test_an_overloaded_host_is_left_for_later_and_a_broken_page_is_not(tmp_path:
 
 def test_the_settings_of_revisits_are_flags(web: SmallWeb, folder: Path) -> None:
     change(web)
+    time.sleep(1.1)  # until the pages of the crawl are due: the least interval is a second
     chosen = ["--policy", "by-age", "--min-interval", "1s", "--grace", "0", "--daily-budget", "1000"]
     done = shell("refresh", folder, "--budget", "6", "--json", *chosen)
     assert done.returncode == 0, done.stderr
