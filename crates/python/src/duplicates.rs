@@ -9,11 +9,12 @@ use crivello_core::duplicates::{
 };
 use crivello_core::{Error, Result};
 use pyo3::prelude::*;
-use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
-use pyo3::types::PyBytes;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyString};
 
 use crate::array::Array;
 use crate::enter::{Progress, enter_showing};
+use crate::utf8::Utf8;
 
 /// The most units of a signal.
 const MOST_UNITS: usize = 64;
@@ -54,12 +55,12 @@ impl DocumentFrequencies {
     }
 
     /// Counts texts.
-    fn add(&mut self, py: Python<'_>, texts: Vec<PyBackedStr>) -> PyResult<()> {
+    fn add(&mut self, py: Python<'_>, texts: Vec<Utf8>) -> PyResult<()> {
         enter_showing(py, None, |pulse| {
             let mut text = Text::default();
             for added in &texts {
                 pulse.beat()?;
-                self.0.add(text.signals(self.1, added));
+                self.0.add(text.signals(self.1, added.as_ref()));
             }
             Ok(())
         })
@@ -75,7 +76,7 @@ impl DocumentFrequencies {
 #[pyo3(signature = (texts, unit, size, weights, bits, frequencies = None))]
 fn simhashes(
     py: Python<'_>,
-    texts: Vec<PyBackedStr>,
+    texts: Vec<Utf8>,
     unit: &str,
     size: usize,
     weights: &str,
@@ -114,7 +115,7 @@ fn simhashes(
 #[pyfunction]
 fn minhashes(
     py: Python<'_>,
-    texts: Vec<PyBackedStr>,
+    texts: Vec<Utf8>,
     unit: &str,
     size: usize,
     bins: usize,
@@ -143,7 +144,7 @@ fn minhashes(
 #[pyo3(signature = (texts, unit, size, modulus = 1, window = 1))]
 fn fingerprints(
     py: Python<'_>,
-    texts: Vec<PyBackedStr>,
+    texts: Vec<Utf8>,
     unit: &str,
     size: usize,
     modulus: u64,
@@ -166,7 +167,7 @@ fn fingerprints(
 /// The windows of `size` words of texts: how many words each text has, where each word starts in its bytes, and the
 /// hashes of all windows.
 #[pyfunction]
-fn word_windows(py: Python<'_>, texts: Vec<PyBackedStr>, size: usize) -> PyResult<(Array, Array, Array)> {
+fn word_windows(py: Python<'_>, texts: Vec<Utf8>, size: usize) -> PyResult<(Array, Array, Array)> {
     enter_showing(py, None, |_| {
         let windows = batch::windows(&texts, size.max(1));
         let counts: Vec<u64> = windows.iter().map(|text| text.starts.len() as u64).collect();
@@ -181,7 +182,7 @@ fn word_windows(py: Python<'_>, texts: Vec<PyBackedStr>, size: usize) -> PyResul
 #[pyo3(signature = (texts, markup = false, case = false, digits = false, dates = false, space = false))]
 fn digests<'py>(
     py: Python<'py>,
-    texts: Vec<PyBackedStr>,
+    texts: Vec<Utf8>,
     markup: bool,
     case: bool,
     digits: bool,
@@ -199,7 +200,7 @@ fn digests<'py>(
 #[pyfunction]
 fn similarities(
     py: Python<'_>,
-    pairs: Vec<(PyBackedStr, PyBackedStr)>,
+    pairs: Vec<(Utf8, Utf8)>,
     unit: &str,
     size: usize,
     measure: &str,
@@ -249,8 +250,18 @@ impl Discovery {
     }
 
     #[pyo3(signature = (texts, reference = false))]
-    fn add(&mut self, py: Python<'_>, texts: Vec<PyBackedStr>, reference: bool) -> PyResult<()> {
-        enter_showing(py, None, |_| batch::on_threads(self.threads, || self.search.add(&texts, reference)))
+    fn add(&mut self, py: Python<'_>, texts: Vec<Py<PyString>>, reference: bool) -> PyResult<()> {
+        // Encoded group by group, while the threads sketch the one before.
+        let encode = |group: &[Py<PyString>]| -> Result<Vec<Utf8>> {
+            Python::attach(|py| {
+                let encoded: PyResult<Vec<Utf8>> = group.iter().map(|text| Utf8::of(text.bind(py))).collect();
+                encoded.map_err(|error| Error::Invalid(format!("a text is not Unicode: {error}")))
+            })
+        };
+        enter_showing(py, None, |_| {
+            let groups = texts.chunks(discovery::GROUP).map(encode);
+            batch::on_threads(self.threads, || self.search.add_groups(groups, reference))
+        })
     }
 
     fn commit(&mut self, py: Python<'_>, position: PyBackedBytes) -> PyResult<()> {

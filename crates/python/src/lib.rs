@@ -33,6 +33,7 @@ mod signature;
 mod stream;
 mod table;
 mod url;
+mod utf8;
 
 use pyo3::prelude::*;
 

@@ -69,7 +69,7 @@ impl Normal {
 }
 
 /// Appends `text` in lower case and on one line: `text.to_lowercase().replace('\n', " ")`, several times as
-/// fast if most of it is ASCII.
+/// fast if most of it is ASCII, or has no case.
 pub fn lower_case(page: &mut Vec<u8>, text: &str) {
     // Only the lower case of the Greek sigma depends on its context.
     if memmem::find(text.as_bytes(), "Σ".as_bytes()).is_some() {
@@ -78,35 +78,37 @@ pub fn lower_case(page: &mut Vec<u8>, text: &str) {
     }
     let mut rest = text;
     while !rest.is_empty() {
-        let (block, after) = rest.split_at(block_end(rest, BLOCK));
-        if block.is_ascii() {
-            page.extend(block.bytes().map(of_ascii));
-        } else {
-            push_characters(page, block);
-        }
+        let (ascii, after) = rest.split_at(ascii_length(rest.as_bytes()));
+        page.extend(ascii.bytes().map(of_ascii));
         rest = after;
-    }
-}
-
-fn push_characters(page: &mut Vec<u8>, text: &str) {
-    for character in text.chars() {
-        if character.is_ascii() {
-            page.push(of_ascii(character as u8));
-        } else {
-            for lower in character.to_lowercase() {
-                page.extend(lower.encode_utf8(&mut [0; 4]).bytes());
-            }
+        for character in after.chars().take_while(|character| !character.is_ascii()) {
+            rest = &rest[character.len_utf8()..];
+            push_character(page, character);
         }
     }
 }
 
-/// The first character boundary at or after `least` bytes.
-fn block_end(text: &str, least: usize) -> usize {
-    (least..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
+fn push_character(page: &mut Vec<u8>, character: char) {
+    let mut push = |lower: char| page.extend(lower.encode_utf8(&mut [0; 4]).bytes());
+    match character {
+        // Punctuation, ideographs and kana have no case, and a look-up takes longer than all the rest.
+        '\u{2000}'..='\u{206f}' | '\u{2e80}'..='\u{9fff}' => push(character),
+        _ => character.to_lowercase().for_each(push),
+    }
 }
 
-/// The number of bytes that are checked together.
-const BLOCK: usize = 128;
+/// The number of bytes before the first one that is not ASCII.
+pub fn ascii_length(bytes: &[u8]) -> usize {
+    const UPPER_BITS: u64 = 0x8080_8080_8080_8080;
+    let (eights, rest) = bytes.as_chunks::<8>();
+    for (number, eight) in eights.iter().enumerate() {
+        let upper = u64::from_le_bytes(*eight) & UPPER_BITS;
+        if upper != 0 {
+            return 8 * number + upper.trailing_zeros() as usize / 8;
+        }
+    }
+    bytes.len() - rest.iter().position(|byte| !byte.is_ascii()).map_or(0, |place| rest.len() - place)
+}
 
 #[inline]
 fn of_ascii(byte: u8) -> u8 {
@@ -130,6 +132,16 @@ mod tests {
         #[test]
         fn nothing_is_left_out_unless_wanted(text in "\\PC{0,80}") {
             prop_assert_eq!(Normal::default().of(&text), text);
+        }
+    }
+
+    #[test]
+    fn every_character_gets_its_lower_case() {
+        for character in (0..=char::MAX as u32).filter_map(char::from_u32).filter(|one| *one != 'Σ') {
+            let text = format!("A{character}B");
+            let mut page = Vec::new();
+            lower_case(&mut page, &text);
+            assert_eq!(page, text.to_lowercase().replace('\n', " ").into_bytes(), "{character:?}");
         }
     }
 

@@ -1,12 +1,16 @@
 //! Words: longest runs of letters and digits; in scripts without spaces between words each character is one.
 //!
-//! 64 bytes of ASCII at a time become a mask with a bit for each letter or digit, without a branch, and words begin and
+//! Up to 64 bytes of ASCII at a time become a mask with a bit for each letter or digit, without a branch, and words begin and
 //! end where neighbouring bits differ: one branch a word, not one a byte. Other characters are looked up in a bitmap of
 //! 8 KiB. Time O(length).
 
 use std::sync::LazyLock;
 
+use super::normal::ascii_length;
+
 const BLOCK: usize = 64;
+/// The least bytes of ASCII after another character that are read by a mask.
+const ENOUGH: usize = 8;
 /// A one in each byte.
 const ONES: u64 = 0x0101_0101_0101_0101;
 /// Moves the lowest bit of byte i to bit 56 + i.
@@ -29,9 +33,10 @@ pub fn for_each_word(text: &str, mut tell: impl FnMut(usize, usize)) {
     let (mut at, mut start): (usize, Option<usize>) = (0, None);
     while at < bytes.len() {
         let block = &bytes[at..bytes.len().min(at + BLOCK)];
-        if block.is_ascii() {
-            let words = mask(block);
-            let inside = u64::MAX >> (BLOCK - block.len());
+        let length = ascii_length(block);
+        if length > 0 {
+            let words = mask(&block[..length]);
+            let inside = u64::MAX >> (BLOCK - length);
             let mut edges = (words ^ (words << 1 | u64::from(start.is_some()))) & inside;
             while edges != 0 {
                 let edge = at + edges.trailing_zeros() as usize;
@@ -41,26 +46,27 @@ pub fn for_each_word(text: &str, mut tell: impl FnMut(usize, usize)) {
                     None => start = Some(edge),
                 }
             }
-            at += block.len();
+            at += length;
+        }
+        if length == block.len() {
             continue;
         }
-        let end =
-            (at + block.len()..bytes.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(bytes.len());
-        for (offset, character) in text[at..end].char_indices() {
-            let place = at + offset;
+        // Texts in other scripts have spaces between their words: a mask is worth it if there is more ASCII than that.
+        for character in text[at..].chars() {
+            if character.is_ascii() && ascii_length(&bytes[at..bytes.len().min(at + ENOUGH)]) == ENOUGH {
+                break;
+            }
             let is_word = is_letter(letters, character);
             if is_word && !stands_alone(character) {
-                start.get_or_insert(place);
-                continue;
+                start.get_or_insert(at);
+            } else if let Some(start) = start.take() {
+                tell(start, at);
             }
-            if let Some(start) = start.take() {
-                tell(start, place);
-            }
-            if is_word {
-                tell(place, place + character.len_utf8());
+            at += character.len_utf8();
+            if is_word && stands_alone(character) {
+                tell(at - character.len_utf8(), at);
             }
         }
-        at = end;
     }
     if let Some(start) = start {
         tell(start, bytes.len());

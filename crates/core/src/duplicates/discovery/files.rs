@@ -153,6 +153,11 @@ impl Files {
         file.finish().map(drop)
     }
 
+    /// Commits, unless nothing was ever committed: then nobody goes on after a crash, and gigabytes need not reach the disk.
+    pub fn commit_progress(&mut self, state: &mut State) -> Result<()> {
+        if state.position.is_some() { self.commit(state) } else { self.flush() }
+    }
+
     /// What was added, for reading.
     pub fn stored(&self, documents: u64) -> Result<Stored> {
         Stored::open(&self.folder, documents)

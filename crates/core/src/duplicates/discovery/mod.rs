@@ -13,7 +13,7 @@
 //!    a cluster all of whose members it is similar to (`complete`).
 //!
 //! Memory: 12 bytes a document, and the budget; without one it is 32 bytes a document, between 16 MiB and 1 GiB. What is
-//! added is durable after a commit, and the passes of step 2 continue where they stopped.
+//! added is durable after a commit, and from the first commit on the passes of step 2 continue where they stopped.
 
 mod candidates;
 mod cluster;
@@ -43,8 +43,9 @@ const FREQUENCY: usize = 8;
 const BUDGET: usize = 32;
 const LEAST_BUDGET: usize = 16 << 20;
 const MOST_BUDGET: usize = 1 << 30;
-/// The documents that are sketched together, and by one thread at a time.
-const GROUP: usize = 1 << 8;
+/// The documents that are sketched together.
+pub const GROUP: usize = 1 << 8;
+/// Those that are sketched by one thread at a time.
 const CHUNK: usize = 16;
 
 /// The corpus, and what was found in it.
@@ -71,24 +72,40 @@ impl Discovery {
 
     /// Adds documents. References are never dropped; they come before all others.
     pub fn add<S: AsRef<str> + Sync>(&mut self, texts: &[S], are_references: bool) -> Result<()> {
-        let count = self.state.documents + texts.len() as u64;
-        if count > u64::from(u32::MAX) {
-            return Err(Error::Invalid("a corpus has at most 2^32 − 1 documents".into()));
-        }
+        self.add_groups(texts.chunks(GROUP).map(Ok), are_references)
+    }
+
+    /// Adds documents in groups of about [`GROUP`]: while one is sketched, the one before it is written and the next one is
+    /// made.
+    pub fn add_groups<S: AsRef<str> + Sync, G: AsRef<[S]> + Send>(
+        &mut self,
+        mut groups: impl Iterator<Item = Result<G>> + Send,
+        are_references: bool,
+    ) -> Result<()> {
         if are_references && self.state.references < self.state.documents {
             return Err(Error::Invalid("references come before the other documents".into()));
         }
-        // One group is written while the next one is sketched.
         let mut sketched = Vec::new();
-        for group in texts.chunks(GROUP) {
+        let mut group = groups.next().transpose()?;
+        while let Some(now) = group {
+            let texts = now.as_ref();
+            self.count(texts.len() as u64, are_references)?;
             let (options, files) = (&self.options, &mut self.files);
-            let (written, next) = rayon::join(|| files.append(&sketched), || sketch(group, options));
+            let make_next = || groups.next().transpose();
+            let (written, (next, kept)) =
+                rayon::join(|| files.append(&sketched), || rayon::join(make_next, || sketch(texts, options)));
             written?;
-            sketched = next;
+            (group, sketched) = (next?, kept);
         }
-        self.files.append(&sketched)?;
-        self.state.documents = count;
-        self.state.references += if are_references { texts.len() as u64 } else { 0 };
+        self.files.append(&sketched)
+    }
+
+    fn count(&mut self, added: u64, are_references: bool) -> Result<()> {
+        self.state.documents += added;
+        self.state.references += if are_references { added } else { 0 };
+        if self.state.documents > u64::from(u32::MAX) {
+            return Err(Error::Invalid("a corpus has at most 2^32 − 1 documents".into()));
+        }
         Ok(())
     }
 
@@ -136,14 +153,14 @@ impl Discovery {
                 let pairs = search.pass(self.state.passes, passes, pulse)?;
                 self.files.append_pairs(&pairs)?;
                 self.state.passes += 1;
-                self.files.commit(&mut self.state)?;
+                self.files.commit_progress(&mut self.state)?;
             }
         }
         verify::sort(&mut self.files, &representatives, memory, pulse)?;
         let leaders = cluster::leaders(&self.files, representatives, self.options.linkage, pulse)?;
         self.files.write_leaders(&leaders)?;
         self.state.is_found = true;
-        self.files.commit(&mut self.state)
+        self.files.commit_progress(&mut self.state)
     }
 
     /// The SimHashes with the frequencies of the whole corpus.
