@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,28 @@ def test_tables_of_other_tools_go_in_and_out(texts: list[str], wanted: list[str]
     with duckdb.connect() as database:
         database.register("cleaned", pa.Table.from_batches(dedup.arrow(found)))
         assert database.sql("SELECT text FROM cleaned").fetchall() == [(text,) for text in wanted]
+
+
+def test_datasets_go_in_and_out(texts: list[str], wanted: list[str]) -> None:
+    pa, datasets = pytest.importorskip("pyarrow"), pytest.importorskip("datasets")
+    dataset = datasets.Dataset.from_dict({"text": texts})
+    clean = datasets.Dataset(pa.Table.from_batches(dedup.arrow(dataset, "text")))
+    duplicates = dedup.Deduplicator()
+    filtered = dataset.filter(lambda rows: duplicates.add(rows["text"]).tolist(), batched=True)
+    assert clean["text"][:] == filtered["text"][:] == wanted
+
+
+def test_spark_maps_batches(texts: list[str], wanted: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    sql = pytest.importorskip("pyspark.sql")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    builder = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    session = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
+    try:
+        frame = session.createDataFrame([(text,) for text in texts], "text string").coalesce(1)
+        clean = frame.mapInArrow(lambda batches: dedup.arrow(batches, "text"), frame.schema)
+        assert [row.text for row in clean.collect()] == wanted
+    finally:
+        session.stop()
 
 
 def without_passages(texts: list[str], size: int, known: list[str]) -> list[str]:
