@@ -108,16 +108,22 @@ def answers(url: str) -> bool:
     return True
 
 
+def command(folder: Path, pages: int = 0) -> list[str]:
+    """That crawls the sites into a folder as fast as it can; 0 pages: no limit."""
+    return [
+        *(str(CRIVELLO), "crawl", *SEEDS, "--into", str(folder), "--json"),
+        *("--politeness", "absolute", "--delay", "0", "--address-delay", "0", "--scope", "host"),
+        *("--max-pages", str(pages), "--contact", "crawler@example.org", "--allow-private"),
+    ]
+
+
 def ours(pages: int = 0) -> Speed:
     """Runs our crawler into a temporary folder; 0 pages: no limit."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [
-            *(str(CRIVELLO), "crawl", *SEEDS, "--into", str(Path(folder, "c")), "--json"),
-            *("--politeness", "absolute", "--delay", "0", "--address-delay", "0", "--scope", "host"),
-            *("--max-pages", str(pages), "--contact", "crawler@example.org", "--allow-private"),
-        ]
         started = time.perf_counter()
-        done = subprocess.run(command, capture_output=True, check=True, timeout=LONGEST)
+        done = subprocess.run(
+            command(Path(folder, "c"), pages), capture_output=True, check=True, timeout=LONGEST
+        )
         seconds = time.perf_counter() - started
     report = json.loads(done.stdout)
     return Speed(report["outcomes"]["fetched"], report["bytes"], seconds)
