@@ -90,6 +90,8 @@ def slowest(output: str) -> list[tuple[float, str]]:
 def main() -> int:
     # A shell starts what is in its background with Ctrl-C ignored, and the commands of the tests would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Containers often set it. Every interpreter that a test starts would compile every module that it imports.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     name = sys.argv[1] if len(sys.argv) > 1 else None
     cargo = ["cargo", "test", "--package", "crivello-core", "--lib", "--quiet"]
     beside = Beside([*cargo, *([name] if name else [])])
