@@ -136,14 +136,15 @@ def test_a_crawl_can_be_followed_from_another_process(web: SampleWeb, tmp_path: 
             time.sleep(0.1)
         status = described(folder)
         assert status["state"] == "crawling" and status["process"] == crawling.pid
-        following = start("status", folder, "--follow", "--json")
-        time.sleep(5)
-        crawling.send_signal(signal.SIGINT)
-        said, _ = following.communicate(timeout=30)
+        with start("status", folder, "--follow", "--json") as following:
+            assert following.stdout is not None
+            said = [following.stdout.readline() for _ in range(2)]
+            crawling.send_signal(signal.SIGINT)
+            said += following.stdout
     finally:
         crawling.kill()
         crawling.communicate(timeout=30)
-    seen = [json.loads(line) for line in said.splitlines()]
+    seen = [json.loads(line) for line in said]
     assert following.returncode == 0 and len(seen) >= 2
     assert seen[0]["state"] == "crawling" and seen[-1]["state"] == "stopped"
     assert [each["pages"] for each in seen] == sorted(each["pages"] for each in seen)

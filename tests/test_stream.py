@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+import selectors
 import signal
 import subprocess
 import threading
@@ -269,7 +270,11 @@ def test_ctrl_c_ends_a_stream_that_nobody_reads() -> None:
             stderr=subprocess.PIPE,
         ) as process,
     ):
-        time.sleep(2)
+        assert process.stdout is not None
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            assert selector.select(timeout=60), "it has written nothing"
+        time.sleep(0.5)  # while the pipe fills up
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=5) == 130
         feeder.kill()
