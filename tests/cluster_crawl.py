@@ -25,7 +25,7 @@ from crivello.store import Outcome
 from tests.many_hosts import ManyHosts
 from tests.politeness import too_close
 
-LEASE = 5.0
+LEASE = 3.0
 
 
 def settings_for(web: ManyHosts, folder: Path, **crawl: Any) -> Settings:

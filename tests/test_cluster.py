@@ -29,6 +29,10 @@ pytestmark = pytest.mark.alone
 
 DELAY, ADDRESS_DELAY = 0.1, 0.05
 
+at_full_size = pytest.mark.skipif(
+    not os.environ.get("CRIVELLO_TEST_CLUSTER"), reason="CRIVELLO_TEST_CLUSTER is not set"
+)
+
 
 def test_three_agents_fetch_every_page_and_robots_once_and_politely(ray: Any, tmp_path: Path) -> None:
     with ManyHosts(30, 6, addresses=10) as web:
@@ -44,6 +48,7 @@ def test_three_agents_fetch_every_page_and_robots_once_and_politely(ray: Any, tm
     assert sum(agent["urls_sent"] for agent in agents) > 0 and all(agent["lag"] == 0 for agent in agents)
 
 
+@at_full_size
 def test_killed_agents_are_restarted_and_nothing_is_lost_doubled_or_impolite(
     ray: Any, tmp_path: Path
 ) -> None:
@@ -61,11 +66,10 @@ def test_killed_agents_are_restarted_and_nothing_is_lost_doubled_or_impolite(
         first = dict(reversed(list(web.requested())))
     assert len(kills) == 2
     assert any("restarted" in event for _, event in crawl.events)
-    for url in repeated:
-        # Only what was not committed when a process was killed is asked for again.
-        assert any(-10 < killed - first[url] < 10 for killed in kills), (url, first[url], kills)
+    _check_repeated(repeated, first, kills)
 
 
+@at_full_size
 def test_an_agent_that_does_not_beat_pauses_and_goes_on(ray: Any, tmp_path: Path) -> None:
     """A process that is stopped (SIGSTOP) is what a partition looks like from outside: it is not dead, and does not know."""
     with ManyHosts(24, 8, addresses=8) as web:
@@ -100,14 +104,20 @@ def test_agents_are_added_removed_and_killed_while_they_crawl(ray: Any, tmp_path
     with ManyHosts(40, 12, addresses=12) as web:
         settings = settings_for(web, tmp_path, delay=DELAY, address_delay=ADDRESS_DELAY)
         crawl = Crawl(ray, tmp_path / "c", settings, 2, web.seeds)
+        kills: list[float] = []
         for pages, count in ((60, 3), (200, 1)):
             crawl.until(_has_fetched(crawl, pages))
             crawl.scale(count)
-            crawl.kill_one(chance)
+            crawl.until(_has_killed(crawl, chance, kills))
             crawl.until(lambda view, count=count: len(view.roster.members) == count)  # type: ignore[misc]
             crawl.until(lambda view: all(_pages_of(view, agent) for agent in view.roster.members))
         crawl.end()
-        check(web, tmp_path / "c", tmp_path / "whole", DELAY, ADDRESS_DELAY)
+        repeated = check(web, tmp_path / "c", tmp_path / "whole", DELAY, ADDRESS_DELAY)
+        first = dict(reversed(list(web.requested())))
+    assert any("restarted" in event for _, event in crawl.events)
+    _check_repeated(
+        repeated, first, [*kills, *(when for when, event in crawl.events if event.startswith("epoch"))]
+    )
     roster = rosters.read(tmp_path / "c")
     assert (roster.members, roster.leaving, roster.lost, roster.epoch) == ((0,), (), {}, 3)
     told = crivello.open(tmp_path / "c").status()
@@ -133,6 +143,12 @@ def test_the_hosts_of_a_lost_agent_go_to_others_and_back(ray: Any, tmp_path: Pat
         crawl.end()
         check(web, tmp_path / "c", tmp_path / "whole", DELAY, ADDRESS_DELAY)
     assert any("agent 2 is lost" in event for _, event in crawl.events)
+
+
+def _check_repeated(repeated: Counter[str], first: dict[str, float], disturbances: list[float]) -> None:
+    """Only what was not committed when a process was killed, or an epoch ended, is asked for again."""
+    for url in repeated:
+        assert any(-10 < when - first[url] < 10 for when in disturbances), (url, first[url], disturbances)
 
 
 def _has_fetched(crawl: Crawl, pages: int) -> Callable[[View], bool]:
