@@ -44,3 +44,9 @@ pub use signature::Signature;
 fn cases(few: u32) -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(few)
 }
+
+/// The size of the input of a test that takes long: small, or what a variable of the environment says.
+#[cfg(test)]
+fn size(variable: &str, small: usize) -> usize {
+    std::env::var(variable).ok().and_then(|size| size.parse().ok()).unwrap_or(small)
+}

@@ -20,25 +20,27 @@ use super::hash::KeyHash;
 use super::peel::{Equation, solve};
 use crate::{Error, Pulse, Result};
 
-/// The maximum average number of keys per shard.
-const SHARD: usize = 1 << 21;
+/// The maximum average number of keys per shard of a dictionary.
+pub(super) const SHARD: usize = 1 << 21;
 
 /// The number of seeds tried per graph size, and of sizes: in practice the first few are enough.
 const SEEDS: u8 = 64;
 const GROWTHS: u32 = 32;
 
-/// The bytes of the function with value `values(i)` for the key with hash `hashes[i]`.
+/// The bytes of the function with value `values(i)` for the key with hash `hashes[i]`, in shards of at most
+/// `shard` keys on average.
 pub fn build(
     hashes: &[KeyHash],
     values: &(impl Fn(usize) -> u64 + Sync),
     plan: Plan,
+    shard: usize,
     pulse: &Pulse,
 ) -> Result<Vec<u8>> {
     check(hashes, values, plan)?;
     if hashes.is_empty() || plan.bits == 0 {
         return Ok(header(hashes.len() as u64, 0, None, plan, 0).to_vec());
     }
-    let shards = Shards::of(hashes);
+    let shards = Shards::of(hashes, shard);
     for growth in 0..GROWTHS {
         let graph = Graph::for_edges(plan.construction, shards.largest(), growth);
         // So that each shard's variables end at a byte boundary, and shards can be packed independently.
@@ -77,8 +79,8 @@ struct Shards {
 }
 
 impl Shards {
-    fn of(hashes: &[KeyHash]) -> Shards {
-        let count = hashes.len().div_ceil(SHARD) as u32;
+    fn of(hashes: &[KeyHash], shard: usize) -> Shards {
+        let count = hashes.len().div_ceil(shard) as u32;
         let mut ends = vec![0; count as usize];
         for hash in hashes {
             ends[hash.shard(count) as usize] += 1;

@@ -89,7 +89,7 @@ impl StaticFunction {
         plan: Plan,
         pulse: &Pulse,
     ) -> Result<Vec<u8>> {
-        build::build(hashes, &values, plan, pulse)
+        build::build(hashes, &values, plan, build::SHARD, pulse)
     }
 
     /// Reads the header; `None` if the bytes are not a static function.

@@ -132,12 +132,16 @@ proptest! {
 
 #[test]
 fn shards_are_one_dictionary() {
-    // More keys than fit in one shard: large, hence not a property test.
-    let hashes = numbers(0..(1 << 21) + 5000);
-    let bytes = Ranks::build(&hashes, Construction::Fuse, 3, true, &Pulse::STEADY).unwrap();
-    let ranks = Ranks::open(&bytes).unwrap();
-    let answer = |index, rank| assert_eq!(rank, Some(index as u64));
-    ranks.get_many(&bytes, &hashes, &Pulse::STEADY, answer).unwrap();
+    let keys = crate::size("CRIVELLO_TEST_KEYS", 50_000);
+    let (hashes, shard) = (numbers(0..keys as u64), build::SHARD.min(keys / 3));
+    for compact in [false, true] {
+        let plan = Plan { construction: Construction::Fuse, bits: 32, compact };
+        let bytes = build::build(&hashes, &|index| index as u64, plan, shard, &Pulse::STEADY).unwrap();
+        assert_eq!(u32::from_le_bytes(bytes[8..12].try_into().unwrap()) as usize, keys.div_ceil(shard));
+        let function = StaticFunction::open(&bytes).unwrap();
+        let answer = |index, value| assert_eq!(value, Some(index as u64));
+        function.get_many(&bytes, &hashes, &Pulse::STEADY, answer).unwrap();
+    }
 }
 
 #[test]

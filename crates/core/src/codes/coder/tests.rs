@@ -52,7 +52,7 @@ fn some_list() -> impl Strategy<Value = Vec<u32>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(24)))]
 
     #[test]
     fn gives_back_what_was_written(numbers in some_list(), before in any::<u8>(), after in prop::collection::vec(any::<u8>(), 0..12)) {

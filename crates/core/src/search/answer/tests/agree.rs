@@ -58,7 +58,7 @@ fn assert_agreement(searcher: &Searcher, request: &Request<'_>, depths: &[usize]
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::cases(8)))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(4)))]
     #[test]
     fn methods_agree_on_small_segments(
         pages in some_pages(),
