@@ -231,7 +231,7 @@ def test_a_slow_feed_fails_and_the_others_do_not(collection: Collection, site: S
     site.feed("b")
     site.slow.add("/feed")
     collection.feeds.add(f"{site.home}/feed2")
-    slow, quick = collection.feeds.poll(every=True, delay=0, address_delay=0, retries=0, timeout=0.5)
+    slow, quick = collection.feeds.poll(every=True, delay=0, address_delay=0, retries=0, timeout=2)
     assert slow.outcome == "failed" and slow.failure
     assert quick.outcome == "changed"
 

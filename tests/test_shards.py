@@ -340,7 +340,7 @@ def test_a_shard_of_another_commit_is_refused(lexical: Collection) -> None:
 
 
 def test_a_shard_that_does_not_answer_in_time_is_left_out(collection: Collection) -> None:
-    search = served(collection, shard_timeout=0.3, suggest=False)
+    search = served(collection, shard_timeout=2, suggest=False)
     whole = search.search("night", top=300)
     assert not whole.missing_shards
     [stopped] = processes_of(search).processes[1]
