@@ -39,42 +39,68 @@ pub struct FrontCoded {
     blocks: usize,
 }
 
-impl FrontCoded {
-    /// The bytes of the list of `keys`, which must be in increasing order, in blocks of `block`.
-    pub fn build<K: AsRef<[u8]>>(keys: impl Iterator<Item = K>, block: u32) -> Result<Vec<u8>> {
+/// Encodes a list key by key: the blocks go to the caller, and what stands before them is known at the end.
+pub(super) struct Encoder {
+    block: u32,
+    keys: u64,
+    previous: Vec<u8>,
+    offsets: Vec<u64>,
+    /// The bytes of the blocks so far.
+    length: u64,
+}
+
+impl Encoder {
+    pub fn new(block: u32) -> Result<Encoder> {
         if !(1..=MOST_IN_BLOCK).contains(&block) {
             let reason = format!("a block has from 1 to {MOST_IN_BLOCK} keys, not {block}");
             return Err(Error::Invalid(reason));
         }
-        let (mut blocks, mut offsets) = (Vec::new(), Vec::new());
-        let mut previous: Option<K> = None;
-        let mut count = 0u64;
-        for owner in keys {
-            let key = owner.as_ref();
-            let before = previous.as_ref().map(AsRef::as_ref);
-            if before.is_some_and(|before| before >= key) {
-                let reason = format!("key {count} does not come after the one before: sort them, each once");
-                return Err(Error::Invalid(reason));
-            }
-            let mut shared = 0;
-            if count.is_multiple_of(u64::from(block)) {
-                offsets.push(blocks.len() as u64);
-            } else {
-                shared = common_prefix(before.unwrap_or_default(), key);
-                variable_byte::write(shared as u64, &mut blocks);
-            }
-            variable_byte::write_bytes(&key[shared..], &mut blocks);
-            previous = Some(owner);
-            count += 1;
+        Ok(Encoder { block, keys: 0, previous: Vec::new(), offsets: Vec::new(), length: 0 })
+    }
+
+    /// Appends the code of the next key to `blocks`.
+    pub fn push(&mut self, key: &[u8], blocks: &mut Vec<u8>) -> Result<()> {
+        if self.keys > 0 && *self.previous >= *key {
+            let reason =
+                format!("key {} does not come after the one before: sort them, each once", self.keys);
+            return Err(Error::Invalid(reason));
         }
-        let offset_bits = blocks.len().checked_ilog2().map_or(0, |log| log + 1);
-        let mut bytes = Vec::with_capacity(HEADER + offsets.len() * 8 + PADDING + blocks.len());
-        bytes.extend_from_slice(&count.to_le_bytes());
-        bytes.extend_from_slice(&block.to_le_bytes());
+        let before = blocks.len();
+        let mut shared = 0;
+        if self.keys.is_multiple_of(u64::from(self.block)) {
+            self.offsets.push(self.length);
+        } else {
+            shared = common_prefix(&self.previous, key);
+            variable_byte::write(shared as u64, blocks);
+        }
+        variable_byte::write_bytes(&key[shared..], blocks);
+        self.length += (blocks.len() - before) as u64;
+        self.previous.clear();
+        self.previous.extend_from_slice(key);
+        self.keys += 1;
+        Ok(())
+    }
+
+    /// The bytes before the blocks.
+    pub fn head(self) -> Vec<u8> {
+        let offset_bits = self.length.checked_ilog2().map_or(0, |log| log + 1);
+        let mut bytes = Vec::with_capacity(HEADER + self.offsets.len() * 8 + PADDING);
+        bytes.extend_from_slice(&self.keys.to_le_bytes());
+        bytes.extend_from_slice(&self.block.to_le_bytes());
         bytes.extend_from_slice(&offset_bits.to_le_bytes());
-        bytes.extend_from_slice(&(blocks.len() as u64).to_le_bytes());
-        pack(offsets.into_iter(), offset_bits, &mut bytes);
+        bytes.extend_from_slice(&self.length.to_le_bytes());
+        pack(self.offsets.into_iter(), offset_bits, &mut bytes);
         bytes.extend_from_slice(&[0; PADDING]);
+        bytes
+    }
+}
+
+impl FrontCoded {
+    /// The bytes of the list of `keys`, which must be in increasing order, in blocks of `block`.
+    pub fn build<K: AsRef<[u8]>>(mut keys: impl Iterator<Item = K>, block: u32) -> Result<Vec<u8>> {
+        let (mut encoder, mut blocks) = (Encoder::new(block)?, Vec::new());
+        keys.try_for_each(|key| encoder.push(key.as_ref(), &mut blocks))?;
+        let mut bytes = encoder.head();
         bytes.append(&mut blocks);
         Ok(bytes)
     }

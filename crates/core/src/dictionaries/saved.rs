@@ -105,14 +105,8 @@ impl<D: Dictionary> Kept<D> {
     /// Writes it to a file atomically: written, synced, then renamed.
     pub fn save(&self, path: &Path) -> Result<()> {
         let contents = self.bytes();
-        let mut header = [0; START];
-        header[..Format::HEADER].copy_from_slice(&D::FORMAT.header());
-        header[16..24].copy_from_slice(&(contents.len() as u64).to_le_bytes());
-        header[24..HEADER_CHECKSUM].copy_from_slice(&crc32fast::hash(contents).to_le_bytes());
-        let checksum = crc32fast::hash(&header[..HEADER_CHECKSUM]);
-        header[HEADER_CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
         let mut file = NewFile::create(path)?;
-        file.append(&header)?;
+        file.append(&header::<D>(contents.len() as u64, crc32fast::hash(contents)))?;
         file.append(contents)?;
         file.finish().map(|_| ())
     }
@@ -134,6 +128,17 @@ impl<D: Dictionary> Kept<D> {
             Contents::File(_, path) => Error::corrupt(path, START as u64, reason),
         }
     }
+}
+
+/// The bytes before contents of a length and a checksum.
+pub(super) fn header<D: Dictionary>(length: u64, checksum: u32) -> [u8; START] {
+    let mut header = [0; START];
+    header[..Format::HEADER].copy_from_slice(&D::FORMAT.header());
+    header[16..24].copy_from_slice(&length.to_le_bytes());
+    header[24..HEADER_CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
+    let checksum = crc32fast::hash(&header[..HEADER_CHECKSUM]);
+    header[HEADER_CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
+    header
 }
 
 impl<D> Deref for Kept<D> {

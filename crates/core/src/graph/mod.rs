@@ -13,6 +13,7 @@ mod collapse;
 mod file;
 pub mod forms;
 mod generate;
+mod hashed;
 mod links;
 pub mod measures;
 mod names;

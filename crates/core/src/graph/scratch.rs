@@ -96,6 +96,14 @@ impl RunReader {
         number.ok_or_else(|| self.ends_early())
     }
 
+    /// The next `N` bytes.
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        self.ensure(N)?;
+        let bytes = *self.bytes[self.at..].first_chunk().ok_or_else(|| self.ends_early())?;
+        self.at += N;
+        Ok(bytes)
+    }
+
     /// The next `length` bytes, appended to `into`.
     pub fn bytes(&mut self, length: usize, into: &mut Vec<u8>) -> Result<()> {
         self.ensure(length)?;

@@ -5,20 +5,18 @@
 //! its sources, increasing, as the gaps of 2 · node + 1 if the source does not vouch for the link, else + 0, in
 //! variable byte code; before them their length in bytes.
 //!
-//! They are sorted in 64 MiB of memory, or, beyond, in 64 ranges of signatures, which are scratch files.
+//! They are sorted in bounded memory (see [`super::super::hashed`]).
 
 use std::path::{Path, PathBuf};
 
 use crate::codes::variable_byte;
 use crate::disk::format::Format;
 use crate::graph::blocks::{BLOCK, BlockWriter, Blocks};
-use crate::graph::scratch::RunWriter;
+use crate::graph::hashed::{HashSorter, Hashed};
+use crate::graph::scratch::{RunReader, RunWriter};
 use crate::{Pulse, Result, Signature};
 
 const PENDING: Format = Format { kind: *b"PEND", version: 1 };
-/// Ranges of signatures, by their highest bits.
-const RANGE_BITS: u32 = 6;
-const LINKS_IN_MEMORY: usize = (64 << 20) / size_of::<Pending>();
 const BLOCKS_PER_BEAT: usize = 256;
 
 /// A pending link.
@@ -28,6 +26,23 @@ pub struct Pending {
     pub source: u32,
     /// Whether the source does not vouch for it.
     pub nofollow: bool,
+}
+
+impl Hashed for Pending {
+    fn hash(&self) -> u64 {
+        self.target.0
+    }
+
+    fn write(&self, run: &mut RunWriter) -> Result<()> {
+        run.bytes(&self.target.0.to_le_bytes())?;
+        run.number(u64::from(self.source) << 1 | u64::from(self.nofollow))
+    }
+
+    fn read(run: &mut RunReader) -> Result<Pending> {
+        let target = Signature(u64::from_le_bytes(run.array()?));
+        let code = run.number()?;
+        Ok(Pending { target, source: (code >> 1) as u32, nofollow: code & 1 == 1 })
+    }
 }
 
 /// The pending links of a base, memory-mapped.
@@ -98,58 +113,29 @@ impl PendingLinks {
 /// Sorts pending links and writes them.
 pub struct PendingWriter {
     path: PathBuf,
-    links: Vec<Pending>,
-    ranges: Vec<RunWriter>,
+    links: HashSorter<Pending>,
 }
 
 impl PendingWriter {
     pub fn new(path: &Path) -> PendingWriter {
-        PendingWriter { path: path.to_path_buf(), links: Vec::new(), ranges: Vec::new() }
+        let folder = path.parent().unwrap_or(Path::new("."));
+        PendingWriter { path: path.to_path_buf(), links: HashSorter::new(folder) }
     }
 
     /// Adds a link; links come in any order, also more than once.
     #[inline]
     pub fn push(&mut self, link: Pending) -> Result<()> {
-        self.links.push(link);
-        if self.links.len() < LINKS_IN_MEMORY { Ok(()) } else { self.spill() }
-    }
-
-    /// Moves the links to the scratch files of their ranges.
-    fn spill(&mut self) -> Result<()> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        while self.ranges.len() < 1 << RANGE_BITS {
-            self.ranges.push(RunWriter::create(folder)?);
-        }
-        for Pending { target, source, nofollow } in self.links.drain(..) {
-            let range = &mut self.ranges[(target.0 >> (u64::BITS - RANGE_BITS)) as usize];
-            range.number(target.0 << RANGE_BITS >> RANGE_BITS)?;
-            range.number(u64::from(source) << 1 | u64::from(nofollow))?;
-        }
-        Ok(())
+        self.links.push(link)
     }
 
     /// Writes the file; returns its length.
-    pub fn finish(mut self, pulse: &Pulse) -> Result<u64> {
+    pub fn finish(self, pulse: &Pulse) -> Result<u64> {
         let mut file = PendingFile {
             blocks: BlockWriter::create(&self.path, PENDING)?,
             targets: Vec::new(),
             content: Vec::new(),
         };
-        if self.ranges.is_empty() {
-            file.append(&mut self.links, pulse)?;
-        } else {
-            self.spill()?;
-            for (high, range) in std::mem::take(&mut self.ranges).into_iter().enumerate() {
-                let mut range = range.finish()?.read()?;
-                while !range.is_at_end() {
-                    let target = Signature((high as u64) << (u64::BITS - RANGE_BITS) | range.number()?);
-                    let code = range.number()?;
-                    self.links.push(Pending { target, source: (code >> 1) as u32, nofollow: code & 1 == 1 });
-                }
-                file.append(&mut self.links, pulse)?;
-                self.links.clear();
-            }
-        }
+        self.links.finish(pulse, |links| file.append(links, pulse))?;
         file.push()?;
         file.blocks.finish()
     }
@@ -164,10 +150,7 @@ struct PendingFile {
 
 impl PendingFile {
     /// Appends links to targets greater than all before.
-    fn append(&mut self, links: &mut Vec<Pending>, pulse: &Pulse) -> Result<()> {
-        pulse.beat()?;
-        links.sort_unstable();
-        links.dedup();
+    fn append(&mut self, links: &[Pending], pulse: &Pulse) -> Result<()> {
         let mut sources = Vec::new();
         for (count, links) in links.chunk_by(|one, other| one.target == other.target).enumerate() {
             if count.is_multiple_of(BLOCKS_PER_BEAT * BLOCK) {
@@ -216,7 +199,7 @@ mod tests {
             for (index, link) in links.iter().enumerate() {
                 writer.push(*link).unwrap();
                 if spills.contains(&index) {
-                    writer.spill().unwrap();
+                    writer.links.spill().unwrap();
                 }
             }
             let length = writer.finish(&Pulse::STEADY).unwrap();
