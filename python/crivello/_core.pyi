@@ -294,6 +294,21 @@ def write_page_graph(
     committed: dict[str, int],
     number: int,
 ) -> dict[str, int]: ...
+def merged_page_graph(
+    tables: list[Table],
+    folds_copies: bool,
+    nofollow: bool = False,
+    progress: Progress | None = None,
+    memory: int = 268435456,
+) -> tuple[Arcs, PageNames]: ...
+def write_merged_page_graph(
+    folder: str | PathLike[str],
+    tables: list[Table],
+    folds_copies: bool,
+    number: int,
+    memory: int = 268435456,
+) -> dict[str, int]: ...
+def are_copies(path: str | PathLike[str], committed: int, signatures: list[int]) -> list[bool]: ...
 
 class NodeNames:
     @staticmethod

@@ -18,8 +18,10 @@ pub const FRONTIER: &str = "frontier";
 pub const INDEX: &str = "index";
 /// The folder of the table, and the name of its state in the manifest.
 pub const TABLE: &str = "table";
+/// The folder of the graph.
+pub const GRAPH: &str = "graph";
 /// The folders of a collection.
-pub const PARTS: [&str; 6] = [FRONTIER, "archive", TABLE, INDEX, "graph", "log"];
+pub const PARTS: [&str; 6] = [FRONTIER, "archive", TABLE, INDEX, GRAPH, "log"];
 
 /// The queue of pings, which is not committed: the server that receives them is no writer.
 pub const PINGS: &str = "pings.log";

@@ -39,7 +39,7 @@ pub use captures::Capture;
 pub use document::{Document, Extractor};
 pub use documents::{DocumentOptions, Documents, Selection};
 pub use journal::{TableCommit, TableWriter};
-pub use links::{GraphBase, page_links};
+pub use links::{GraphBase, merge_page_links, merged_page_links, page_links};
 pub use lock::{Holder, Lock};
 pub use manifest::{Change, Manifest};
 pub use row::{Outcome, ROW_FORMAT, Row};

@@ -178,6 +178,11 @@ impl Row {
         self.length == 0 && (self.duplicate_of.is_some() || self.near_duplicate_of.is_some())
     }
 
+    /// The digest of its text.
+    pub fn text_digest(&self) -> Option<u128> {
+        self.digest.as_deref().and_then(|digest| u128::from_str_radix(digest, 16).ok())
+    }
+
     /// Whether another page can be an exact duplicate of the page as of this row: it is there with its text, and is
     /// none itself.
     pub fn has_own_text(&self) -> bool {

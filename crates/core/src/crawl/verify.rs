@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::fetching::hosts::{self, HostMemory};
 use super::parsing::origin;
-use super::writing::firsts::{Firsts, digest_of};
+use super::writing::firsts::Firsts;
 use super::writing::near;
 use crate::collection::layout::{self, ROWS, hosts_base};
 use crate::collection::{Manifest, Row, Since, TableState};
@@ -39,7 +39,7 @@ fn verify_firsts(folder: &Path, committed: u64, state: &TableState, pulse: &Puls
         let row = journal.row(map.offset(value)?)?;
         let is_meant = match key.len() {
             8 => key == host_of(&row) && row.status.is_some(),
-            _ => digest_of(&row).is_some_and(|digest| key == digest.to_be_bytes()),
+            _ => row.text_digest().is_some_and(|digest| key == digest.to_be_bytes()),
         };
         if is_meant { Ok(()) } else { Err(map.damaged("an entry is not of the row that it names")) }
     })?;
@@ -47,7 +47,7 @@ fn verify_firsts(folder: &Path, committed: u64, state: &TableState, pulse: &Puls
         let find = |key: &[u8]| map.reader.get(key)?.map(|value| map.offset(&value)).transpose();
         let is_known = row.status.is_none() || find(&host_of(row))?.is_some_and(|first| first <= offset);
         // A text may have passed to a later page.
-        let text = digest_of(row).filter(|_| row.has_own_text());
+        let text = row.text_digest().filter(|_| row.has_own_text());
         let is_known = is_known && text.map_or(Ok(true), |text| Ok(find(&text.to_be_bytes())?.is_some()))?;
         if is_known {
             Ok(())

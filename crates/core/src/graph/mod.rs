@@ -32,6 +32,7 @@ pub use collapse::{collapse, subgraph};
 pub use file::{GraphFile, GraphWriter, Written, bits_of};
 pub use generate::{Recipe, generate};
 pub use links::{LINKS, PageLinks, targets_of};
+pub(crate) use names::temporary_folder;
 pub use names::{Names, NamesWriter};
 pub use ranks::{Rank, Ranks, Standing, write_ranks};
 pub use referrers::pages_linking_to;

@@ -450,7 +450,7 @@ impl Names {
 pub(super) const TEMPORARY: &str = "graph.names";
 
 /// A temporary folder in the given one, or where the system has them.
-pub(super) fn temporary_folder(parent: Option<&Path>) -> Result<TempDir> {
+pub(crate) fn temporary_folder(parent: Option<&Path>) -> Result<TempDir> {
     let parent = parent.map_or_else(std::env::temp_dir, Path::to_path_buf);
     tempfile::Builder::new().prefix("crivello-").tempdir_in(&parent).map_err(Error::io(parent))
 }

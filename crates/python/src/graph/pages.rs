@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use crivello_core::collection::{GraphBase, layout, page_links};
-use crivello_core::graph::pages::{self, Folded};
+use crivello_core::collection::{
+    GraphBase, Snapshot, layout, merge_page_links, merged_page_links, page_links,
+};
+use crivello_core::graph::pages::{self, Folded, Nodes};
 use crivello_core::graph::{self, Rank};
 use crivello_core::{Error, Signature};
 use pyo3::exceptions::PyIndexError;
@@ -12,6 +15,10 @@ use pyo3::prelude::*;
 
 use super::arcs::{Arcs, numbers};
 use crate::enter::{Progress, enter, enter_showing};
+use crate::table::Table;
+
+/// The memory for the ranges of a merge, in bytes.
+const MEMORY: usize = 256 << 20;
 
 /// The base of a graph: its number, and the bytes of the table and of the log of links that it covers.
 type Given = (u64, u64, u64);
@@ -106,6 +113,59 @@ fn write_page_graph(
     })
 }
 
+fn snapshots(tables: &[Bound<'_, Table>]) -> Vec<Arc<Snapshot>> {
+    tables.iter().map(|table| Arc::clone(&table.get().0)).collect()
+}
+
+/// The arcs and the names of the graph of several collections as one, given by their tables. With `folds_copies` a page
+/// with the text of another collection's stands for that one.
+#[pyfunction]
+#[pyo3(signature = (tables, folds_copies, nofollow = false, progress = None, memory = MEMORY))]
+fn merged_page_graph(
+    py: Python<'_>,
+    tables: Vec<Bound<'_, Table>>,
+    folds_copies: bool,
+    nofollow: bool,
+    progress: Option<&Bound<'_, Progress>>,
+    memory: usize,
+) -> PyResult<(Arcs, PageNames)> {
+    let snapshots = snapshots(&tables);
+    enter_showing(py, progress, |pulse| {
+        let union = merged_page_links(&snapshots, folds_copies, memory, pulse)?;
+        let Folded { arcs, names } = Folded::new(union, nofollow, pulse)?;
+        Ok((Arcs::of(arcs), PageNames(names)))
+    })
+}
+
+/// Writes that graph as the base with a number; returns its files with their lengths.
+#[pyfunction]
+#[pyo3(signature = (folder, tables, folds_copies, number, memory = MEMORY))]
+fn write_merged_page_graph(
+    py: Python<'_>,
+    folder: PathBuf,
+    tables: Vec<Bound<'_, Table>>,
+    folds_copies: bool,
+    number: u64,
+    memory: usize,
+) -> PyResult<HashMap<String, u64>> {
+    let snapshots = snapshots(&tables);
+    enter(py, |pulse| {
+        let files = GraphBase::files(&folder, number);
+        let lengths = merge_page_links(&snapshots, folds_copies, memory, &files, pulse)?;
+        Ok(layout::graph_files(number).into_iter().zip(lengths).collect())
+    })
+}
+
+/// Whether each page has the text of another by the nodes of a merged base, by signature.
+#[pyfunction]
+fn are_copies(py: Python<'_>, path: PathBuf, committed: u64, signatures: Vec<u64>) -> PyResult<Vec<bool>> {
+    enter(py, |_| {
+        let nodes = Nodes::open(&path, committed)?;
+        let is_copy = |page| Ok(nodes.find(Signature(page))?.is_some_and(|node| node.is_copy));
+        signatures.into_iter().map(is_copy).collect()
+    })
+}
+
 /// The ranks of the pages by a measure.
 #[pyclass(module = "crivello._core", frozen)]
 pub struct Ranks(pub graph::Ranks);
@@ -150,5 +210,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Ranks>()?;
     module.add_function(wrap_pyfunction!(page_graph, module)?)?;
     module.add_function(wrap_pyfunction!(write_page_graph, module)?)?;
+    module.add_function(wrap_pyfunction!(merged_page_graph, module)?)?;
+    module.add_function(wrap_pyfunction!(write_merged_page_graph, module)?)?;
+    module.add_function(wrap_pyfunction!(are_copies, module)?)?;
     module.add_function(wrap_pyfunction!(write_ranks, module)?)
 }

@@ -49,7 +49,7 @@ impl Firsts {
         }
         // A row that is replayed for another map has its place in the runs of this one.
         let is_new = place.end > self.map.applied();
-        if let Some(digest) = digest_of(row).filter(|_| is_new && row.has_own_text()) {
+        if let Some(digest) = row.text_digest().filter(|_| is_new && row.has_own_text()) {
             // A page that was found unchanged has its text already.
             let is_known = row.outcome == Outcome::NotModified && self.with_text(digest)?.is_some();
             if !is_known {
@@ -82,9 +82,4 @@ impl Firsts {
         self.map.put(key, Some(&place.start.to_le_bytes()), place.end)?;
         Ok(true)
     }
-}
-
-/// The digest of the text of a row.
-pub fn digest_of(row: &Row) -> Option<u128> {
-    row.digest.as_deref().and_then(|digest| u128::from_str_radix(digest, 16).ok())
 }

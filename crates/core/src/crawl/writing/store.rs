@@ -11,7 +11,6 @@ use serde::Deserialize;
 
 use super::decisions::{Decision, DecisionLog};
 use super::duplicates::{Originals, Rules, Treatment};
-use super::firsts::digest_of;
 use super::now;
 use crate::collection::cells::{Group, Versions, micros};
 use crate::collection::refresh::schedule_of;
@@ -168,7 +167,9 @@ impl PageStore {
         let Some(simhash) = simhash else { return Ok(()) };
         let Some(nearest) = self.originals.nearest(simhash)? else { return Ok(()) };
         // The page that has the text now, which may have been another's before.
-        let Some(digest) = self.table.row_at(nearest)?.as_ref().and_then(digest_of) else { return Ok(()) };
+        let Some(digest) = self.table.row_at(nearest)?.as_ref().and_then(Row::text_digest) else {
+            return Ok(());
+        };
         let Some(first) = self.holder(digest)? else { return Ok(()) };
         let bits = first.simhash.map(|other| (other ^ simhash).count_ones());
         if let Some(bits) = bits.filter(|bits| *bits <= rules.near_distance)

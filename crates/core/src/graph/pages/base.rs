@@ -3,24 +3,19 @@
 //! | file | what it has |
 //! | --- | --- |
 //! | urls | the keys of the URLs, front-coded (see [`crate::dictionaries`]) |
-//! | nodes | by signature (see [`super::super::blocks`]): the number of the node, u32; the signature of the URL that it stands for, u64, 0 if none; 1 if it is a page, u8 |
+//! | nodes | the nodes by signature (see [`super::nodes`]) |
 //! | links | the links that pages vouch for |
 //! | nofollow | the others, which are few |
 //! | pending | the links to URLs that are no nodes (see [`super::pending`]) |
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use super::nodes::{BaseNode, Nodes};
 use super::pending::{Pending, PendingLinks, PendingWriter};
 use crate::dictionaries::{FrontCoded, Kept};
-use crate::disk::format::Format;
-use crate::graph::blocks::{BLOCK, BlockWriter, Blocks};
 use crate::graph::{GraphFile, GraphWriter, Lists, Options};
 use crate::{Error, Pulse, Result, Signature};
 
-const NODES: Format = Format { kind: *b"PAGE", version: 1 };
-const CONTENT: usize = 13;
-/// URLs in a block of the front-coded list.
-const IN_BLOCK: u32 = 16;
 const URLS_AT_ONCE: u64 = 1 << 12;
 
 /// Where the files of a base are.
@@ -41,7 +36,7 @@ pub struct BaseFiles {
 /// A base, memory-mapped.
 pub struct Base {
     urls: Kept<FrontCoded>,
-    nodes: Blocks,
+    nodes: Nodes,
     links: GraphFile,
     nofollow: GraphFile,
     pending: PendingLinks,
@@ -49,25 +44,16 @@ pub struct Base {
     logged: u64,
 }
 
-/// A node of a base.
-#[derive(Clone, Copy, Debug)]
-pub struct BaseNode {
-    pub signature: Signature,
-    pub node: u32,
-    pub is_page: bool,
-    pub alias: Option<Signature>,
-}
-
 impl Base {
     /// Opens a base, whose files have these committed lengths (nodes, links, nofollow, pending), and which covers the
     /// first `logged` bytes of the log of links.
     pub fn open(files: &BaseFiles, committed: [u64; 4], logged: u64) -> Result<Base> {
-        let nodes = Blocks::open(&files.nodes, NODES, committed[0])?;
+        let nodes = Nodes::open(&files.nodes, committed[0])?;
         let base = Base {
             urls: Kept::load(&files.urls)?,
             links: GraphFile::open(&files.links, Some(committed[1]))?,
             nofollow: GraphFile::open(&files.nofollow, Some(committed[2]))?,
-            pending: PendingLinks::open(&files.pending, committed[3], nodes.nodes())?,
+            pending: PendingLinks::open(&files.pending, committed[3], nodes.count())?,
             nodes,
             logged,
         };
@@ -80,7 +66,7 @@ impl Base {
 
     /// The number of nodes.
     pub fn nodes(&self) -> usize {
-        self.nodes.nodes()
+        self.nodes.count()
     }
 
     /// How much of the log of links it covers.
@@ -113,39 +99,12 @@ impl Base {
 
     /// The node with a signature.
     pub fn find(&self, signature: Signature) -> Result<Option<u32>> {
-        let Some(place) = self.nodes.find(signature)? else { return Ok(None) };
-        let (block, slot) = self.nodes.locate(place)?;
-        self.node(block.signature(slot), block.content, slot, block.offset).map(|node| Some(node.node))
+        Ok(self.nodes.find(signature)?.map(|found| found.node))
     }
 
     /// Every node, by increasing signature.
-    pub fn each(&self, pulse: &Pulse, mut visit: impl FnMut(BaseNode)) -> Result<()> {
-        for index in 0..self.nodes.count() {
-            if index.is_multiple_of(256) {
-                pulse.beat()?;
-            }
-            let block = self.nodes.block(index)?;
-            for slot in 0..block.len() {
-                visit(self.node(block.signature(slot), block.content, slot, block.offset)?);
-            }
-        }
-        Ok(())
-    }
-
-    fn node(&self, signature: Signature, content: &[u8], slot: usize, offset: u64) -> Result<BaseNode> {
-        let damage = || self.nodes.damage(offset, "a block does not hold its nodes");
-        let entry = content.as_chunks::<CONTENT>().0.get(slot).ok_or_else(damage)?;
-        let [a, b, c, d, alias @ .., is_page] = *entry;
-        let (node, alias) = (u32::from_le_bytes([a, b, c, d]), u64::from_le_bytes(alias));
-        if node as usize >= self.nodes() {
-            return Err(damage());
-        }
-        Ok(BaseNode {
-            signature,
-            node,
-            is_page: is_page != 0,
-            alias: (alias != 0).then_some(Signature(alias)),
-        })
+    pub fn each(&self, pulse: &Pulse, visit: impl FnMut(BaseNode)) -> Result<()> {
+        self.nodes.each(pulse, visit)
     }
 
     /// Calls `visit` with the source of each link to a URL that is no node, and whether it does not vouch for it.
@@ -176,18 +135,16 @@ impl Base {
     }
 }
 
-/// Writes a base.
-pub struct BaseWriter<'a> {
-    files: &'a BaseFiles,
+/// Writes the links of a base.
+pub struct LinkWriter {
     links: GraphWriter,
     nofollow: GraphWriter,
     pending: PendingWriter,
 }
 
-impl<'a> BaseWriter<'a> {
-    pub fn create(files: &'a BaseFiles, nodes: usize) -> Result<BaseWriter<'a>> {
-        Ok(BaseWriter {
-            files,
+impl LinkWriter {
+    pub fn create(files: &BaseFiles, nodes: usize) -> Result<LinkWriter> {
+        Ok(LinkWriter {
             links: GraphWriter::create(&files.links, nodes, false, Options::default())?,
             nofollow: GraphWriter::create(&files.nofollow, nodes, false, Options::default())?,
             pending: PendingWriter::new(&files.pending),
@@ -205,41 +162,10 @@ impl<'a> BaseWriter<'a> {
         self.pending.push(link)
     }
 
-    /// Writes the nodes, in any order, and their keys, in node order; returns the lengths of the files, in the
-    /// order of [`BaseFiles`].
-    pub fn finish(
-        self,
-        mut nodes: Vec<BaseNode>,
-        keys: impl Iterator<Item = Vec<u8>>,
-        pulse: &Pulse,
-    ) -> Result<[u64; 5]> {
+    /// Writes the files; returns their lengths: links, nofollow and pending.
+    pub fn finish(self, pulse: &Pulse) -> Result<[u64; 3]> {
         let links = self.links.finish(pulse)?.length;
         let nofollow = self.nofollow.finish(pulse)?.length;
-        let pending = self.pending.finish(pulse)?;
-        pulse.beat()?;
-        Kept::<FrontCoded>::built(FrontCoded::build(keys, IN_BLOCK)?)?.save(&self.files.urls)?;
-        pulse.beat()?;
-        nodes.sort_unstable_by_key(|node| node.signature);
-        let mut writer = BlockWriter::create(&self.files.nodes, NODES)?;
-        for block in nodes.chunks(BLOCK) {
-            let signatures: Vec<Signature> = block.iter().map(|node| node.signature).collect();
-            let content: Vec<u8> = block.iter().flat_map(entry).collect();
-            writer.push(&signatures, &content)?;
-        }
-        let written = writer.finish()?;
-        let urls = length(&self.files.urls)?;
-        Ok([urls, written, links, nofollow, pending])
+        Ok([links, nofollow, self.pending.finish(pulse)?])
     }
-}
-
-fn entry(node: &BaseNode) -> [u8; CONTENT] {
-    let mut entry = [0; CONTENT];
-    entry[..4].copy_from_slice(&node.node.to_le_bytes());
-    entry[4..12].copy_from_slice(&node.alias.map_or(0, |alias| alias.0).to_le_bytes());
-    entry[12] = u8::from(node.is_page);
-    entry
-}
-
-fn length(path: &Path) -> Result<u64> {
-    Ok(std::fs::metadata(path).map_err(Error::io(path))?.len())
 }

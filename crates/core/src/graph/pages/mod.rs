@@ -16,6 +16,9 @@
 //! ([`Union::write`]) is a merge: the old lists are streamed and renumbered, not resolved again. Whatever the
 //! bases on the way, the graph is the same.
 //!
+//! **Merging.** The graph of several collections, as the agents of a divided crawl have them, is a base as well, which is
+//! merged from their tables and logs by ranges of names ([`Merge`]).
+//!
 //! **Cost.** A union takes 13 bytes of memory per page of the base and about 200 per page since; lists are
 //! streamed. Resolving a link takes a lookup (tens of nanoseconds). Pending links are 8 bytes on disk per target and
 //! one to five per link.
@@ -23,6 +26,8 @@
 mod base;
 mod fold;
 mod folded;
+mod merge;
+mod nodes;
 mod pending;
 #[cfg(test)]
 mod tests;
@@ -31,6 +36,8 @@ mod union;
 pub use base::{Base, BaseFiles};
 pub use fold::fold;
 pub use folded::{Folded, PageNames};
+pub use merge::{KeyRange, Merge, Part, Text, Version};
+pub use nodes::{BaseNode, Nodes};
 pub use union::Union;
 
 use crate::Signature;

@@ -1,5 +1,7 @@
 //! The union and its folding, against a model written from the definition.
 
+mod merge;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -27,12 +29,15 @@ enum Visit {
     Gone,
 }
 
-fn visits() -> impl Strategy<Value = Vec<(u8, Visit)>> {
+fn visit() -> impl Strategy<Value = Visit> {
     let targets = || prop::collection::vec(0u8..14, 0..6);
     let page = (prop::option::weighted(0.2, 0u8..14), targets(), targets())
         .prop_map(|(alias, followed, nofollow)| Visit::Page { alias, followed, nofollow });
-    let visit = prop_oneof![6 => page, 2 => (0u8..14).prop_map(Visit::Redirect), 1 => Just(Visit::Gone)];
-    prop::collection::vec((0u8..12, visit), 0..12)
+    prop_oneof![6 => page, 2 => (0u8..14).prop_map(Visit::Redirect), 1 => Just(Visit::Gone)]
+}
+
+fn visits() -> impl Strategy<Value = Vec<(u8, Visit)>> {
+    prop::collection::vec((0u8..12, visit()), 0..12)
 }
 
 /// A log of links, and the rows that go with it.

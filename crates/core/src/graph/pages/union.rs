@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use tempfile::TempDir;
 
-use super::base::{Base, BaseFiles, BaseNode, BaseWriter};
+use super::base::{Base, BaseFiles, LinkWriter};
+use super::nodes::{BaseNode, NodeWriter};
 use super::pending::Pending;
 use super::{NONE, PageRow};
 use crate::disk::log::LogReader;
@@ -26,6 +28,8 @@ pub struct Union {
     links: PathBuf,
     log: Option<LogReader>,
     nodes: usize,
+    /// The folder of a temporary base, removed with this.
+    _folder: Option<TempDir>,
 }
 
 /// A node of which something was logged since the base.
@@ -60,14 +64,14 @@ pub(super) struct Links {
 }
 
 impl Links {
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.followed.clear();
         self.nofollow.clear();
         self.pending.clear();
     }
 
     /// Makes both lists increasing and distinct, and leaves out of the second what is in the first.
-    fn order(&mut self, own: u32) {
+    pub(super) fn order(&mut self, own: u32) {
         for list in [&mut self.followed, &mut self.nofollow] {
             list.retain(|target| *target != own);
             list.sort_unstable();
@@ -98,11 +102,18 @@ impl Union {
             log,
             nodes: 0,
             base,
+            _folder: None,
         };
         union.number()?;
         union.find_records(pulse)?;
         union.find_links_to_new_pages()?;
         Ok(union)
+    }
+
+    /// A base in a temporary folder, which is removed with it.
+    pub fn temporary(base: Base, folder: TempDir, pulse: &Pulse) -> Result<Union> {
+        let union = Union::open(Some(base), Vec::new(), Path::new(""), 0, pulse)?;
+        Ok(Union { _folder: Some(folder), ..union })
     }
 
     /// The number of nodes.
@@ -203,7 +214,7 @@ impl Union {
         }
         for since in &self.since {
             let PageRow { signature, is_page, alias, .. } = since.row;
-            visit(BaseNode { signature, node: since.node, is_page, alias });
+            visit(BaseNode { signature, node: since.node, is_page, alias, is_copy: false });
         }
         Ok(())
     }
@@ -310,7 +321,7 @@ impl Union {
                 if is_node { next - 1 } else { NONE }
             })
             .collect();
-        let mut writer = BaseWriter::create(files, next as usize)?;
+        let mut writer = LinkWriter::create(files, next as usize)?;
         let gone = self.since.iter().filter(|since| !since.row.is_node());
         let gone: FxHashMap<u32, Signature> = gone.map(|gone| (gone.node, gone.row.signature)).collect();
         let (mut one, mut other) = (Vec::new(), Vec::new());
@@ -346,17 +357,24 @@ impl Union {
                 writer.push_pending(Pending { source, ..link })
             })?;
         }
-        let mut nodes = Vec::with_capacity(next as usize);
+        let [links, nofollow, pending] = writer.finish(pulse)?;
+        let mut writer = NodeWriter::create(files)?;
+        let mut outcome = Ok(());
         self.each(pulse, |known| {
             let node = number[known.node as usize];
-            if node != NONE {
-                nodes.push(BaseNode { node, ..known });
+            if node != NONE && outcome.is_ok() {
+                outcome = writer.push(BaseNode { node, ..known });
             }
         })?;
-        let mut damage = None;
-        let keys = self.keys().map_while(|key| key.map_err(|error| damage = Some(error)).ok());
-        let written = writer.finish(nodes, keys, pulse)?;
-        damage.map_or(Ok(written), Err)
+        outcome?;
+        for (count, key) in self.keys().enumerate() {
+            if count.is_multiple_of(1 << 14) {
+                pulse.beat()?;
+            }
+            writer.push_key(&key?)?;
+        }
+        let [urls, nodes] = writer.finish(pulse)?;
+        Ok([urls, nodes, links, nofollow, pending])
     }
 
     /// The keys of the nodes, in node order, without those of URLs that are no longer nodes.
