@@ -138,6 +138,11 @@ class Collection:
         """The committed files and their lengths."""
         return self._native.files
 
+    @property
+    def parts(self) -> Mapping[int, Collection]:
+        """The collections of the agents that have the pages, by number; empty if this one has them itself."""
+        return {}
+
     def length(self, name: str) -> int:
         """The committed length of a file; 0 if there is no such file."""
         return self._native.length(name)

@@ -1,10 +1,11 @@
 """Private: the collection of a cluster, which is used like any other.
 
-Pages are read where the agents have them: a URL is looked up in all tables, lists are merged. The cluster's own folder is
-a collection, too: it has the settings, the index and the ranks. ``index`` and ``rank`` first *gather*: they import what
-the agents have fetched since the last time (:mod:`crivello.cluster.gather`), so that anchor texts, duplicates and the graph
-are those of all pages together, and everything that searches works as it does without agents. The price is a second
-copy of the pages, on the machine that indexes.
+Pages are read where the agents have them: a URL is looked up in all tables, lists are merged, and so is the graph, from
+the tables and the logs of links of all agents (``crates/core/src/graph/pages/merge.rs``). The cluster's own folder is a
+collection, too: it has the settings, the index, the graph and the ranks. ``index`` needs the text of the pages in one
+place, and first *gathers*: it imports what the agents have fetched since the last time (:mod:`crivello.cluster.gather`), so
+that anchor texts and duplicates are those of all pages together, and everything that searches works as it does without
+agents. The price is a second copy of the pages, on the machine that indexes.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from crivello.crawl.why import Story
     from crivello.doctor import Finding, Repaired
     from crivello.feeds import Feeds
-    from crivello.graph.graph import Graph
     from crivello.graph.update import Ranking
     from crivello.index.update import Indexed
 
@@ -160,20 +160,15 @@ class ClusterCollection(Collection):
         self.gather(progress=progress)
         return self.gathered().index(rebuild=rebuild, merge=merge, progress=progress, **settings)
 
+    @property
+    def parts(self) -> dict[int, Collection]:
+        return self.agents
+
     def rank(self, **options: Any) -> Ranking:
-        self.gather(progress=options.get("progress", True))
-        return self.gathered().rank(**options)
-
-    def graph(self, *, nofollow: bool = False) -> Graph:
-        from crivello.cluster.gather import is_complete
-
-        own = self.gathered()
-        if not is_complete(own, self.agents):
-            raise CollectionError(
-                f"{self.folder} has pages that are not gathered yet",
-                hint=f"crivello index {self.folder}, or crivello rank {self.folder}",
-            )
-        return own.graph(nofollow=nofollow)
+        """See `Collection.rank`; the links are those of all agents as of their last commits."""
+        for agent in self.agents.values():
+            agent.refresh()
+        return super().rank(**options)
 
     def gather(self, *, progress: bool = True) -> int:
         """Imports what the agents have fetched since the last time into the cluster's own folder; returns how many

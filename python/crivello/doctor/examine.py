@@ -225,10 +225,10 @@ class _Examination:
     def _check_graph(self) -> Iterator[Finding]:
         collection = self._collection
         kept = Kept.of(collection.state("graph"))
-        if not self._files.get(Layout.LINKS):
+        if kept.base is None and not self._files.get(Layout.LINKS):
             return
         self._tell("checking the graph", 0, 1)
-        arcs, _ = _core.page_graph(collection.folder, kept.base, self._files)
+        arcs, _ = _core.page_graph(collection.folder, kept.base, kept.read_from(self._files))
         arcs.verify()
         for _, name in kept.ranks():
             # A block of ranks is checked when the first of its pages is looked up.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from crivello._core import Layout
@@ -15,13 +15,15 @@ GIVEN = "given"
 @dataclass(frozen=True, slots=True)
 class Kept:
     """The state of the graph: its base (a number, and the bytes of table and links that it covers), and the
-    measures whose ranks are kept, the one that searches use first."""
+    measures whose ranks are kept, the one that searches use first. A base that is merged from the collections of agents
+    covers none of the cluster's own; ``covered`` has the bytes of each agent's table instead."""
 
     base: tuple[int, int, int] | None = None
     number: int = 0
     measures: tuple[str, ...] = ()
     gifts: int = 0
     is_given: bool = False
+    covered: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, state: Mapping[str, Any]) -> Self:
@@ -35,6 +37,7 @@ class Kept:
             tuple(measures),
             state.get("gifts", 0),
             state.get("given", False),
+            state.get("covered", {}),
         )
 
     def state(self) -> dict[str, Any]:
@@ -45,7 +48,13 @@ class Kept:
             "measures": list(self.measures),
             "gifts": self.gifts,
             "given": self.is_given,
+            **({"covered": dict(self.covered)} if self.covered else {}),
         }
+
+    def read_from(self, files: Mapping[str, int]) -> dict[str, int]:
+        """Those of the committed files from which the graph is read, with their lengths."""
+        logs = (Layout.ROWS, Layout.LINKS) if self.covered else ()
+        return {name: length for name, length in files.items() if name not in logs}
 
     @property
     def measure(self) -> str | None:

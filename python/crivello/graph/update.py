@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crivello import _core
-from crivello._core import Layout, Progress, Ranks
+from crivello._core import Layout, Progress, Ranks, Row
 from crivello._figures import Figures, shown
 from crivello._tables import Tabular
 from crivello.collection import Collection
@@ -99,10 +99,13 @@ class Standing:
 
 def graph_of(collection: Collection, *, nofollow: bool = False, progress: Progress | None = None) -> Graph:
     """The graph of the pages of a collection as of its last commit; its names are their URLs."""
-    base = Kept.of(collection.state("graph")).base
-    return Graph(
-        *_core.page_graph(collection.folder, base, dict(collection.files), nofollow, progress)
-    ).showing(progress)
+    kept, parts = Kept.of(collection.state("graph")), collection.parts
+    if parts and kept.covered != _covered(parts):
+        arcs, names = _core.merged_page_graph(*_merge_of(collection), nofollow, progress)
+    else:
+        committed = kept.read_from(collection.files)
+        arcs, names = _core.page_graph(collection.folder, kept.base, committed, nofollow, progress)
+    return Graph(arcs, names).showing(progress)
 
 
 def update_ranks(
@@ -117,20 +120,17 @@ def update_ranks(
     Files get new names each time: after a crash, and for readers of the last commit, its files still exist.
     With ``keep_given`` nothing is done if the ranks were set by ``give_ranks``.
     """
-    old, committed = Kept.of(collection.state("graph")), dict(collection.files)
-    if not committed.get(Layout.LINKS) or (keep_given and old.is_given):
+    old = Kept.of(collection.state("graph"))
+    has_links = any(part.length(Layout.LINKS) for part in [*collection.parts.values()] or [collection])
+    if not has_links or (keep_given and old.is_given):
         return Ranking()
     settings = collection.settings.rank
     names = dict.fromkeys([measure or settings.measure, *settings.measures.split()])
     measures = [named(name) for name in names]
     new = replace(old, number=old.number + 1, measures=tuple(names), is_given=False)
-    files: dict[str, int | None] = {}
-    if _has_outgrown(old, committed):
-        written = _core.write_page_graph(collection.folder, old.base, committed, new.number)
-        new = replace(new, base=(new.number, committed[Layout.ROWS], committed[Layout.LINKS]))
-        files |= written
-        committed |= written
-    graph = Graph(*_core.page_graph(collection.folder, new.base, committed))
+    new, written = _with_base(collection, new)
+    files: dict[str, int | None] = {**written}
+    graph = Graph(*_core.page_graph(collection.folder, new.base, new.read_from(collection.files) | written))
     results = []
     for each, (_, file) in zip(measures, new.ranks(), strict=True):
         scores = each(graph, **_options(each, settings.damping if damping is None else damping))
@@ -165,10 +165,32 @@ def strengths(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(len(values) / np.maximum(positions, 1) - 1.0, dtype=np.float64)
 
 
-def _has_outgrown(kept: Kept, committed: Mapping[str, int]) -> bool:
-    """Whether the log of links has grown enough for a new base."""
-    links = kept.base[2] if kept.base else 0
-    return (committed[Layout.LINKS] - links) * SHARE_OF_BASE > links
+def _with_base(collection: Collection, kept: Kept) -> tuple[Kept, dict[str, int]]:
+    """The state with a new base, if what was logged since the last has outgrown it, and the files of that base."""
+    if parts := collection.parts:
+        covered = _covered(parts)
+        if kept.covered == covered:
+            return kept, {}
+        written = _core.write_merged_page_graph(collection.folder, *_merge_of(collection), kept.number)
+        return replace(kept, base=(kept.number, 0, 0), covered=covered), written
+    committed = dict(collection.files)
+    rows, links = committed[Layout.ROWS], committed[Layout.LINKS]
+    before = kept.base[2] if kept.base else 0
+    if (links - before) * SHARE_OF_BASE <= before:
+        return kept, {}
+    written = _core.write_page_graph(collection.folder, kept.base, committed, kept.number)
+    return replace(kept, base=(kept.number, rows, links)), written
+
+
+def _covered(parts: Mapping[int, Collection]) -> dict[str, int]:
+    """How much of the tables of parts a graph of all of them covers."""
+    return {str(number): part.length(Layout.ROWS) for number, part in parts.items()}
+
+
+def _merge_of(collection: Collection) -> tuple[list[_core.Table], bool]:
+    """The tables of the parts of a collection, and whether a page with the text of another part's stands for that one."""
+    tables = [part.table for part in collection.parts.values()]
+    return tables, collection.settings.crawl.exact_duplicates != "keep"
 
 
 def _replaced(collection: Collection, old: Kept, new: Kept) -> Iterator[str]:
@@ -217,16 +239,26 @@ def give_ranks(collection: Collection, ranks: Mapping[str, float] | Sequence[flo
 
 def ranked_pages(collection: Collection) -> Iterator[tuple[str, float]]:
     """The URL of each ranked page with its rank."""
-    name = Kept.of(collection.state("graph")).ranks_in_use()
+    kept = Kept.of(collection.state("graph"))
+    name = kept.ranks_in_use()
     if name is None:
         return
     ranks = Ranks(collection.folder / name, collection.length(name))
     stored = (Outcome.FETCHED, Outcome.NOT_MODIFIED)
     for rows, _ in collection.table.batches(newest=True):
-        texts = [row for row in rows if row.outcome in stored and row.duplicate_of is None]
-        pages = [row for row in texts if not row.is_dropped]
+        pages = _originals(collection, kept, [row for row in rows if row.outcome in stored])
         values = ranks.get([_core.signature(row.url) for row in pages])
         yield from ((row.url, value) for row, value in zip(pages, values, strict=True) if value is not None)
+
+
+def _originals(collection: Collection, kept: Kept, pages: list[Row]) -> list[Row]:
+    """The pages that are no copies of others: of those of other agents only the merged graph knows."""
+    if not (kept.covered and kept.base):
+        return [row for row in pages if row.duplicate_of is None and not row.is_dropped]
+    name = Layout.graph_files(kept.base[0])[1]
+    signatures = _core.signatures([row.url for row in pages])
+    copies = _core.are_copies(collection.folder / name, collection.length(name), signatures)
+    return [row for row, is_copy in zip(pages, copies, strict=True) if not is_copy]
 
 
 def standings(collection: Collection, url: str) -> list[Standing]:
