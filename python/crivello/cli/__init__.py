@@ -12,7 +12,13 @@ DONE, NOTHING, MISUSE, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 
 def main() -> None:
     """Runs the command line and ends the process with its exit code."""
-    sys.exit(run())
+    code = run()
+    engine = sys.modules.get("crivello.cluster.engine")
+    if engine is not None and engine.is_leaving():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def run() -> int:

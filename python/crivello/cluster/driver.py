@@ -2,6 +2,9 @@
 
 The driver starts the actors, shows how they stand, and passes on Ctrl-C. It keeps nothing: what must outlive it is in
 ``cluster.json`` and in the collections of the agents. If it dies, Ray ends its actors, and the same command goes on.
+
+If the head of the cluster is lost, the actors go on, since they call each other directly, until Ray ends all its processes a
+minute later. Before that the driver ends the run, with a checkpoint of every agent that it reaches.
 """
 
 from __future__ import annotations
@@ -29,7 +32,11 @@ from crivello.settings import Settings
 
 _BETWEEN_LOOKS = 0.5
 _PATIENCE = 60.0
-_ANSWER = 30.0
+_ANSWER = 10.0
+# Ray ends this process a minute after it has lost the head. The register is on this machine, and Ray restarts it in seconds.
+_PATIENCE_WITH_HEAD = 10.0
+_PATIENCE_WITHOUT_HEAD = 15.0
+_PATIENCE_WITH_REGISTER = 120.0
 _THREADS = 16
 _STOPPED = "stopped"
 # What another process asks of the driver: how many agents there should be, 0 to stop. A file, since joining its Ray would take
@@ -86,6 +93,8 @@ class Driver:
             raise CrawlError(f"{folder} has no seeds yet", hint="name at least one URL to start from")
         self._agents: dict[int, Any] = {}
         self._register: Any = None
+        self._head = engine.Head(engine.address_of(ray))
+        self._heard = time.monotonic()
         self._report = Report(_report_before(self._folder))
         self._lives: dict[int, str] = {}
         self._told: dict[int, str] = {}
@@ -93,23 +102,30 @@ class Driver:
 
     def run(self) -> Report:
         """Crawls until nothing is left, a limit is reached, or Ctrl-C, which raises ``KeyboardInterrupt`` after all
-        agents have made a checkpoint."""
+        agents have made a checkpoint. If the cluster is lost, this ends with a ``CrawlError``."""
         self._start()
-        interrupted = False
+        failure: KeyboardInterrupt | CrawlError | None = None
+        patience = _PATIENCE
         try:
             try:
                 with signals_interrupt():
                     self._watch()
-            except KeyboardInterrupt:
-                interrupted = True
+            except KeyboardInterrupt as error:
+                failure = error
                 self.stop()
-            self._settle()
+            except CrawlError as error:
+                failure = error
+                # Without a register agents have paused, and nothing can be learned of them.
+                patience = _PATIENCE_WITHOUT_HEAD if self._look() is not None else 0.0
+                if patience:
+                    self.stop()
+            self._settle(patience)
         finally:
             for actor in [*self._agents.values(), self._register]:
                 self._ray.kill(actor)
             self._write_address("")
-        if interrupted:
-            raise KeyboardInterrupt
+        if failure is not None:
+            raise failure
         over = self.view.over if self.view else ""
         self._report.stopped_by = over if over not in (ENDED, _STOPPED) else None
         return self._report
@@ -143,6 +159,7 @@ class Driver:
                 f"another driver is crawling into {self._folder}", hint=f"crivello status {self._folder}"
             ) from None
         self._start_agents(self._roster)
+        self._heard = time.monotonic()
 
     def _start_agents(self, roster: Roster) -> None:
         """Starts the agents that have no actor yet."""
@@ -174,7 +191,21 @@ class Driver:
                 self._start_agents(view.roster)
                 if view.over:
                     return
+            self._check_cluster()
             time.sleep(_BETWEEN_LOOKS)
+
+    def _check_cluster(self) -> None:
+        """Raises an error if the cluster is lost."""
+        if self._head.seconds_away() > _PATIENCE_WITH_HEAD:
+            reason = "its head cannot be reached"
+        elif time.monotonic() - self._heard > _PATIENCE_WITH_REGISTER:
+            reason = "its node on this machine does not answer"
+        else:
+            return
+        raise CrawlError(
+            f"the Ray cluster at {self._head.address} is lost: {reason}",
+            hint="start its nodes again, the head first; then the same command goes on",
+        )
 
     def _obey(self) -> None:
         """Does what another process asks for; again at the next look if the register is away."""
@@ -188,10 +219,10 @@ class Driver:
         elif self._ask(self._register.scale.remote(count, engine.machines(self._ray))) is not None:
             request.unlink(missing_ok=True)
 
-    def _settle(self) -> None:
+    def _settle(self, patience: float) -> None:
         """Waits until every agent has made its last checkpoint, or is known not to be there."""
-        patience = time.monotonic() + _PATIENCE
-        while time.monotonic() < patience:
+        deadline = time.monotonic() + patience
+        while time.monotonic() < deadline:
             view = self._look()
             if view is not None:
                 self._tell(view)
@@ -205,6 +236,7 @@ class Driver:
         told = self._ask(self._register.view.remote())
         if told is None:
             return None
+        self._heard = time.monotonic()
         self.view = msgspec.msgpack.decode(told, type=View)
         return self.view
 

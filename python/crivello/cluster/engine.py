@@ -7,12 +7,14 @@ at the end.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import signal
 import socket
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -39,6 +41,9 @@ _OWN = {
 _OBJECT_STORE = 128 << 20
 _TRIES = 3
 _SECONDS_TO_ANSWER = 5.0
+_SECONDS_TO_LEAVE = 5.0
+_LEAVING = "leaving Ray"
+_BETWEEN_TRIES = 2.0
 
 
 def require() -> Any:
@@ -73,10 +78,33 @@ def connected(address: str = "") -> Iterator[Any]:
             _start(ray, folder, quiet)
         yield ray
     finally:
-        with suppress(Exception):
-            ray.shutdown()
+        _leave(ray, address)
         if folder:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _leave(ray: Any, address: str) -> None:
+    """Disconnects this process. If the head is cut off, Ray would wait for it without end, now and when the interpreter
+    exits."""
+
+    def shut_down() -> None:
+        with suppress(Exception):
+            ray.shutdown()
+
+    try:
+        check_reachable(address)
+        shut_down()
+    except CrawlError:
+        leaving = threading.Thread(target=shut_down, name=_LEAVING, daemon=True)
+        leaving.start()
+        leaving.join(_SECONDS_TO_LEAVE)
+        if leaving.is_alive():
+            atexit.unregister(ray.shutdown)
+
+
+def is_leaving() -> bool:
+    """Whether a thread of Ray still waits for a head that is cut off: the interpreter cannot exit in order then."""
+    return any(thread.name == _LEAVING for thread in threading.enumerate())
 
 
 def check_reachable(address: str) -> None:
@@ -88,6 +116,29 @@ def check_reachable(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), _SECONDS_TO_ANSWER).close()
     except (OSError, OverflowError) as error:
         raise _no_cluster(address, getattr(error, "strerror", None) or str(error)) from None
+
+
+class Head:
+    """The head of a cluster, as seen from the driver: how long it has not been reached.
+
+    A minute after Ray's processes have lost it they exit, all at once and the driver with them; and those of a head that was
+    started anew in its place are strangers to them.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._reached = self._tried = time.monotonic()
+
+    def seconds_away(self) -> float:
+        """Since when it has not been reached; tries again if the last time is some seconds ago."""
+        if time.monotonic() - self._tried > _BETWEEN_TRIES:
+            try:
+                check_reachable(self.address)
+                self._reached = time.monotonic()
+            except CrawlError:
+                pass
+            self._tried = time.monotonic()
+        return self._tried - self._reached
 
 
 def _no_cluster(address: str, reason: str) -> CrawlError:
