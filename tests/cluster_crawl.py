@@ -22,6 +22,7 @@ from crivello.collection import Collection
 from crivello.crawl import Report
 from crivello.settings import Settings, load
 from crivello.store import Outcome
+from tests.crawling import CRIVELLO
 from tests.many_hosts import ManyHosts
 from tests.politeness import too_close
 
@@ -43,6 +44,26 @@ def settings_for(web: ManyHosts, folder: Path, **crawl: Any) -> Settings:
             "cluster": {"lease": LEASE},
         }
     )
+
+
+def command_for(
+    web: ManyHosts, folder: Path, *arguments: str, delay: float, address_delay: float, lease: float = LEASE
+) -> list[str]:
+    """The command that crawls a generated web into ``folder / "c"``, with seeds and flags beside."""
+    return [
+        *(str(CRIVELLO), "crawl", *arguments, "--into", str(folder / "c")),
+        *("--hosts-file", str(web.write_hosts_file(folder / "hosts")), "--scope", "any", "--allow-private"),
+        *("--delay", str(delay), "--address-delay", str(address_delay), "--contact", "a@example.org"),
+        *("--checkpoint", "2", "--lease", str(lease), "--json"),
+    ]
+
+
+def until(condition: Callable[[], object], timeout: float = 90) -> None:
+    """Waits until something has happened."""
+    deadline = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < deadline, f"it did not happen in {timeout:g} s"
+        time.sleep(0.05)
 
 
 class Crawl:

@@ -1,7 +1,7 @@
 """A generated web of as many hosts as wanted, served by one socket, and what its server saw.
 
 Host number ``i`` is ``h00000i.test``; the hosts file that this writes maps the names to addresses 127.x.y.z, one
-each or one for several. A host has a robots.txt and ``pages`` pages; page ``j`` links pages ``2j + 1`` and
+each or one for several (``network``: the first number, if it is not 127). A host has a robots.txt and ``pages`` pages; page ``j`` links pages ``2j + 1`` and
 ``2j + 2``, and the first page of host ``i`` links those of the next ``fan_out`` hosts below it in a tree, so every
 page of every host is found from the first one, in few steps. Pages are made when they are asked for.
 
@@ -48,18 +48,22 @@ class ManyHosts:
         fan_out: int = 40,
         think: float = 0.0,
         words: int = len(_WORDS),
+        network: int = 127,
         robots: Callable[[int], str] = lambda _: "User-agent: *\nDisallow: /closed/\n",
     ) -> None:
         self.hosts, self.pages, self.fan_out, self.think = hosts, pages, fan_out, think
         self._per_address, self._addresses = per_address, addresses
         self._words = words
+        self.network = network
         self.robots = robots
         self._starts, self._ends = array("d"), array("d")
         self._asked = array("I")
         self._connections = array("I")
         self._open_times, self._open_counts = array("d"), array("i")
         self.busy = 0
-        self._accepted = self._open = 0
+        self._open = 0
+        self.clients: list[str] = []
+        """The addresses from which connections came, in the order of their numbers."""
         self._loop = uvloop.new_event_loop()
         self._stopping = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="many-hosts", daemon=True)
@@ -91,7 +95,7 @@ class ManyHosts:
         """The address of a host, from 127.1.0.1 on: one for each ``per_address`` hosts, or ``addresses`` in turn."""
         number = host % self._addresses if self._addresses else host // self._per_address
         block, last = divmod(number, _PER_BLOCK)
-        return f"127.{1 + block // 256}.{block % 256}.{last + 1}"
+        return f"{self.network}.{1 + block // 256}.{block % 256}.{last + 1}"
 
     def url(self, host: int, page: int) -> str:
         path = f"page/{page}.html" if page else ""
@@ -185,11 +189,11 @@ class ManyHosts:
         self._asked.append(asked)
         self._connections.append(connection)
 
-    def opened(self, client: _Connection) -> int:
+    def opened(self, client: _Connection, address: str) -> int:
         self._clients.add(client)
         self._count(1)
-        self._accepted += 1
-        return self._accepted
+        self.clients.append(address)
+        return len(self.clients) - 1
 
     def closed(self, client: _Connection) -> None:
         self._clients.discard(client)
@@ -226,8 +230,8 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._number = self._web.opened(self)
-        if not str(transport.get_extra_info("sockname")[0]).startswith("127."):
+        self._number = self._web.opened(self, transport.get_extra_info("peername")[0])
+        if not str(transport.get_extra_info("sockname")[0]).startswith(f"{self._web.network}."):
             self._transport.abort()
 
     def connection_lost(self, _: Exception | None) -> None:

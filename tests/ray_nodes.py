@@ -1,4 +1,5 @@
-"""Ray nodes that are started by hand on the loopback interface, as docs/cluster.md says, and can be killed whole."""
+"""Ray nodes that are started by hand, as docs/cluster.md says, and can be killed whole: on the loopback interface, or each on
+a machine of its own (``tests.machines``)."""
 
 from __future__ import annotations
 
@@ -12,9 +13,11 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Self
+
+from tests.machines import Network
 
 RAY = Path(sys.executable).parent / "ray"
 # A cluster of its own has a token of its own; the commands that use it get this environment.
@@ -40,48 +43,63 @@ sys.exit(sum(node["Alive"] for node in ray.nodes()) < int(sys.argv[2]))
 
 
 class Nodes:
-    """A head, and workers that are named by a label."""
+    """A head, and workers that are named by a label; the head runs agents if it has a CPU."""
 
-    def __init__(self) -> None:
+    def __init__(self, network: Network | None = None, *, head_cpus: int = 1) -> None:
         self.port = 20_000 + random.randrange(12_000)  # below those that the system gives to clients
-        self.address = f"{_ADDRESS}:{self.port}"
+        self._network, self._head_cpus = network, head_cpus
+        self.address = f"{self._address_of('head')}:{self.port}"
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._lock = threading.RLock()
         self._folder = tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True)
 
     def __enter__(self) -> Self:
-        self._start(
-            "head",
-            "--head",
-            f"--port={self.port}",
-            "--include-dashboard=false",
-            f"--temp-dir={self._folder.name}",
-        )
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            with socket.socket() as probe:
-                if probe.connect_ex((_ADDRESS, self.port)) == 0:
-                    return self
-            time.sleep(0.1)
-        self.__exit__()
-        raise AssertionError("the head did not start")
+        try:
+            self.start_head()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
 
     def __exit__(self, *_: object) -> None:
         for name in reversed(list(self._processes)):
             self.kill(name)
         self._folder.cleanup()
 
-    def start(self, name: str) -> None:
-        """Starts a worker node, and waits until it has joined; again if it gave up, as on a busy machine."""
-        with self._lock:
-            self._start_and_join(name)
+    def start_head(self) -> None:
+        """Starts the head, anew if it was killed, and waits until it answers."""
+        self._start(
+            "head",
+            "--head",
+            f"--port={self.port}",
+            "--include-dashboard=false",
+            "--no-monitor",
+            cpus=self._head_cpus,
+        )
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with self._sockets_at_head(), socket.socket() as probe:
+                if probe.connect_ex((self._address_of("head"), self.port)) == 0:
+                    return
+            time.sleep(0.1)
+        raise AssertionError("the head did not start")
 
-    def _start_and_join(self, name: str) -> None:
+    def start(self, *names: str) -> None:
+        """Starts worker nodes, and waits until they have joined; again if they or the head gave up, as on a busy machine."""
+        with self._lock:
+            self._start_and_join(names)
+
+    def _start_and_join(self, names: tuple[str, ...]) -> None:
         for tries_left in reversed(range(_TRIES)):
-            self._start(name, f"--address={self.address}")
+            if not self.is_running("head"):
+                self.kill("head")
+                self.start_head()
+            for name in names:
+                self._start(name, f"--address={self.address}")
+            count = str(len(self._processes))
             try:
                 subprocess.run(
-                    [sys.executable, "-c", _JOINED, self.address, str(len(self._processes))],
+                    [*self.on(names[0]), sys.executable, "-c", _JOINED, self.address, count],
                     env={**os.environ, **ENVIRONMENT},
                     capture_output=True,
                     timeout=120,
@@ -89,7 +107,8 @@ class Nodes:
                 )
                 return
             except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
-                self.kill(name)
+                for name in names:
+                    self.kill(name)
                 if not tries_left:
                     raise
 
@@ -102,14 +121,26 @@ class Nodes:
                 os.kill(pid, signal.SIGKILL)
         process.wait(10)
 
-    def _start(self, name: str, *flags: str) -> None:
-        command = [str(RAY), "start", *flags, f"--labels=crivello-machine={name}", "--block", "--num-cpus=1"]
+    def is_running(self, name: str) -> bool:
+        """Whether a node has not ended by itself."""
+        return self._processes[name].poll() is None
+
+    def on(self, name: str) -> list[str]:
+        """What comes before a command that is to run on the machine of a node."""
+        return self._network.on(name) if self._network else []
+
+    def _address_of(self, name: str) -> str:
+        return self._network.address(name) if self._network else _ADDRESS
+
+    def _sockets_at_head(self) -> AbstractContextManager[None]:
+        return self._network.sockets_at("head") if self._network else nullcontext()
+
+    def _start(self, name: str, *flags: str, cpus: int = 1) -> None:
         self._processes[name] = subprocess.Popen(
             [
-                *command,
-                "--object-store-memory=80000000",
-                f"--node-ip-address={_ADDRESS}",
-                "--disable-usage-stats",
+                *(*self.on(name), str(RAY), "start", *flags, f"--labels=crivello-machine={name}", "--block"),
+                *(f"--num-cpus={cpus}", "--object-store-memory=80000000", "--disable-usage-stats"),
+                *(f"--node-ip-address={self._address_of(name)}", f"--temp-dir={self._folder.name}/{name}"),
             ],
             env={**os.environ, **ENVIRONMENT},
             start_new_session=True,

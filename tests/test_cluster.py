@@ -7,7 +7,6 @@ import os
 import random
 import signal
 import subprocess
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +18,7 @@ import pytest
 import crivello
 from crivello.cluster import roster as rosters
 from crivello.cluster.register import View
-from tests.cluster_crawl import LEASE, Crawl, check, settings_for
+from tests.cluster_crawl import LEASE, Crawl, check, command_for, settings_for, until
 from tests.crawling import CRIVELLO
 from tests.many_hosts import ManyHosts
 from tests.ray_nodes import ENVIRONMENT, Nodes
@@ -172,22 +171,17 @@ def _has_killed(crawl: Crawl, chance: random.Random, kills: list[float]) -> Call
     return has_killed
 
 
-def flags_for(web: ManyHosts, folder: Path) -> list[str]:
-    return [
-        *("--hosts-file", str(web.write_hosts_file(folder / "hosts")), "--scope", "any", "--allow-private"),
-        *("--delay", str(DELAY), "--address-delay", str(ADDRESS_DELAY), "--contact", "a@example.org"),
-        *("--lease", str(LEASE), "--json"),
-    ]
-
-
 def test_a_cluster_that_was_started_by_hand_crawls(tmp_path: Path) -> None:
     with ManyHosts(12, 5, addresses=6) as web, Nodes() as nodes:
         nodes.start("one")
         done = subprocess.run(
-            [
-                *(str(CRIVELLO), "crawl", *web.seeds, "--into", str(tmp_path / "c"), "--agents", "2"),
-                *("--cluster", nodes.address, *flags_for(web, tmp_path)),
-            ],
+            command_for(
+                web,
+                tmp_path,
+                *(*web.seeds, "--agents", "2", "--cluster", nodes.address),
+                delay=DELAY,
+                address_delay=ADDRESS_DELAY,
+            ),
             env={**os.environ, **ENVIRONMENT},
             capture_output=True,
             text=True,
@@ -204,11 +198,11 @@ def test_a_cluster_that_was_started_by_hand_crawls(tmp_path: Path) -> None:
 def test_the_shell_stops_a_crawl_with_a_checkpoint_everywhere(tmp_path: Path) -> None:
     """`crivello crawl --agents` on a Ray of its own, `cluster scale` and `stop` from another shell, and Ctrl-C."""
     with ManyHosts(30, 400, addresses=10) as web:
-        command = [str(CRIVELLO), "crawl", "--into", str(tmp_path / "c"), *flags_for(web, tmp_path)]
+        command = command_for(web, tmp_path, delay=DELAY, address_delay=ADDRESS_DELAY)
         crawl = subprocess.Popen(
             [*command, *web.seeds, "--agents", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
-        _until(lambda: len(web) > 40)
+        until(lambda: len(web) > 40)
         assert json.loads(_says("status", tmp_path / "c", "--json"))["members"] == [0, 1]
         assert json.loads(_says("cluster", "scale", tmp_path / "c", "3", "--json"))["members"] == [0, 1, 2]
         _says("cluster", "stop", tmp_path / "c")
@@ -217,7 +211,7 @@ def test_the_shell_stops_a_crawl_with_a_checkpoint_everywhere(tmp_path: Path) ->
         assert 0 < json.loads(out)["pages"] < 12_000 and rosters.read(tmp_path / "c").address == ""
         again = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         seen = len(web)
-        _until(lambda: len(web) > seen + 20)
+        until(lambda: len(web) > seen + 20)
         again.send_signal(signal.SIGINT)
         out, said = again.communicate(timeout=60)
         assert again.returncode == 130 and "Traceback" not in said, said
@@ -230,13 +224,6 @@ def _says(*arguments: object) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def _until(condition: Any, timeout: float = 90) -> None:
-    deadline = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.1)
 
 
 def test_without_ray_one_sentence_says_what_to_install(tmp_path: Path) -> None:

@@ -22,8 +22,7 @@ from crivello.cluster.register import MARGIN
 from crivello.cluster.roster import folder_of
 from crivello.cluster.view import held
 from crivello.settings import Settings
-from tests.cluster_crawl import Crawl, check, settings_for
-from tests.crawling import CRIVELLO
+from tests.cluster_crawl import Crawl, check, command_for, settings_for, until
 from tests.many_hosts import ManyHosts
 from tests.ray_nodes import descendants
 
@@ -105,14 +104,11 @@ def test_what_was_on_a_disk_that_is_replaced_is_fetched_again(
 
 
 def test_the_same_command_goes_on_after_the_driver_was_killed(web: ManyHosts, tmp_path: Path) -> None:
-    command = [
-        *(str(CRIVELLO), "crawl", *web.seeds, "--into", str(tmp_path / "c"), "--agents", "3"),
-        *("--hosts-file", str(web.write_hosts_file(tmp_path / "hosts")), "--scope", "any", "--allow-private"),
-        *("--delay", str(DELAY), "--address-delay", str(ADDRESS_DELAY), "--contact", "a@example.org"),
-        *("--checkpoint", "2", "--lease", str(LEASE), "--json"),
-    ]
+    command = command_for(
+        web, tmp_path, *web.seeds, "--agents", "3", delay=DELAY, address_delay=ADDRESS_DELAY, lease=LEASE
+    )
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as driver:
-        _until(lambda: len(web) > 100)
+        until(lambda: len(web) > 100)
         left = descendants(driver.pid)
         driver.kill()
     asked = len(web)
@@ -121,7 +117,7 @@ def test_the_same_command_goes_on_after_the_driver_was_killed(web: ManyHosts, tm
     assert asked < 24 * 16, "it was over before"
     check(web, tmp_path / "c", tmp_path / "whole", DELAY, ADDRESS_DELAY)
     # Ray's own processes look after their parent every few seconds.
-    _until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in left))
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in left))
 
 
 @contextmanager
@@ -165,10 +161,3 @@ def slow(pid: int) -> Iterator[None]:
     finally:
         is_over.set()
         pulsing.join()
-
-
-def _until(condition: Callable[[], bool], timeout: float = 90) -> None:
-    deadline = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
