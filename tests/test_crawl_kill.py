@@ -24,7 +24,7 @@ KILLS = int(os.environ.get("CRIVELLO_TEST_CRAWL_KILLS", "4"))
 PAGES = int(os.environ.get("CRIVELLO_TEST_CRAWL_PAGES", "1000"))
 HOSTS = 25
 CHECKPOINT = 0.1
-# So many seconds may an answer be on its way to the archive when a checkpoint begins.
+# By as many seconds may an answer be overtaken on its way to the archive.
 ON_ITS_WAY = 0.3
 # About 400 requests a second at most, so that checkpoints fall between the kills.
 THINK = HOSTS / 400
@@ -93,7 +93,8 @@ def test_kills_at_any_moment_cost_no_more_than_what_was_not_committed(tmp_path: 
             lost += asked.total() - (after.total() - before.total())
             if len(after) > len(before):
                 growing += 1
-                in_time = (folder / "manifest.json").stat().st_mtime - ON_ITS_WAY
+                # Not by the time of the manifest: a busy disk takes any time between the beginning of a checkpoint and that.
+                in_time = max(row.fetched_at for row in Collection(folder).pages()) - ON_ITS_WAY
                 assert {url for url, end in web.requested(since) if end < in_time} <= after.keys()
             before = after
         assert growing >= KILLS // 3, "some runs lived to see a checkpoint"
