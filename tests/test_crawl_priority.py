@@ -72,7 +72,7 @@ def test_focused_follows_pages_about_the_keywords(tmp_path: Path) -> None:
     }
     with SmallWeb({"a.test": pages}) as web:
         # The rest is long enough for a page to be stored before the next one is chosen.
-        web.crawl(tmp_path / "c", "a.test", priority="focused", keywords="lantern", delay=0.1)
+        web.crawl(tmp_path / "c", "a.test", priority="focused", keywords="lantern", delay=0.5)
         assert web.paths("a.test") == ["/", "/plain", "/topical", "/t1", "/t2", "/p1", "/p2", "/p3"]
 
 

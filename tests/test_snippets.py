@@ -216,4 +216,4 @@ def test_little_is_not_run() -> None:
         for marked, _ in _BLOCK.findall(path.read_text())
         if marked
     }
-    assert left_out == {("duplicates.md", "<!-- not run: needs Spark, datasets and their data -->")}
+    assert left_out == {("duplicates.md", "<!-- not run: needs Spark and datasets -->")}

@@ -63,6 +63,7 @@ class Report(Figures):
         self.resting: list[tuple[str, float, str]] = []
         self.is_stopped: bool = False
         self._before = saved
+        self._began = time.time()
         self._started = self._resumed = self._updated = time.monotonic()
         self._at_start: tuple[int, int, float] = (self.requests, self.bytes, self.seconds)
         self._pages_before: int = self.pages
@@ -191,6 +192,7 @@ class Report(Figures):
     def sample(self) -> dict[str, Any]:
         """A snapshot of the counters and gauges, for the progress log."""
         return {
+            "began": round(self._began, 3),
             "seconds": round(self.seconds, 3),
             "pages": self.pages,
             "requests": self.requests,

@@ -14,10 +14,6 @@ from typing import Any
 
 Sample = Mapping[str, Any]
 
-_PAUSE = 1.0
-# These counters start at zero in each run.
-_OF_A_RUN = ("fetch_micros", "parse_micros", "write_micros")
-
 
 class Timeline:
     """The samples of all runs, resampled to rates and levels over equal time intervals."""
@@ -36,8 +32,7 @@ class Timeline:
         """The second at which each run began."""
         starts = [0.0] if self.samples else []
         for before, after in pairwise(self.samples):
-            paused = after["time"] - before["time"] - (after["seconds"] - before["seconds"])
-            if paused > _PAUSE or any(after[name] < before[name] for name in _OF_A_RUN):
+            if after.get("began") != before.get("began"):
                 starts.append(before["seconds"])
         return starts
 
