@@ -1,10 +1,10 @@
 //! Candidate pairs: representatives with a key in common, or whose SimHashes are within the distance.
 //!
 //! A pass takes the keys of one range, as many as fit in half the memory, sorts them, and pairs the documents of each
-//! key; the other half is for the pairs, which are verified when it is full. A key that more than [`MOST`] documents
-//! have pairs each of them with the first ones and with those just before it: the first is the one that leads their
-//! cluster, if they are one. A pass over SimHashes is over one of the tables that find all pairs within a distance, or a
-//! range of it.
+//! key; three eighths are for the pairs, which are verified when they are full, and an eighth is for those that were. A key
+//! that more than [`MOST`] documents have pairs each of them with the first ones and with those just before it: the first is
+//! the one that leads their cluster, if they are one. A pass over SimHashes is over one of the tables that find all pairs
+//! within a distance, or a range of it.
 
 use std::ops::Range;
 
@@ -54,7 +54,7 @@ impl<'a> Search<'a> {
         references: u64,
         memory: usize,
     ) -> Result<Search<'a>> {
-        let verifier = Verifier::new(stored, options)?;
+        let verifier = Verifier::new(stored, options, memory / 8)?;
         let tables = match options.method {
             Method::Simhash { bits: 128, distance, .. } => {
                 Tables::Wide(Join::new(128, stored.documents, distance))
@@ -126,7 +126,7 @@ impl<'a> Search<'a> {
     }
 
     fn most_pairs(&self) -> usize {
-        (self.memory / 2 / ENTRY).max(1 << 10)
+        (self.memory * 3 / 8 / ENTRY).max(1 << 10)
     }
 
     fn pass_over_keys(&self, pass: u64, passes: u64, pulse: &Pulse) -> Result<Vec<Pair>> {

@@ -1,10 +1,13 @@
 //! Verified pairs: the similarity of the sets of signals, or the Hamming distance of the SimHashes.
 
+use std::sync::Mutex;
+
 use rayon::prelude::*;
 
 use super::files::{Files, Stored};
 use super::options::{Method, Options};
-use crate::duplicates::distinct;
+use crate::duplicates::{Measure, distinct};
+use crate::signature::hash::{random, reduce};
 use crate::{Pulse, Result};
 
 /// Two documents, the first of which comes before the second, and their similarity.
@@ -48,17 +51,21 @@ pub struct Verifier<'a> {
     options: &'a Options,
     /// Of all documents, if they are compared by them.
     simhashes: Vec<u128>,
+    /// Pairs that were verified, each in the place of its hash until another takes it: duplicates have many keys in common,
+    /// and come in every pass.
+    seen: Mutex<Vec<u64>>,
 }
 
 /// The pairs that a thread verifies at a time.
 const PAIRS: usize = 256;
 
 impl<'a> Verifier<'a> {
-    /// Over what was stored.
-    pub fn new(stored: &'a Stored, options: &'a Options) -> Result<Verifier<'a>> {
+    /// Over what was stored; `memory` in bytes is for the pairs that were verified.
+    pub fn new(stored: &'a Stored, options: &'a Options, memory: usize) -> Result<Verifier<'a>> {
         let by_simhash = matches!(options.method, Method::Simhash { .. });
         let simhashes = if by_simhash { stored.simhashes()? } else { Vec::new() };
-        Ok(Verifier { stored, options, simhashes })
+        let seen = Mutex::new(vec![0; (memory / size_of::<u64>()).max(1)]);
+        Ok(Verifier { stored, options, simhashes, seen })
     }
 
     /// The SimHash of a document.
@@ -66,13 +73,21 @@ impl<'a> Verifier<'a> {
         self.simhashes[document as usize]
     }
 
-    /// The pairs (first, second) that are duplicates, sorted and each once.
+    /// The pairs (first, second) that are duplicates, sorted and each once, without most of those that were verified before.
     pub fn verify(&self, pairs: &mut Vec<u64>, pulse: &Pulse) -> Result<Vec<Pair>> {
         pairs.par_sort_unstable();
         pairs.dedup();
+        if let Ok(mut seen) = self.seen.lock() {
+            let places = seen.len() as u64;
+            // No pair is 0: its second document comes later than its first.
+            pairs.retain(|pair| {
+                let place = reduce(random(*pair, 0), places) as usize;
+                std::mem::replace(&mut seen[place], *pair) != *pair
+            });
+        }
         let some = |pairs: &[u64]| -> Result<Vec<Pair>> {
             pulse.beat()?;
-            let (mut verified, mut before) = (Vec::new(), (u32::MAX, Vec::new()));
+            let (mut verified, mut before) = (Vec::new(), (u32::MAX, Filtered::default()));
             for pair in pairs {
                 let (one, other) = ((pair >> 32) as u32, *pair as u32);
                 let similarity = match self.options.method {
@@ -82,9 +97,16 @@ impl<'a> Verifier<'a> {
                     }
                     _ => {
                         if before.0 != one {
-                            before = (one, self.set(one)?);
+                            before = (one, Filtered::of(self.stored.signals(one)?));
                         }
-                        let similarity = self.options.measure.of(&before.1, &self.set(other)?);
+                        let mut signals = self.stored.signals(other)?;
+                        if self.options.measure != Measure::Overlap
+                            && before.1.most_similar(&signals) < self.options.threshold
+                        {
+                            continue;
+                        }
+                        distinct(&mut signals);
+                        let similarity = self.options.measure.of(before.1.set(), &signals);
                         if similarity < self.options.threshold {
                             continue;
                         }
@@ -97,11 +119,47 @@ impl<'a> Verifier<'a> {
         };
         Ok(pairs.par_chunks(PAIRS).map(some).collect::<Result<Vec<_>>>()?.concat())
     }
+}
 
-    fn set(&self, document: u32) -> Result<Vec<u32>> {
-        let mut signals = self.stored.signals(document)?;
-        distinct(&mut signals);
-        Ok(signals)
+/// Signals with a filter of one hash, of 8 KiB: it tells most candidates from them before either are sorted.
+#[derive(Default)]
+struct Filtered {
+    signals: Vec<u32>,
+    is_set: bool,
+    filter: Vec<u64>,
+    /// At most as many as are distinct.
+    least: u32,
+}
+
+impl Filtered {
+    fn of(signals: Vec<u32>) -> Filtered {
+        let mut filter = vec![0u64; (1 << u16::BITS) / 64];
+        for signal in &signals {
+            let bit = usize::from(*signal as u16);
+            filter[bit / 64] |= 1 << (bit % 64);
+        }
+        let least = filter.iter().map(|word| word.count_ones()).sum();
+        Filtered { signals, is_set: false, filter, least }
+    }
+
+    /// At least the Jaccard similarity to signals in any order, repeated ones too, and the share of this set that they have: no more
+    /// of them are common than pass the filter.
+    fn most_similar(&self, signals: &[u32]) -> f64 {
+        let passes = |signal: &u32| {
+            let bit = usize::from(*signal as u16);
+            self.filter[bit / 64] >> (bit % 64) & 1
+        };
+        let common: u64 = signals.iter().map(passes).sum();
+        if self.least == 0 { 1.0 } else { common as f64 / f64::from(self.least) }
+    }
+
+    /// The signals, sorted and without repetitions.
+    fn set(&mut self) -> &[u32] {
+        if !self.is_set {
+            distinct(&mut self.signals);
+            self.is_set = true;
+        }
+        &self.signals
     }
 }
 
@@ -137,4 +195,25 @@ pub fn sort(files: &mut Files, representatives: &[u32], memory: usize, pulse: &P
         }
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_bound_holds(
+            one in prop::collection::vec(any::<u32>(), 0..40), other in prop::collection::vec(any::<u32>(), 0..40),
+            common in prop::collection::vec(any::<u32>(), 0..40),
+        ) {
+            let mut filtered = Filtered::of([one, common.clone()].concat());
+            let mut signals = [other, common.clone(), common].concat();
+            let bound = filtered.most_similar(&signals);
+            distinct(&mut signals);
+            prop_assert!(Measure::Jaccard.of(filtered.set(), &signals) <= bound);
+        }
+    }
 }
