@@ -25,7 +25,7 @@ THRESHOLD = 0.7
 SIZE = 3
 BINS = 128
 BATCH = 10_000
-MEMORY = 64 << 20
+MEMORY = 56 << 20
 
 _WORD = re.compile(r"\w+")
 

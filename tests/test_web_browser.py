@@ -71,6 +71,12 @@ def url() -> Iterator[str]:
         yield server.url
 
 
+def type_into_box(page: Page, text: str) -> None:
+    """Types as one does on the home page, whose box gets the focus by itself, a moment after the page is loaded."""
+    expect(page.get_by_label("Search almanac")).to_be_focused()
+    page.keyboard.type(text)
+
+
 @contextmanager
 def opened(
     browser: Browser, *, dark: bool = False, width: int = 1200, scripts: bool = True, complain: bool = True
@@ -128,8 +134,7 @@ def overflow(page: Page) -> int:
 def test_search_then_next_page(browser: Browser, url: str, scripts: bool) -> None:
     with opened(browser, scripts=scripts) as page:
         page.goto(url)
-        expect(page.get_by_label("Search almanac")).to_be_focused()
-        page.keyboard.type('"solar wind"')
+        type_into_box(page, '"solar wind"')
         page.keyboard.press("Enter")
         expect(page.get_by_text("25 pages, ")).to_be_visible()
         expect(page.locator("mark").first).to_have_text("solar wind")
@@ -320,7 +325,7 @@ def test_completions_by_keys_alone(page: Page, url: str) -> None:
     page.goto(url)
     box, options = page.get_by_role("combobox"), page.get_by_role("option")
     expect(box).to_have_attribute("aria-expanded", "false")
-    page.keyboard.type("Lamp 1")
+    type_into_box(page, "Lamp 1")
     expect(options).to_have_text(
         ["lamp 1", "lamp 10", "lamp 11", "lamp 12", "lamp 13", "lamp 14", "lamp 15", "lamp 16"]
     )
@@ -350,14 +355,14 @@ def test_completions_by_keys_alone(page: Page, url: str) -> None:
 
 def test_a_completion_is_clicked(page: Page, url: str) -> None:
     page.goto(url)
-    page.keyboard.type("tid")
+    type_into_box(page, "tid")
     page.get_by_role("option", name="tides").click()
     page.wait_for_url(f"{url}/search?q=tides")
 
 
 def test_completions_leave_with_the_focus(page: Page, url: str) -> None:
     page.goto(url)
-    page.keyboard.type("lamp")
+    type_into_box(page, "lamp")
     expect(page.get_by_role("listbox")).to_be_visible()
     page.keyboard.press("Tab")
     expect(page.get_by_role("listbox")).to_be_hidden()
@@ -366,7 +371,7 @@ def test_completions_leave_with_the_focus(page: Page, url: str) -> None:
 def test_a_server_without_completions_is_no_trouble(page: Page, url: str) -> None:
     page.route("**/complete?**", lambda route: route.fulfill(status=204))
     page.goto(url)
-    page.keyboard.type("lamp")
+    type_into_box(page, "lamp")
     page.wait_for_timeout(300)
     expect(page.get_by_role("listbox")).to_be_hidden()
     page.keyboard.press("Enter")
@@ -529,7 +534,7 @@ def test_axe_finds_no_violation(browser: Browser, url: str, dark: bool) -> None:
             page.goto(url + address)
             assert axe_violations(page, dark=dark) == [], address
         page.goto(url)
-        page.keyboard.type("lamp")
+        type_into_box(page, "lamp")
         expect(page.get_by_role("listbox")).to_be_visible()
         assert axe_violations(page, dark=dark) == [], "completions"
         page.goto(f"{url}/search?q=lamp")
