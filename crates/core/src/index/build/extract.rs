@@ -5,9 +5,9 @@ use std::io::Read;
 use serde_bytes::ByteBuf;
 
 use super::postings::PostingsWriter;
+use crate::disk::spool::Spool;
 use crate::index::format::codes::Codes;
 use crate::index::format::lists::{self, COMPONENTS, Lists, Place};
-use crate::index::format::spool::Spool;
 use crate::index::read::cursor::SECTIONS;
 use crate::index::read::extract::Taken;
 use crate::index::{DocId, Segment};

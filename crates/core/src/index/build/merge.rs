@@ -15,12 +15,12 @@ use super::choose::{self, CodeChoice, Sample};
 use super::postings::{Numbers, PostingsWriter};
 use super::source::{Source, SourceList, SourceTerms};
 use crate::codes::variable_byte as number;
+use crate::disk::spool::Spool;
 use crate::index::DocId;
 use crate::index::format::Card;
 use crate::index::format::codes::Codes;
 use crate::index::format::lists;
 use crate::index::format::lists::{COMPONENTS, Place};
-use crate::index::format::spool::Spool;
 use crate::index::format::zone::Zone;
 use crate::{Error, Pulse, Result};
 

@@ -15,10 +15,10 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 
 use super::super::format::completions::{Completions, CompletionsWriter};
-use super::super::format::spool::Spool;
 use super::chunk::NewDocument;
 use crate::analysis::{Analyzer, fold};
 use crate::codes::variable_byte as number;
+use crate::disk::spool::Spool;
 use crate::{Error, Pulse, Result};
 
 /// The weight of a title.

@@ -18,13 +18,13 @@
 //! ([`crate::index::format::lists`]). [`crate::index::read::cursor`] reads them back.
 
 use crate::Result;
+use crate::disk::spool::Spool;
 use crate::index::DocId;
 use crate::index::format::codes::Codes;
 use crate::index::format::lists::{COMPONENTS, List};
 use crate::index::format::maxima::Maxima;
 use crate::index::format::skips;
 use crate::index::format::skips::Block;
-use crate::index::format::spool::Spool;
 use crate::index::format::template;
 use crate::index::format::template::LEAST_RELATED;
 

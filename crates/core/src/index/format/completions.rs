@@ -21,10 +21,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::spool::Spool;
 use super::terms::shared_bytes;
 use crate::Result;
 use crate::codes::variable_byte as number;
+use crate::disk::spool::Spool;
 
 /// Records per block, and blocks per group.
 const BLOCK: usize = 64;

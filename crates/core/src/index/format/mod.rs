@@ -13,7 +13,6 @@ pub mod pages;
 pub mod rows;
 pub mod sites;
 pub mod skips;
-pub mod spool;
 pub mod template;
 pub mod terms;
 pub mod zone;

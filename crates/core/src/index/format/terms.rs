@@ -17,10 +17,10 @@
 
 use super::lists;
 use super::lists::{Lists, Place};
-use super::spool::Spool;
 use crate::Result;
 use crate::codes::variable_byte as number;
 use crate::dictionaries::{KeyHash, Ranks};
+use crate::disk::spool::Spool;
 
 /// Terms per block.
 pub const BLOCK: u64 = 32;

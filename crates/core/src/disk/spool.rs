@@ -1,4 +1,5 @@
-//! A section being written: in memory while it is small, then in an unnamed temporary file.
+//! A part of a file that is written before those that stand before it are complete: in memory while it is small, then in an
+//! unnamed temporary file.
 
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
