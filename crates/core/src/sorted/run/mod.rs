@@ -20,7 +20,8 @@
 //! ```
 //!
 //! Writing takes a block a level and the hashes of one part of the filter in memory; reading takes nothing
-//! that grows with the run: index blocks are read through the cache like others. With rows of 200 bytes a million
+//! that grows with the run: index blocks are read through the cache like others, and lines of the filter through a map
+//! of the file, without a system call. With rows of 200 bytes a million
 //! entries are 12,000 data blocks, and 100 index blocks of 4 KiB.
 
 mod cursor;
@@ -33,6 +34,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use memmap2::{Advice, Mmap};
 
 pub use cursor::{Cursor, Reading};
 pub use writer::RunWriter;
@@ -130,6 +133,7 @@ impl Footer {
 pub struct Run {
     path: PathBuf,
     file: File,
+    map: Mmap,
     cache: Arc<Cache>,
     footer: Footer,
     pub state: RunState,
@@ -145,7 +149,10 @@ impl Run {
             let reason = format!("it has {actual} bytes, and {} were committed", state.bytes);
             return Err(Error::corrupt(&path, actual.min(state.bytes), reason));
         }
-        let mut run = Run { path, file, cache: Arc::clone(cache), footer: Footer::default(), state };
+        // SAFETY: a run is written completely under another name and renamed, so the bytes under this map never change.
+        let map = unsafe { Mmap::map(&file) }.map_err(Error::io(&path))?;
+        map.advise(Advice::Random).map_err(Error::io(&path))?;
+        let mut run = Run { path, file, map, cache: Arc::clone(cache), footer: Footer::default(), state };
         run.footer = run.read_footer()?;
         Ok(run)
     }
@@ -193,11 +200,10 @@ impl Run {
     /// Whether a part of the filter has a hash.
     fn may_have(&self, pointer: &Pointer, hash: u64) -> Result<bool> {
         let offset = pointer.filter + filter::line(hash, pointer.lines) * LINE as u64;
-        let mut line = [0; LINE];
-        self.read(&mut line, offset)?;
-        filter::has(&line, hash).ok_or_else(|| {
-            Error::corrupt(&self.path, offset, "a line of its filter does not match its checksum")
-        })
+        let damaged = |reason: &str| Error::corrupt(&self.path, offset, reason);
+        let line = usize::try_from(offset).ok().and_then(|offset| self.map.get(offset..)?.first_chunk());
+        let line = line.ok_or_else(|| damaged("it ends too early"))?;
+        filter::has(line, hash).ok_or_else(|| damaged("a line of its filter does not match its checksum"))
     }
 
     /// A block, through the cache.
