@@ -95,7 +95,7 @@ def table(count: int, distance: int) -> dict[str, float]:
 
 
 def file(count: int, distance: int) -> dict[str, float]:
-    """Writing, and searching in a process that has only the index of the file in memory."""
+    """Writing, and searching in a process that has the file mapped."""
     known, asked = made(count, distance, QUERIES_OF_FILE)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "hashes.run"

@@ -49,9 +49,9 @@ def plot(points: list[dict[str, Any]]) -> None:
 
     figure, (cost, memory) = pyplot.subplots(1, 2, figsize=(8, 3), layout="constrained")
     sizes = [point["pages"] / 1e6 for point in points]
-    cost.plot(sizes, [point["micros"] for point in points])
+    cost.plot(sizes, [point["processor"] for point in points])
     memory.plot(sizes, [point["resident"] for point in points])
-    for axes, title in ((cost, "µs a page"), (memory, "MiB of memory")):
+    for axes, title in ((cost, "µs of processor time a page"), (memory, "MiB of memory")):
         axes.set(title=title, xlabel="million pages", ylim=(0, None))
     PLOT.parent.mkdir(exist_ok=True)
     with pyplot.rc_context({"svg.fonttype": "none"}):

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from crivello import Collection
+from crivello.archives import read
+from crivello.lab.near import sample
 from crivello.lab.web import SampleWeb
 from crivello.store import Row
 from tests.small_web import Answer, Page, SmallWeb, words
@@ -135,6 +137,24 @@ def test_what_became_of_duplicates_is_told(web: SmallWeb, tmp_path: Path) -> Non
     chosen = {"CRIVELLO_CRAWL_EXACT_DUPLICATES": "skip-links", "CRIVELLO_CRAWL_SCOPE": "any"}
     left = crivello("why", folder, web.url(B, "/behind-copy"), environment=chosen)
     assert "exact_duplicates (skip-links) does not follow its links" in " ".join(left.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("exact", "near", "count"), [("mark", "mark", 8), ("drop", "mark", 6), ("drop", "drop", 4)]
+)
+def test_what_was_dropped_is_no_document(
+    web: SmallWeb, tmp_path: Path, exact: str, near: str, count: int
+) -> None:
+    folder = tmp_path / "c"
+    crawl(web, folder, exact, near)
+    done = crivello("dedup", folder, "--method", "exact", "--out", tmp_path / "out.warc.gz", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    stored = sum(1 for page in Collection(folder).pages() if page.length and page.status == 200)
+    assert report["documents"] == stored == count
+    urls = [record.url for record in read(tmp_path / "out.warc.gz") if record.kind == "response"]
+    assert len(urls) == report["kept"] == count - (exact == "mark")
+    assert len(sample(str(folder), documents=9)) == count
 
 
 def test_links_that_were_not_followed_are_when_the_treatment_changes(web: SmallWeb, tmp_path: Path) -> None:

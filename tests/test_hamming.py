@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from crivello.dedup import HammingFile, HammingTable, simhash
-from crivello.errors import CorruptFile, InvalidArgument
+from crivello.errors import CorruptFile, InvalidArgument, OlderFormat
 
 
 def near_words(base: int, flips: list[int]) -> int:
@@ -108,3 +108,16 @@ def test_what_cannot_be_searched_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other").write_bytes(b"something else")
     with pytest.raises(CorruptFile):
         HammingFile(tmp_path / "other")
+
+
+def test_a_file_of_the_version_before_is_refused(tmp_path: Path) -> None:
+    HammingFile.write(tmp_path / "hashes.run", np.zeros(1, np.uint64), distance=3)
+    content = bytearray((tmp_path / "hashes.run").read_bytes())
+    content[8] = 1
+    (tmp_path / "hashes.run").write_bytes(content)
+    with pytest.raises(OlderFormat) as caught:
+        HammingFile(tmp_path / "hashes.run")
+    assert str(caught.value) == (
+        f"{tmp_path / 'hashes.run'} has format version 1, and this version of Crivello reads 2 only"
+    )
+    assert caught.value.hint == "write it anew: HammingFile.write"

@@ -105,8 +105,13 @@ class NewerFormat(StorageError):
 class OlderFormat(StorageError):
     """A file was written by an earlier version of Crivello, in a format that is no longer supported."""
 
-    def __init__(self, message: str, path: str | Path) -> None:
-        super().__init__(message, path, hint="build the index anew: crivello index DIR --rebuild")
+    def __init__(
+        self,
+        message: str,
+        path: str | Path,
+        hint: str = "build the index anew: crivello index DIR --rebuild",
+    ) -> None:
+        super().__init__(message, path, hint=hint)
 
 
 class CrawlError(CrivelloError):

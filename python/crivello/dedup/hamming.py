@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from crivello import _core
-from crivello.errors import InvalidArgument
+from crivello.errors import InvalidArgument, OlderFormat
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -97,14 +97,17 @@ class HammingTable:
 
 
 class HammingFile:
-    """SimHashes of 64 bits in a file, searchable like those of a ``HammingTable``, of which only an index is in memory.
+    """SimHashes of 64 bits in a file, searchable like those of a ``HammingTable``. The file is mapped into memory.
 
     >>> HammingFile.write("hashes.run", hashes, distance=3, memory=64 << 20)
     >>> HammingFile("hashes.run").nearest(hashes[:10])
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self._file = _core.HammingFile(path)
+        try:
+            self._file = _core.HammingFile(path)
+        except OlderFormat as error:
+            raise OlderFormat(str(error), error.path, "write it anew: HammingFile.write") from None
 
     @staticmethod
     def write(path: str | PathLike[str], simhashes: Any, distance: int = 3, memory: int = 64 << 20) -> None:

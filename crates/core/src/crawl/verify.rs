@@ -58,7 +58,7 @@ fn verify_firsts(folder: &Path, committed: u64, state: &TableState, pulse: &Puls
 }
 
 fn verify_near(folder: &Path, committed: u64, state: &TableState, pulse: &Pulse) -> Result<()> {
-    // In the former format they are made again by the next crawl.
+    // In a former format they are made again by the next crawl.
     let Some(runs) = near::open_runs(folder, &state.near)? else { return Ok(()) };
     let mut journal = Journal::open(folder, committed)?;
     for run in runs {

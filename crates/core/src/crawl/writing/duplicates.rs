@@ -254,7 +254,8 @@ mod tests {
             Outcome::Gone,
         ]);
         let kinds = (prop::bool::weighted(0.9), prop::bool::weighted(0.2), prop::bool::weighted(0.2));
-        (0u8..5, kinds, outcome, 0u128..60, prop::option::weighted(0.9, simhash), 0u64..3).prop_map(
+        // More hosts than the smallest cache of them has.
+        (0u8..40, kinds, outcome, 0u128..60, prop::option::weighted(0.9, simhash), 0u64..3).prop_map(
             |(host, (answered, is_copy, is_near), outcome, digest, simhash, length)| Page {
                 host,
                 answered,
@@ -367,7 +368,7 @@ mod tests {
         }
     }
 
-    /// What was there before runs of permuted tables: runs of a sorted map.
+    /// The former formats are runs of a sorted map, and runs of version 1.
     #[test]
     fn a_map_in_another_format_or_for_a_smaller_distance_is_made_again() {
         let folder = tempfile::tempdir().unwrap();
@@ -387,6 +388,13 @@ mod tests {
             folder.path().join(layout::near(run)),
         )
         .unwrap();
+        store = store.reopen(RULES);
+        assert_eq!(store.originals.nearest(0xff01).unwrap(), Some(offset));
+        store.commit(true);
+        let path = folder.path().join(layout::near(store.state.near.runs[0].number));
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[8] = 1;
+        std::fs::write(&path, bytes).unwrap();
         store = store.reopen(RULES);
         assert_eq!(store.originals.nearest(0xff01).unwrap(), Some(offset));
     }

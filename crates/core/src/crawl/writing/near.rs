@@ -12,7 +12,7 @@
 //!
 //! With t tables a fingerprint takes 8 (t + 1) bytes on disk, and a search uses the blocks of its probes of each run.
 //!
-//! The map is derived from the journal of rows. A map in the former format, or for a smaller distance, is made again from
+//! The map is derived from the journal of rows. A map in a former format, or for a smaller distance, is made again from
 //! its beginning.
 
 use std::collections::BTreeSet;
@@ -28,8 +28,8 @@ use crate::duplicates::hamming::{Costs, Growing, Layout, Run, RunWriter, merge, 
 use crate::sorted::{Checkpoint, RunState, State};
 use crate::{Error, Result};
 
-/// The format of the runs of a sorted map, in which the fingerprints were.
-const FORMER: Format = Format { kind: *b"SRUN", version: 1 };
+/// The formats in which the fingerprints were: runs of a sorted map, and runs with an index that is read into memory.
+const FORMER: [Format; 2] = [Format { kind: *b"SRUN", version: 1 }, Format { kind: *b"HRUN", version: 1 }];
 /// The memory of a fingerprint that is not in a run, while it is written to one.
 const BYTES: usize = 128;
 /// How many times larger than all newer ones a run is that is not merged with them.
@@ -247,10 +247,11 @@ fn stages(limits: &[u64]) -> Vec<(u64, u32)> {
     from.map(|(limit, distance)| (EXPECTED.min(*limit), distance)).collect()
 }
 
-/// The committed runs, from the oldest to the newest; `None` if they have the former format.
+/// The committed runs, from the oldest to the newest; `None` if they have a former format.
 pub fn open_runs(folder: &Path, state: &State) -> Result<Option<Vec<Run>>> {
     let paths: Vec<PathBuf> = state.runs.iter().map(|run| folder.join(layout::near(run.number))).collect();
-    if paths.iter().any(|path| FORMER.version_of(path).is_ok()) {
+    let is_former = |path: &PathBuf| FORMER.iter().any(|format| format.version_of(path).is_ok());
+    if paths.iter().any(is_former) {
         return Ok(None);
     }
     paths.iter().map(|path| Run::open(path)).collect::<Result<_>>().map(Some)

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use rayon::prelude::*;
 
 use super::*;
-use crate::Pulse;
 use crate::signature::hash::random;
+use crate::{Error, Pulse};
 
 /// Few base values with a few bits flipped, so that near pairs are common.
 fn word() -> impl Strategy<Value = u64> {
@@ -176,6 +176,58 @@ fn damage_of_a_run_is_found() {
         std::fs::write(&path, &bytes[..length]).unwrap();
         assert!(Run::open(&path).is_err());
     }
+}
+
+/// The bytes before the last 16 are the footer, before it the directories and the index.
+#[test]
+fn a_damaged_index_is_found_when_the_run_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let numbered: Vec<(u64, u64)> = (0..5_000).map(|number| (random(number, 0), number)).collect();
+    RunWriter::write(&path, &Layout::choose(64, 1 << 20, 3, &Costs::DISK), &numbered).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let tables = Run::open(&path).unwrap().layout().leads.len();
+    for place in 16 + 8 * 5_000 * (tables + 1)..bytes.len() - 16 {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 1;
+        std::fs::write(&path, damaged).unwrap();
+        let Err(Error::Corrupt { path: named, offset, .. }) = Run::open(&path) else {
+            panic!("byte {place}")
+        };
+        assert_eq!((named, offset), (path.clone(), bytes.len() as u64 - 16));
+    }
+}
+
+#[test]
+fn a_directory_of_other_keys_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let numbered: Vec<(u64, u64)> = (0..5_000).map(|number| (random(number, 0), number)).collect();
+    RunWriter::write(&path, &Layout::choose(64, 1 << 20, 3, &Costs::DISK), &numbered).unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let tail = 16 + 8 * 5_000 * (Run::open(&path).unwrap().layout().leads.len() + 1);
+    let end = bytes.len() - 4;
+    let directories = tail + 12 * 10 * (Run::open(&path).unwrap().layout().leads.len() + 1);
+    bytes[directories + 4] ^= 1;
+    let checksum = crc32fast::hash(&bytes[tail..end - 12]).to_le_bytes();
+    bytes[end..].copy_from_slice(&checksum);
+    std::fs::write(&path, bytes).unwrap();
+    let error = Run::open(&path).unwrap().verify(&Pulse::STEADY).unwrap_err();
+    assert!(error.to_string().contains("directory"), "{error}");
+}
+
+#[test]
+fn a_run_of_the_version_before_is_refused_in_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    RunWriter::write(&path, &Layout::choose(64, 1 << 20, 3, &Costs::DISK), &[(1, 1)]).unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[8] = 1;
+    std::fs::write(&path, bytes).unwrap();
+    let Err(error @ Error::Older { found: 1, supported: 2, .. }) = Run::open(&path) else {
+        panic!("version 1 is not read")
+    };
+    assert!(error.to_string().ends_with("has format version 1, and this version of Crivello reads 2 only"));
 }
 
 #[test]

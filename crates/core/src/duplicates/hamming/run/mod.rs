@@ -1,81 +1,72 @@
 //! A run: an immutable file with the tables of a layout, each in order, and the number of each fingerprint.
 //!
 //! ```text
-//! header     see crate::disk::format, kind "HRUN"
-//! sections   one a table: the permuted fingerprints in order, each once; then the numbers in the order of the
-//!            first table; all of 8 bytes, little-endian
-//! index      of each section, of each block of 512 entries: u64 the first entry, u32 CRC-32
-//! footer     u32 distance, u32 tables, u64 entries; of each table u64 the mask of leading bits, u32 radius
-//! trailer    u64 length of the index, u32 length of the footer, u32 CRC-32 of both
+//! header      see crate::disk::format, kind "HRUN"
+//! sections    one a table: the permuted fingerprints in order, each once; then the numbers in the order of the
+//!             first table; all of 8 bytes, little-endian
+//! index       of each section, of each block of 512 entries: u64 the first entry, u32 CRC-32
+//! directories of each table, of each value of the leading b bits: u32 the first block that begins with it or with a
+//!             greater one; then u32 the number of blocks n. b = ⌊log₂ n⌋ + 2
+//! footer      u32 distance, u32 tables, u64 entries; of each table u64 the mask of leading bits, u32 radius
+//! trailer     u64 length of index and directories, u32 length of the footer, u32 CRC-32 of the three
 //! ```
 //!
 //! Sections follow each other without gaps: a block has 4 KiB, but for the last of a section, which may be shorter. With t
-//! tables a fingerprint takes 8 (t + 1) bytes on disk, and 12 (t + 1) / 512 in
-//! memory, for the index. The file is mapped: its blocks are in the file cache of the operating system, which takes their
-//! memory back when it is needed. The checksum of a block is checked when it is first used.
+//! tables a fingerprint takes 8 (t + 1) bytes on disk, and at most (28 t + 12) / 512 for the index and the directories.
 //!
-//! A search uses one or two blocks of 4 KiB a probe, and the block of the number of what it finds. A directory of the leading
-//! bits of the blocks' first entries says which, 16 bytes a block; the place in a block is found by interpolation, and the
-//! cache lines of many probes are prefetched before the first is needed. Within a distance smaller than that of the
-//! layout it makes fewer probes ([`Layout::radii`]).
+//! The file is mapped, and everything is read through the map: it is in the file cache of the operating system, which takes
+//! that memory back when it is needed. Of its own an open run has a bit for each block, (t + 1) / 4096 bytes a fingerprint:
+//! the checksum of a block is checked when it is first used, that of the index, the directories and the footer when the run
+//! is opened, in one pass over them.
+//!
+//! A search uses one or two blocks of 4 KiB a probe, and the block of the number of what it finds. The directory says which;
+//! the place in a block is found by interpolation, and the cache lines of many probes are prefetched before the first is
+//! needed. Within a distance smaller than that of the layout it makes fewer probes ([`Layout::radii`]).
 
+mod index;
 mod merge;
+mod open;
+mod pass;
 mod writer;
 
-use std::cell::RefCell;
 use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use memmap2::{Advice, Mmap};
+use memmap2::Mmap;
 
 pub use merge::{build, merge};
 pub use writer::RunWriter;
 
+use self::index::{Directory, IndexEntry, checksum, first_key};
 use super::distance::near;
-use super::layout::{Layout, Lead};
+use super::layout::Layout;
 use super::permutation::Permutation;
-use super::table::{directory, first};
 use crate::disk::format::Format;
-use crate::prefetch::prefetch_lines;
+use crate::prefetch::{prefetch, prefetch_lines};
 use crate::signature::interpolation::partition_from;
-use crate::{Error, Pulse, Result};
+use crate::{Error, Result};
 
-const FORMAT: Format = Format { kind: *b"HRUN", version: 1 };
+const FORMAT: Format = Format { kind: *b"HRUN", version: 2 };
 /// The entries of a block.
 const BLOCK: usize = 512;
 const ENTRY: usize = size_of::<u64>();
-const INDEX_ENTRY: usize = 12;
-const LEAD: usize = 12;
-const FOOTER: usize = 16;
-const TRAILER: usize = 16;
-/// The most tables of a run.
-const MOST_TABLES: usize = 1 << 10;
 /// The probes that are under way at a time.
 const PROBES: usize = 32;
-/// The cache lines that are prefetched for a probe: all of few candidates, with those around them. The processor itself
-/// prefetches the rest of many.
-const LINES: usize = 8;
+/// The most cache lines that are prefetched for a probe, beside that of its end: a page. What the processor itself
+/// prefetches begins too late for a few hundred candidates.
+const LINES: usize = 64;
+/// The entries of a cache line.
+const PER_LINE: usize = 8;
 /// How far a key is from its interpolated place in a block, in most cases: at most two standard deviations, each √512 / 2.
 const AROUND: usize = 22;
-/// The directory has this many values of the leading bits for a block, as a logarithm.
-const FINER: u32 = 2;
-/// A probe has at least this many keys, as a logarithm: of a prefix that has fewer, only some bits are used.
-const KEYS: u32 = 3;
-
-thread_local! {
-    /// What was read, as bytes and as entries; reused between searches.
-    static READ: RefCell<(Vec<u8>, Vec<u64>)> = const { RefCell::new((Vec::new(), Vec::new())) };
-}
 
 /// A section of entries.
 struct Section {
-    offset: u64,
-    /// The first entry of each block.
-    firsts: Vec<u64>,
-    checksums: Vec<u32>,
+    offset: usize,
+    /// Where its index is.
+    index: Range<usize>,
     /// A bit for each block whose checksum was right.
     checked: Vec<AtomicU64>,
 }
@@ -89,9 +80,8 @@ struct Part {
     flips: Vec<u64>,
     /// The number of those with at most 0, 1, … differences.
     ends: Vec<usize>,
-    /// Which blocks begin with each value of the leading bits, and the number of these bits.
-    directory: Vec<u32>,
-    bits: u32,
+    /// Where its directory is.
+    directory: Range<usize>,
 }
 
 /// A place of a table to look at: the keys from `least` to `most`, which are in some blocks.
@@ -99,8 +89,9 @@ struct Probe {
     least: u64,
     most: u64,
     blocks: Range<usize>,
-    /// About where the least is in the first block.
-    guess: usize,
+    /// About where they begin and end in the blocks, with some before and after them.
+    start: usize,
+    end: usize,
 }
 
 /// An open run.
@@ -116,68 +107,6 @@ pub struct Run {
 }
 
 impl Run {
-    /// Opens a run, whose index is read.
-    pub fn open(path: &Path) -> Result<Run> {
-        FORMAT.version_of(path)?;
-        let file = File::open(path).map_err(Error::io(path))?;
-        let bytes = file.metadata().map_err(Error::io(path))?.len();
-        let damaged = |reason: &str| Error::corrupt(path, bytes.saturating_sub(TRAILER as u64), reason);
-        let read = |offset: u64, length: u64| -> Result<Vec<u8>> {
-            let is_within = offset.checked_add(length).is_some_and(|end| end <= bytes);
-            let mut read = vec![0; if is_within { length as usize } else { 0 }];
-            if !is_within {
-                return Err(damaged("it ends too early"));
-            }
-            file.read_exact_at(&mut read, offset).map_err(Error::io(path))?;
-            Ok(read)
-        };
-        let trailer = read(bytes.wrapping_sub(TRAILER as u64), TRAILER as u64)?;
-        let (index, footer) = (number(&trailer[..8]), number(&trailer[8..12]));
-        let length = index.saturating_add(footer);
-        let tail = read((bytes - TRAILER as u64).wrapping_sub(length), length)?;
-        if u64::from(crc32fast::hash(&tail)) != number(&trailer[12..]) || footer < FOOTER as u64 {
-            return Err(damaged("the checksum of the index is wrong"));
-        }
-        let (index, footer) = tail.split_at(index as usize);
-        let (distance, tables) = (number(&footer[..4]) as u32, number(&footer[4..8]) as usize);
-        let entries = number(&footer[8..FOOTER]);
-        if tables > MOST_TABLES || footer.len() != FOOTER + tables * LEAD {
-            return Err(damaged("the footer does not decode"));
-        }
-        let leads = footer[FOOTER..].chunks_exact(LEAD);
-        let leads = leads
-            .map(|lead| Lead { mask: u128::from(number(&lead[..8])), radius: number(&lead[8..]) as u32 });
-        let layout = Layout { bits: u64::BITS, distance, leads: leads.collect() };
-        let blocks = entries.div_ceil(BLOCK as u64) as usize;
-        if index.len() != blocks * INDEX_ENTRY * (tables + 1) {
-            return Err(damaged("the index does not decode"));
-        }
-        let section = |place: usize| {
-            let index =
-                index[place * blocks * INDEX_ENTRY..][..blocks * INDEX_ENTRY].chunks_exact(INDEX_ENTRY);
-            Section {
-                offset: Format::HEADER as u64 + place as u64 * entries * ENTRY as u64,
-                firsts: index.clone().map(|entry| number(&entry[..8])).collect(),
-                checksums: index.map(|entry| number(&entry[8..]) as u32).collect(),
-                checked: (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
-            }
-        };
-        let sections: Vec<Section> = (0..=tables).map(section).collect();
-        let bits = blocks.max(1).ilog2() + FINER;
-        let resolved = entries.max(1).ilog2().saturating_sub(KEYS);
-        let part = |((permutation, lead), section): ((Permutation<u64>, &Lead), &Section)| {
-            let prefix = lead.prefix().min(resolved);
-            let (flips, ends) = flips(prefix, lead.radius);
-            Part { permutation, prefix, flips, ends, directory: directory(&section.firsts, bits), bits }
-        };
-        let leads = layout.permutations().into_iter().zip(&layout.leads);
-        let parts = leads.zip(&sections).map(part).collect();
-        // SAFETY: a run is written completely under another name and renamed, so the bytes under this map never change.
-        let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
-        map.advise(Advice::Random).map_err(Error::io(path))?;
-        Ok(Run { path: path.to_path_buf(), file, map, layout, entries, parts, sections })
-    }
-
     /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
@@ -191,13 +120,6 @@ impl Run {
     /// The layout.
     pub fn layout(&self) -> &Layout {
         &self.layout
-    }
-
-    /// The bytes of the index and the directories, in memory.
-    pub fn memory(&self) -> usize {
-        let directories = self.parts.iter().map(|part| size_of_val(&part.directory[..])).sum::<usize>();
-        let blocks = self.sections.iter().map(|section| section.firsts.len()).sum::<usize>();
-        blocks * INDEX_ENTRY + directories
     }
 
     /// The distance and the number of the nearest fingerprint within a distance, at most that of the layout, of equally
@@ -245,44 +167,61 @@ impl Run {
     fn probe(&self, table: usize, key: u64) -> Probe {
         let rest = u64::MAX.checked_shr(self.parts[table].prefix).unwrap_or(0);
         let (least, most) = (key & !rest, key | rest);
+        let index = self.index(table);
         // Keys are different: a block that begins with the least is the first to have it.
-        let start = self.blocks_to(table, least).saturating_sub(1);
-        let blocks = start..self.blocks_to(table, most).max(start);
-        let guess = self.guess(table, start, least);
-        let place = self.place(table, &blocks).start + guess.saturating_sub(AROUND) * ENTRY;
-        prefetch_lines(self.map.as_ptr().wrapping_add(place), LINES);
-        Probe { least, most, blocks, guess }
+        let first = self.blocks_to(table, least).saturating_sub(1);
+        let last = partition_from(first, 1, index.len(), |block| first_key(&index[block]) <= most);
+        let blocks = first..last.max(first);
+        let before_last = blocks.len().saturating_sub(1) * BLOCK;
+        let start = self.guess(table, first, least).saturating_sub(AROUND);
+        let end = before_last + self.guess(table, blocks.end.saturating_sub(1), most) + AROUND;
+        // The keys next to both ends are looked at first.
+        let bytes = self.map.as_ptr().wrapping_add(self.place(table, &blocks).start);
+        let lines = (end.saturating_sub(start) / PER_LINE + 1).min(LINES);
+        prefetch_lines(bytes.wrapping_add(start.saturating_sub(1) * ENTRY), lines);
+        prefetch(bytes.wrapping_add(end * ENTRY));
+        Probe { least, most, blocks, start, end }
     }
 
     /// The number of blocks of a table whose first key is at most a given one.
     fn blocks_to(&self, table: usize, key: u64) -> usize {
-        let Part { directory, bits, .. } = &self.parts[table];
-        let bucket = first(key, *bits) as usize;
-        let (start, end) = (directory[bucket] as usize, directory[bucket + 1] as usize);
-        start + self.sections[table].firsts[start..end].partition_point(|first| *first <= key)
+        let beginning = self.directory(table).beginning(key);
+        let index = self.index(table).get(beginning.clone()).unwrap_or_default();
+        beginning.start + index.partition_point(|block| first_key(block) <= key)
     }
 
     /// About where a key is in a block of a table, by interpolation.
     fn guess(&self, table: usize, block: usize, key: u64) -> usize {
-        let firsts = &self.sections[table].firsts;
-        let Some(first) = firsts.get(block) else { return 0 };
-        let next = firsts.get(block + 1).unwrap_or(&u64::MAX);
-        let share = key.saturating_sub(*first) as f64 / next.saturating_sub(*first).max(1) as f64;
+        let index = self.index(table);
+        let Some(first) = index.get(block).map(first_key) else { return 0 };
+        let next = index.get(block + 1).map_or(u64::MAX, first_key);
+        let share = key.saturating_sub(first) as f64 / next.saturating_sub(first).max(1) as f64;
         (share * BLOCK as f64) as usize
+    }
+
+    /// The directory of a table.
+    #[inline]
+    fn directory(&self, table: usize) -> Directory<'_> {
+        let bytes = self.map.get(self.parts[table].directory.clone()).unwrap_or_default();
+        Directory::new(bytes, Directory::blocks(self.entries))
+    }
+
+    /// The index of a section.
+    #[inline]
+    fn index(&self, section: usize) -> &[IndexEntry] {
+        self.map.get(self.sections[section].index.clone()).unwrap_or_default().as_chunks().0
     }
 
     /// The keys of a probe, and some before and after them: to compare these takes less time than to find the ends.
     fn candidates(&self, table: usize, probe: &Probe) -> Result<&[Entry]> {
-        let Probe { least, most, blocks, guess } = probe;
+        let Probe { least, most, blocks, .. } = probe;
         let keys = self.blocks(table, blocks.clone())?;
         let in_first = keys.len().min(BLOCK);
-        let mut start = guess.saturating_sub(AROUND).min(in_first);
+        let mut start = probe.start.min(in_first);
         if start > 0 && entry(&keys[start - 1]) >= *least {
             start = partition_from(start, AROUND, in_first, |place| entry(&keys[place]) < *least);
         }
-        let before_last = (blocks.len().saturating_sub(1) * BLOCK).min(keys.len());
-        let guess = self.guess(table, blocks.end.saturating_sub(1), *most);
-        let mut end = (before_last + guess + AROUND).min(keys.len());
+        let mut end = probe.end.min(keys.len());
         if end < keys.len() && entry(&keys[end]) <= *most {
             end = partition_from(end, AROUND, keys.len(), |place| entry(&keys[place]) <= *most);
         }
@@ -303,14 +242,14 @@ impl Run {
     fn place(&self, section: usize, blocks: &Range<usize>) -> Range<usize> {
         let entries =
             (blocks.len() * BLOCK).min((self.entries as usize).saturating_sub(blocks.start * BLOCK));
-        let start = self.sections[section].offset as usize + blocks.start * BLOCK * ENTRY;
+        let start = self.sections[section].offset + blocks.start * BLOCK * ENTRY;
         start..start + entries * ENTRY
     }
 
     /// The entries of blocks of a section, whose checksums are right.
     fn blocks(&self, section: usize, blocks: Range<usize>) -> Result<&[Entry]> {
-        let Section { firsts, checksums, checked, .. } = &self.sections[section];
-        let blocks = blocks.start..blocks.end.min(firsts.len());
+        let (index, checked) = (self.index(section), &self.sections[section].checked);
+        let blocks = blocks.start..blocks.end.min(index.len());
         if blocks.is_empty() {
             return Ok(&[]);
         }
@@ -320,7 +259,7 @@ impl Run {
         for (block, bytes) in blocks.zip(bytes.chunks(BLOCK * ENTRY)) {
             let (word, bit) = (&checked[block / 64], 1 << (block % 64));
             if word.load(Ordering::Relaxed) & bit == 0 {
-                if crc32fast::hash(bytes) != checksums[block] {
+                if crc32fast::hash(bytes) != checksum(&index[block]) {
                     return Err(damaged("the checksum of a block is wrong"));
                 }
                 word.fetch_or(bit, Ordering::Relaxed);
@@ -328,85 +267,6 @@ impl Run {
         }
         Ok(bytes.as_chunks::<ENTRY>().0)
     }
-
-    /// The same by reading, for passes over the whole run: `look` is called with all entries at once.
-    fn read(&self, section: usize, blocks: Range<usize>, look: impl FnOnce(&[u64])) -> Result<()> {
-        let Section { firsts, checksums, .. } = &self.sections[section];
-        let blocks = blocks.start..blocks.end.min(firsts.len());
-        if blocks.is_empty() {
-            look(&[]);
-            return Ok(());
-        }
-        let place = self.place(section, &blocks);
-        let offset = place.start as u64;
-        READ.with_borrow_mut(|(bytes, keys)| {
-            bytes.resize(place.len(), 0);
-            self.file.read_exact_at(bytes, offset).map_err(|error| match error.kind() {
-                std::io::ErrorKind::UnexpectedEof => Error::corrupt(&self.path, offset, "it ends too early"),
-                _ => Error::io(&self.path)(error),
-            })?;
-            for (block, checksum) in bytes.chunks(BLOCK * ENTRY).zip(&checksums[blocks]) {
-                if crc32fast::hash(block) != *checksum {
-                    return Err(Error::corrupt(&self.path, offset, "the checksum of a block is wrong"));
-                }
-            }
-            keys.clear();
-            keys.extend(bytes.as_chunks::<ENTRY>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)));
-            look(keys);
-            Ok(())
-        })
-    }
-
-    /// Calls `check` with each fingerprint and its number.
-    pub fn each(&self, pulse: &Pulse, mut check: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
-        let Some(part) = self.parts.first() else { return Ok(()) };
-        for block in 0..self.sections[0].firsts.len() {
-            pulse.beat()?;
-            let (mut keys, mut numbers) = (Vec::new(), Vec::new());
-            self.read(0, block..block + 1, |read| keys.extend_from_slice(read))?;
-            self.read(self.parts.len(), block..block + 1, |read| numbers.extend_from_slice(read))?;
-            let entries = keys.iter().zip(&numbers);
-            entries.into_iter().try_for_each(|(key, number)| check(part.permutation.undo(*key), *number))?;
-        }
-        Ok(())
-    }
-
-    /// Reads everything: checksums, the order of the keys, and whether all tables have the same fingerprints.
-    pub fn verify(&self, pulse: &Pulse) -> Result<()> {
-        let mut expected = None;
-        for (table, part) in self.parts.iter().enumerate() {
-            let (mut before, mut sum, mut is_right) = (None, 0u64, true);
-            for block in 0..self.sections[table].firsts.len() {
-                pulse.beat()?;
-                self.read(table, block..block + 1, |keys| {
-                    is_right &= keys.first() == Some(&self.sections[table].firsts[block]);
-                    for key in keys {
-                        is_right &= before.is_none_or(|before| before < *key);
-                        before = Some(*key);
-                        sum =
-                            sum.wrapping_add(crate::signature::hash::random(part.permutation.undo(*key), 0));
-                    }
-                })?;
-            }
-            if !is_right {
-                return Err(Error::corrupt(
-                    &self.path,
-                    self.sections[table].offset,
-                    "its keys are not in order",
-                ));
-            }
-            if *expected.get_or_insert(sum) != sum {
-                let reason = "its tables have different fingerprints";
-                return Err(Error::corrupt(&self.path, self.sections[table].offset, reason));
-            }
-        }
-        self.each(pulse, |_, _| Ok(()))
-    }
-}
-
-/// A little-endian number.
-fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// An entry of a section.
@@ -415,23 +275,4 @@ type Entry = [u8; ENTRY];
 #[inline]
 fn entry(bytes: &Entry) -> u64 {
     u64::from_le_bytes(*bytes)
-}
-
-/// All differences of at most `radius` bits in the first `prefix` bits of a key, those with fewer first; and how many have at most 0,
-/// 1, … of them.
-fn flips(prefix: u32, radius: u32) -> (Vec<u64>, Vec<usize>) {
-    let (mut flips, mut ends) = (vec![0u64], vec![1]);
-    let (mut start, lowest) = (0, u64::BITS - prefix);
-    for _ in 0..radius.min(prefix) {
-        let end = flips.len();
-        for place in start..end {
-            let mask = flips[place];
-            // Each mask once: by adding a one above its highest.
-            let above = (u64::BITS - mask.leading_zeros()).max(lowest);
-            flips.extend((above..u64::BITS).map(|bit| mask | 1 << bit));
-        }
-        start = end;
-        ends.push(flips.len());
-    }
-    (flips, ends)
 }

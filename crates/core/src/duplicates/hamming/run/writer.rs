@@ -1,20 +1,26 @@
 //! Writing a run, section by section.
 
-use std::path::Path;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 
 use rayon::slice::ParallelSliceMut;
 
+use super::index::{Directory, Filling, IndexEntry, first_key};
 use super::{BLOCK, ENTRY, FORMAT};
-use crate::Result;
 use crate::disk::new_file::NewFile;
+use crate::disk::spool::Spool;
 use crate::duplicates::hamming::layout::Layout;
+use crate::{Error, Result};
 
 /// A run being written: the keys of each table in order, then the numbers in the order of the first table.
+///
+/// Memory: a block, and the buffers of the file and of two spools, in which the index and the directories wait.
 pub struct RunWriter {
     file: NewFile,
+    folder: PathBuf,
     layout: Layout,
     block: Vec<u8>,
-    index: Vec<u8>,
+    index: Spool,
     /// The entries of this section, and of the first.
     entries: u64,
     of_first: Option<u64>,
@@ -25,8 +31,16 @@ impl RunWriter {
     pub fn create(path: &Path, layout: &Layout) -> Result<RunWriter> {
         let mut file = NewFile::create(path)?;
         file.append(&FORMAT.header())?;
-        let block = Vec::with_capacity(BLOCK * ENTRY);
-        Ok(RunWriter { file, layout: layout.clone(), block, index: Vec::new(), entries: 0, of_first: None })
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok(RunWriter {
+            file,
+            folder: folder.to_path_buf(),
+            layout: layout.clone(),
+            block: Vec::with_capacity(BLOCK * ENTRY),
+            index: Spool::new(folder),
+            entries: 0,
+            of_first: None,
+        })
     }
 
     /// Writes a run of numbered fingerprints at once, of equal ones the one with the least number; returns its length.
@@ -71,31 +85,78 @@ impl RunWriter {
     /// Ends the last section, syncs the run and gives it its name; returns its length.
     pub fn finish(mut self) -> Result<u64> {
         self.end_section()?;
-        let mut tail = std::mem::take(&mut self.index);
-        let index = tail.len() as u64;
-        tail.extend(self.layout.distance.to_le_bytes());
-        tail.extend((self.layout.leads.len() as u32).to_le_bytes());
-        tail.extend(self.of_first.unwrap_or(0).to_le_bytes());
-        for lead in &self.layout.leads {
-            tail.extend((lead.mask as u64).to_le_bytes());
-            tail.extend(lead.radius.to_le_bytes());
+        let RunWriter { file, folder, layout, index, of_first, .. } = self;
+        let entries = of_first.unwrap_or(0);
+        let length = index.length();
+        let mut tail = Tail { file, checksum: crc32fast::Hasher::new() };
+        let directories = index_of(entries, layout.leads.len(), index, &mut tail, &folder)?;
+        let length = length + directories.length();
+        directories.copy_to(&mut tail)?;
+        let mut footer = Vec::new();
+        footer.extend(layout.distance.to_le_bytes());
+        footer.extend((layout.leads.len() as u32).to_le_bytes());
+        footer.extend(entries.to_le_bytes());
+        for lead in &layout.leads {
+            footer.extend((lead.mask as u64).to_le_bytes());
+            footer.extend(lead.radius.to_le_bytes());
         }
-        let (footer, checksum) = (tail.len() as u64 - index, crc32fast::hash(&tail));
-        tail.extend(index.to_le_bytes());
-        tail.extend((footer as u32).to_le_bytes());
-        tail.extend(checksum.to_le_bytes());
-        self.file.append(&tail)?;
-        self.file.finish()
+        tail.write_all(&footer).map_err(Error::io(&folder))?;
+        let Tail { mut file, checksum } = tail;
+        file.append(&length.to_le_bytes())?;
+        file.append(&(footer.len() as u32).to_le_bytes())?;
+        file.append(&checksum.finalize().to_le_bytes())?;
+        file.finish()
     }
 
     fn end_block(&mut self) -> Result<()> {
         if self.block.is_empty() {
             return Ok(());
         }
-        self.index.extend(&self.block[..ENTRY]);
-        self.index.extend(crc32fast::hash(&self.block).to_le_bytes());
+        self.index.append(&self.block[..ENTRY])?;
+        self.index.append(&crc32fast::hash(&self.block).to_le_bytes())?;
         self.file.append(&self.block)?;
         self.block.clear();
         Ok(())
+    }
+}
+
+/// Copies the index of a run to its tail, and returns the directories of its tables.
+fn index_of(entries: u64, tables: usize, index: Spool, tail: &mut Tail, folder: &Path) -> Result<Spool> {
+    let mut directories = Spool::new(folder);
+    let blocks = Directory::blocks(entries);
+    let mut index = index.into_reader()?;
+    for _ in 0..tables {
+        let mut filling = Filling::new(blocks);
+        for block in 0..blocks {
+            let mut entry = IndexEntry::default();
+            let copied = index.read_exact(&mut entry).and_then(|()| tail.write_all(&entry));
+            copied.map_err(Error::io(folder))?;
+            for _ in filling.up_to(first_key(&entry)) {
+                directories.append(&(block as u32).to_le_bytes())?;
+            }
+        }
+        for _ in filling.rest() {
+            directories.append(&(blocks as u32).to_le_bytes())?;
+        }
+    }
+    io::copy(&mut index, tail).map_err(Error::io(folder))?;
+    Ok(directories)
+}
+
+/// The end of the file, with its checksum.
+struct Tail {
+    file: NewFile,
+    checksum: crc32fast::Hasher,
+}
+
+impl Write for Tail {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.checksum.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
