@@ -11,9 +11,12 @@
 //! Estan and George Varghese, "New directions in traffic measurement and accounting", 2002 (conservative updates).
 
 use super::distinct;
+use crate::prefetch::Prefetch;
 use crate::signature::hash::{random, reduce};
 
 const ROWS: u64 = 2;
+/// How many signals before one its cells are fetched.
+pub const AHEAD: usize = 12;
 
 /// The document frequencies of signals.
 pub struct Frequencies {
@@ -32,13 +35,22 @@ impl Frequencies {
     pub fn add(&mut self, signals: &mut Vec<u64>) {
         distinct(signals);
         self.documents += 1;
-        for signal in signals {
+        for (place, signal) in signals.iter().enumerate() {
+            self.prefetch(signals.get(place + AHEAD));
             let raised = self.frequency(*signal).saturating_add(1);
             for row in 0..ROWS {
                 let cell = self.cell(row, *signal);
                 let count = &mut self.rows[row as usize][cell];
                 *count = raised.max(*count);
             }
+        }
+    }
+
+    /// Fetches the cells of a signal that is looked up soon.
+    #[inline]
+    pub fn prefetch(&self, signal: Option<&u64>) {
+        for (row, signal) in signal.into_iter().flat_map(|signal| (0..ROWS).map(move |row| (row, *signal))) {
+            Prefetch::of(&self.rows[row as usize]).line(size_of::<u32>() * self.cell(row, signal));
         }
     }
 

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use memchr::memmem;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
+
+use super::words::{bit, bitmap};
 
 /// What is left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -68,33 +69,40 @@ impl Normal {
     }
 }
 
+/// Whether each character of 16 bits is another one in lower case.
+static UPPER: LazyLock<Vec<u64>> = LazyLock::new(|| bitmap(|one| !one.to_lowercase().eq([one])));
+
 /// Appends `text` in lower case and on one line: `text.to_lowercase().replace('\n', " ")`, several times as
-/// fast if most of it is ASCII, or has no case.
+/// fast if most characters are ASCII, or in lower case already.
 pub fn lower_case(page: &mut Vec<u8>, text: &str) {
-    // Only the lower case of the Greek sigma depends on its context.
-    if memmem::find(text.as_bytes(), "Σ".as_bytes()).is_some() {
-        page.extend(text.to_lowercase().replace('\n', " ").bytes());
-        return;
-    }
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (ascii, after) = rest.split_at(ascii_length(rest.as_bytes()));
-        page.extend(ascii.bytes().map(of_ascii));
-        rest = after;
-        for character in after.chars().take_while(|character| !character.is_ascii()) {
-            rest = &rest[character.len_utf8()..];
-            push_character(page, character);
+    let (start, upper) = (page.len(), UPPER.as_slice());
+    page.extend(text.bytes().map(of_ascii));
+    let mut at = ascii_length(text.as_bytes());
+    while at < text.len() {
+        for character in text[at..].chars().take_while(|character| !character.is_ascii()) {
+            let after = at + character.len_utf8();
+            if bit(upper, character).unwrap_or(true) {
+                let mut lower = [0; 4];
+                // Only the lower case of the Greek sigma depends on its context.
+                let is_in_place = character != 'Σ'
+                    && only(character.to_lowercase())
+                        .is_some_and(|character| character.encode_utf8(&mut lower).len() == after - at);
+                if !is_in_place {
+                    page.truncate(start);
+                    page.extend(text.to_lowercase().replace('\n', " ").bytes());
+                    return;
+                }
+                page[start + at..start + after].copy_from_slice(&lower[..after - at]);
+            }
+            at = after;
         }
+        at += ascii_length(&text.as_bytes()[at..]);
     }
 }
 
-fn push_character(page: &mut Vec<u8>, character: char) {
-    let mut push = |lower: char| page.extend(lower.encode_utf8(&mut [0; 4]).bytes());
-    match character {
-        // Punctuation, ideographs and kana have no case, and a look-up takes longer than all the rest.
-        '\u{2000}'..='\u{206f}' | '\u{2e80}'..='\u{9fff}' => push(character),
-        _ => character.to_lowercase().for_each(push),
-    }
+/// The only item there is.
+fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
+    items.next().filter(|_| items.next().is_none())
 }
 
 /// The number of bytes before the first one that is not ASCII.

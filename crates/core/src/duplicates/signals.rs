@@ -58,67 +58,43 @@ impl Signals {
     /// Puts the signals of a lower-cased text, repeated ones too, in place of those in `signals`.
     pub fn of(self, text: &str, signals: &mut Vec<u64>) {
         signals.clear();
-        let mut grams = Grams::new(self.size, signals);
         match self.unit {
             Unit::Word => {
-                for_each_word(text, |start, end| grams.add(Signature::of(&text.as_bytes()[start..end]).0));
+                for_each_word(text, |start, end| signals.push(Signature::of(&text.as_bytes()[start..end]).0));
             }
             Unit::Character => {
                 let mut end = None;
                 for_each_word(text, |start, after| {
                     if end.is_some_and(|end| end != start) {
-                        grams.add(random(0, u64::from(SPACE)));
+                        signals.push(random(0, u64::from(SPACE)));
                     }
-                    text[start..after]
-                        .chars()
-                        .for_each(|character| grams.add(random(0, u64::from(character))));
+                    signals
+                        .extend(text[start..after].chars().map(|character| random(0, u64::from(character))));
                     end = Some(after);
                 });
             }
         }
-        grams.finish();
+        to_grams(signals, self.size);
     }
 }
 
-/// The n-grams of a sequence of hashes.
-pub(super) struct Grams<'a> {
-    /// The last `size` units, a ring.
-    units: Vec<u64>,
-    at: usize,
-    count: usize,
-    /// Mⁿ: what the unit that leaves is multiplied by.
-    leaving: u64,
-    sum: u64,
-    signals: &'a mut Vec<u64>,
-}
-
-impl<'a> Grams<'a> {
-    pub(super) fn new(size: usize, signals: &'a mut Vec<u64>) -> Grams<'a> {
-        let size = size.max(1);
-        let leaving = (0..size).fold(1u64, |power, _| power.wrapping_mul(MULTIPLIER));
-        Grams { units: vec![0; size], at: 0, count: 0, leaving, sum: 0, signals }
+/// Replaces the hashes of units by those of their n-grams, in place; fewer than `size` units by one of all of them.
+pub(super) fn to_grams(units: &mut Vec<u64>, size: usize) {
+    if units.is_empty() {
+        return;
     }
-
-    #[inline]
-    pub(super) fn add(&mut self, unit: u64) {
-        let before = std::mem::replace(&mut self.units[self.at], unit);
-        self.at = if self.at + 1 == self.units.len() { 0 } else { self.at + 1 };
-        self.count += 1;
-        self.sum = self
-            .sum
-            .wrapping_mul(MULTIPLIER)
-            .wrapping_add(unit)
-            .wrapping_sub(before.wrapping_mul(self.leaving));
-        if self.count >= self.units.len() {
-            self.signals.push(random(self.sum, 0));
-        }
+    let size = size.clamp(1, units.len());
+    // Mⁿ⁻¹: what the unit that leaves was multiplied by.
+    let leaving = (1..size).fold(1u64, |power, _| power.wrapping_mul(MULTIPLIER));
+    let add = |sum: u64, unit: u64| sum.wrapping_mul(MULTIPLIER).wrapping_add(unit);
+    let mut sum = units[..size - 1].iter().copied().fold(0, add);
+    let count = units.len() - size + 1;
+    for first in 0..count {
+        sum = add(sum, units[first + size - 1]);
+        let leaves = std::mem::replace(&mut units[first], random(sum, 0));
+        sum = sum.wrapping_sub(leaves.wrapping_mul(leaving));
     }
-
-    fn finish(self) {
-        if (1..self.units.len()).contains(&self.count) {
-            self.signals.push(random(self.sum, 0));
-        }
-    }
+    units.truncate(count);
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
+use super::frequencies::AHEAD;
 use super::{Frequencies, Signals, lower_case};
 use crate::signature::hash::random;
 
@@ -79,7 +80,8 @@ fn majority(signals: &[u64], weights: Weights<'_>, hash: impl Fn(u64) -> u64) ->
         }
         Weights::TfIdf(frequencies) => {
             let mut sums = [0f32; 64];
-            for &signal in signals {
+            for (place, &signal) in signals.iter().enumerate() {
+                frequencies.prefetch(signals.get(place + AHEAD));
                 let (hash, weight) = (hash(signal), frequencies.idf(signal));
                 for (bit, sum) in sums.iter_mut().enumerate() {
                     *sum += if hash >> bit & 1 == 1 { weight } else { -weight };

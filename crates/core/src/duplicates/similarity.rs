@@ -27,17 +27,22 @@ pub enum Measure {
 impl Measure {
     /// The similarity of two sets, sorted and without repetitions.
     pub fn of<T: Ord>(self, one: &[T], other: &[T]) -> f64 {
-        self.of_counts(common(one, other), one.len(), other.len())
+        self.of_counts(common_by(one, other, |element| element), one.len(), other.len())
     }
 
     /// The similarity of sets of `one` and `other` elements that have `common` ones.
     pub fn of_counts(self, common: usize, one: usize, other: usize) -> f64 {
-        let all = match self {
+        let whole = self.whole(common, one, other);
+        if whole == 0 { f64::from(u8::from(one == other)) } else { common as f64 / whole as f64 }
+    }
+
+    /// What the number of common elements is divided by.
+    pub fn whole(self, common: usize, one: usize, other: usize) -> usize {
+        match self {
             Measure::Jaccard => one + other - common,
             Measure::Containment => one,
             Measure::Overlap => one.min(other),
-        };
-        if all == 0 { f64::from(u8::from(one == other)) } else { common as f64 / all as f64 }
+        }
     }
 }
 
@@ -47,12 +52,12 @@ pub fn distinct<T: Ord>(signals: &mut Vec<T>) {
     signals.dedup();
 }
 
-/// The number of elements that two sorted sets have in common.
-pub fn common<T: Ord>(one: &[T], other: &[T]) -> usize {
+/// The number of elements that two sets have in common, which are sorted by a key.
+pub fn common_by<'a, T, K: Ord>(one: &'a [T], other: &'a [T], key: impl Fn(&'a T) -> K) -> usize {
     let (mut at, mut beside, mut common) = (0, 0, 0);
     while at < one.len() && beside < other.len() {
         // Without branches: which way it goes is not predictable.
-        let order = one[at].cmp(&other[beside]);
+        let order = key(&one[at]).cmp(&key(&other[beside]));
         common += usize::from(order == Ordering::Equal);
         at += usize::from(order != Ordering::Greater);
         beside += usize::from(order != Ordering::Less);

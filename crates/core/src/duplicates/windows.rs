@@ -4,7 +4,7 @@
 //! A text of fewer than n words has no window. The hash is that of [`super::Signals`], so case does not matter. Time
 //! O(length).
 
-use super::signals::Grams;
+use super::signals::to_grams;
 use super::words::for_each_word;
 use crate::Signature;
 
@@ -21,7 +21,6 @@ impl Windows {
     /// Of `size` words of a text, at least 1.
     pub fn of(text: &str, size: usize) -> Windows {
         let mut windows = Windows::default();
-        let mut grams = Grams::new(size, &mut windows.hashes);
         let mut lower = String::new();
         for_each_word(text, |start, end| {
             windows.starts.push(start as u64);
@@ -33,8 +32,12 @@ impl Windows {
             } else {
                 lower = word.to_lowercase();
             }
-            grams.add(Signature::of(lower.as_bytes()).0);
+            windows.hashes.push(Signature::of(lower.as_bytes()).0);
         });
+        if windows.hashes.len() < size {
+            windows.hashes.clear();
+        }
+        to_grams(&mut windows.hashes, size);
         windows
     }
 }

@@ -1,16 +1,12 @@
 //! Words: longest runs of letters and digits; in scripts without spaces between words each character is one.
 //!
-//! Up to 64 bytes of ASCII at a time become a mask with a bit for each letter or digit, without a branch, and words begin and
-//! end where neighbouring bits differ: one branch a word, not one a byte. Other characters are looked up in a bitmap of
-//! 8 KiB. Time O(length).
+//! 64 bytes at a time become a mask with a bit for each byte of a letter or a digit: ASCII without a branch, and every other
+//! character by a bitmap of 8 KiB. Words begin and end where neighbouring bits differ, and where a character stands alone;
+//! so there is one branch a word, not one a byte. Time O(length).
 
 use std::sync::LazyLock;
 
-use super::normal::ascii_length;
-
 const BLOCK: usize = 64;
-/// The least bytes of ASCII after another character that are read by a mask.
-const ENOUGH: usize = 8;
 /// A one in each byte.
 const ONES: u64 = 0x0101_0101_0101_0101;
 /// Moves the lowest bit of byte i to bit 56 + i.
@@ -19,94 +15,100 @@ const GATHER: u64 = 0x0102_0408_1020_4080;
 const MAPPED: u32 = 1 << 16;
 
 /// Whether each character of 16 bits is a letter or a digit.
-static LETTERS: LazyLock<Vec<u64>> = LazyLock::new(|| {
+static LETTERS: LazyLock<Vec<u64>> = LazyLock::new(|| bitmap(char::is_alphanumeric));
+
+/// A bit for each character of 16 bits.
+pub fn bitmap(is_set: impl Fn(char) -> bool) -> Vec<u64> {
     let mut bits = vec![0; MAPPED as usize / 64];
-    let is_letter = |code: &u32| char::from_u32(*code).is_some_and(char::is_alphanumeric);
-    (0..MAPPED).filter(is_letter).for_each(|code| bits[code as usize / 64] |= 1 << (code % 64));
+    let characters = (0..MAPPED).filter_map(char::from_u32).filter(|character| is_set(*character));
+    characters.for_each(|character| bits[character as usize / 64] |= 1 << (character as u32 % 64));
     bits
-});
+}
+
+/// The bit of a character in a bitmap; `None` if it has more than 16 bits.
+#[inline]
+pub fn bit(bitmap: &[u64], character: char) -> Option<bool> {
+    let code = character as u32;
+    bitmap.get(code as usize / 64).map(|bits| bits >> (code % 64) & 1 == 1)
+}
 
 /// Calls `tell` with the start and end of each word.
 #[inline]
 pub fn for_each_word(text: &str, mut tell: impl FnMut(usize, usize)) {
-    let (bytes, letters) = (text.as_bytes(), LETTERS.as_slice());
-    let (mut at, mut start): (usize, Option<usize>) = (0, None);
-    while at < bytes.len() {
-        let block = &bytes[at..bytes.len().min(at + BLOCK)];
-        let length = ascii_length(block);
-        if length > 0 {
-            let words = mask(&block[..length]);
-            let inside = u64::MAX >> (BLOCK - length);
-            let mut edges = (words ^ (words << 1 | u64::from(start.is_some()))) & inside;
-            while edges != 0 {
-                let edge = at + edges.trailing_zeros() as usize;
-                edges &= edges - 1;
-                match start.take() {
-                    Some(start) => tell(start, edge),
-                    None => start = Some(edge),
-                }
-            }
-            at += length;
-        }
-        if length == block.len() {
-            continue;
-        }
-        // Texts in other scripts have spaces between their words: a mask is worth it if there is more ASCII than that.
-        for character in text[at..].chars() {
-            if character.is_ascii() && ascii_length(&bytes[at..bytes.len().min(at + ENOUGH)]) == ENOUGH {
-                break;
-            }
-            let is_word = is_letter(letters, character);
-            if is_word && !stands_alone(character) {
-                start.get_or_insert(at);
-            } else if let Some(start) = start.take() {
-                tell(start, at);
-            }
-            at += character.len_utf8();
-            if is_word && stands_alone(character) {
-                tell(at - character.len_utf8(), at);
+    let (bytes, bitmap) = (text.as_bytes(), LETTERS.as_slice());
+    // The bits from 64 on are those of a character that goes on in the next block.
+    let (mut words, mut breaks) = (0u128, 0u128);
+    let (mut is_open, mut start) = (false, 0);
+    for at in (0..bytes.len()).step_by(BLOCK) {
+        let (ascii, mut leads) = masks(&bytes[at..bytes.len().min(at + BLOCK)]);
+        words |= u128::from(ascii);
+        while leads != 0 {
+            let place = leads.trailing_zeros() as usize;
+            leads &= leads - 1;
+            let Some(character) = text[at + place..].chars().next() else { break };
+            if bit(bitmap, character).unwrap_or_else(|| character.is_alphanumeric()) {
+                let after = 1 << character.len_utf8();
+                words |= (after - 1) << place;
+                breaks |= if stands_alone(character) { (after | 1) << place } else { 0 };
             }
         }
+        let before = (words as u64) << 1 | u64::from(is_open);
+        let mut starts = words as u64 & (!before | breaks as u64);
+        let mut ends = before & (!(words as u64) | breaks as u64);
+        let mut next_start = || {
+            let start = at + starts.trailing_zeros() as usize;
+            starts &= starts.wrapping_sub(1);
+            start
+        };
+        // Starts and ends alternate.
+        if !is_open {
+            start = next_start();
+        }
+        while ends != 0 {
+            tell(start, at + ends.trailing_zeros() as usize);
+            ends &= ends - 1;
+            start = next_start();
+        }
+        is_open = words >> (BLOCK - 1) & 1 == 1;
+        (words, breaks) = (words >> BLOCK, breaks >> BLOCK);
     }
-    if let Some(start) = start {
+    if is_open {
         tell(start, bytes.len());
     }
 }
 
-/// A bit for each byte of a block of ASCII, set if it is a letter or a digit.
+/// Of at most 64 bytes: a bit for each letter or digit of ASCII, and one for each byte that begins another character.
 #[inline]
-fn mask(block: &[u8]) -> u64 {
-    let (eights, rest) = block.as_chunks::<8>();
-    let mut words = 0;
+fn masks(bytes: &[u8]) -> (u64, u64) {
+    let mut block = [0; BLOCK];
+    block[..bytes.len()].copy_from_slice(bytes);
+    let (eights, _) = block.as_chunks::<8>();
+    let (mut words, mut leads) = (0, 0);
     for (number, eight) in eights.iter().enumerate() {
-        words |= mask_of_eight(u64::from_le_bytes(*eight)) << (8 * number);
+        let bytes = u64::from_le_bytes(*eight);
+        words |= gathered(letters(bytes)) << (8 * number);
+        leads |= gathered(bytes >> 7 & bytes >> 6 & ONES) << (8 * number);
     }
-    if !rest.is_empty() {
-        let mut eight = [0; 8];
-        eight[..rest.len()].copy_from_slice(rest);
-        words |= mask_of_eight(u64::from_le_bytes(eight)) << (8 * eights.len());
-    }
-    words
+    (words, leads)
 }
 
+/// A one in each byte that is a letter or a digit of ASCII.
 #[inline]
-fn mask_of_eight(bytes: u64) -> u64 {
-    // The upper bit of each byte says whether it is within a range; bytes below 128 do not carry into the next.
+fn letters(bytes: u64) -> u64 {
+    // The upper bit of each byte says whether it is within a range; seven bits do not carry into the next byte.
+    let ascii = bytes & (ONES * 0x7f);
     let within = |bytes: u64, low: u8, high: u8| {
         (bytes + ONES * u64::from(0x80 - low)) & !(bytes + ONES * u64::from(0x7f - high))
     };
-    let lower = bytes | (ONES * 0x20);
-    let found = (within(bytes, b'0', b'9') | within(lower, b'a', b'z')) >> 7 & ONES;
-    found.wrapping_mul(GATHER) >> 56
+    let lower = ascii | (ONES * 0x20);
+    let found = (within(ascii, b'0', b'9') | within(lower, b'a', b'z')) & !bytes;
+    found >> 7 & ONES
 }
 
+/// The lowest bits of eight bytes.
 #[inline]
-fn is_letter(letters: &[u64], character: char) -> bool {
-    let code = character as u32;
-    match letters.get(code as usize / 64) {
-        Some(bits) => bits >> (code % 64) & 1 == 1,
-        None => character.is_alphanumeric(),
-    }
+fn gathered(bits: u64) -> u64 {
+    bits.wrapping_mul(GATHER) >> 56
 }
 
 /// Whether a character is of a script without spaces between words (Thai to Myanmar, Khmer, the kana and the
