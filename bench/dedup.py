@@ -137,15 +137,23 @@ def command() -> Iterator[Measurement]:
 
 
 def resources(source: Path, out: Path) -> tuple[float, int]:
-    """The processor time in seconds and the peak memory in bytes of the command."""
-    script = "import sys; from crivello.cli import main; sys.exit(main())"
+    """The processor time in seconds and the peak memory in bytes of the command, which reports the latter itself: that of
+    ``wait4`` is at least the memory of this process."""
+    script = (
+        "import re, sys; from crivello.cli import main\n"
+        "try: main()\n"
+        "finally: print(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1], file=sys.stderr)"
+    )
     arguments = [sys.executable, "-c", script, "dedup", str(source), "--out", str(out), "--json"]
-    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=said)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        lines = said.read().split()
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, arguments)
-    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+    return used.ru_utime + used.ru_stime, int(lines[-1]) * 1024
 
 
 def simhash() -> Iterator[Measurement]:

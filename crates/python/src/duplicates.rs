@@ -10,7 +10,7 @@ use crivello_core::duplicates::{
 use crivello_core::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyString};
 
 use crate::array::Array;
 use crate::enter::{Progress, enter_showing};
@@ -297,8 +297,40 @@ impl Discovery {
     }
 }
 
+/// Duplicates in one pass; see `crivello_core::duplicates::OnePass`.
+#[pyclass(module = "crivello._core")]
+struct OnePass {
+    pass: duplicates::OnePass,
+    threads: usize,
+}
+
+#[pymethods]
+impl OnePass {
+    /// `options` is MessagePack, and 0 threads is one for each core.
+    #[new]
+    fn new(py: Python<'_>, options: PyBackedBytes, threads: usize) -> PyResult<Self> {
+        enter_showing(py, None, |_| {
+            let options = discovery::Options::decode(&options)?;
+            Ok(OnePass { pass: duplicates::OnePass::new(options)?, threads })
+        })
+    }
+
+    /// A one for each text that is kept, and a zero for each other.
+    fn add<'py>(&mut self, py: Python<'py>, texts: Vec<Utf8>) -> PyResult<Bound<'py, PyByteArray>> {
+        let is_kept = enter_showing(py, None, |pulse| {
+            batch::on_threads(self.threads, || self.pass.add(&texts, pulse))
+        })?;
+        Ok(PyByteArray::new(py, &is_kept.into_iter().map(u8::from).collect::<Vec<u8>>()))
+    }
+
+    fn __len__(&self) -> usize {
+        self.pass.len()
+    }
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Discovery>()?;
+    module.add_class::<OnePass>()?;
     module.add_class::<DocumentFrequencies>()?;
     module.add_function(wrap_pyfunction!(simhashes, module)?)?;
     module.add_function(wrap_pyfunction!(minhashes, module)?)?;

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crivello import _core
-from crivello.dedup.fingerprint import digest
-from crivello.dedup.growing import Growing, MinHashBands, SimHashBlocks
+from crivello.dedup.fingerprint import comparable_texts, digests
 from crivello.dedup.options import Handling, Keep, Linkage, Method, Options, Unit, Weights
-from crivello.dedup.source import Text, comparable
+from crivello.dedup.source import Text
 from crivello.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -22,8 +21,8 @@ class Deduplicator:
     """Says of each document whether it is like one before: a document is dropped if it is similar to one that was kept.
 
     The options are those of ``run``, for the methods ``exact``, ``minhash`` and ``simhash``. Memory grows with the documents that
-    are kept: ``exact`` takes 8 bytes for each up to ``memory``, and then the disk; ``minhash`` about 250 and ``simhash`` about
-    250 bytes each.
+    are kept: ``exact`` takes 8 bytes for each up to ``memory``, and then the disk; ``minhash`` about 150 bytes for each, with its
+    n-grams in a temporary file, and ``simhash`` about 50.
 
         >>> duplicates = Deduplicator(method="minhash", threshold=0.8)
         >>> duplicates.add(["a b c d e f", "a b c d e f", "other words"])
@@ -46,15 +45,19 @@ class Deduplicator:
             raise InvalidArgument(
                 "complete linkage and tf-idf need the whole corpus", hint="take crivello.dedup.run"
             )
-        self._seen: _core.ExactSet | None = None
-        self._near: Growing | None = None
+        if chosen.sampled:
+            raise InvalidArgument(
+                "in one pass documents are in memory, and read whole",
+                hint="leave sampled out, or take crivello.dedup.run",
+            )
+        self._seen: _core.ExactSet | _core.OnePass
         match chosen.method:
             case Method.EXACT:
                 self._seen = _core.ExactSet(chosen.most_memory)
             case Method.MINHASH:
-                self._near = Growing(MinHashBands(chosen))
+                self._seen = _core.OnePass(chosen.native(), chosen.threads or 0)
             case Method.SIMHASH if chosen.bits != 128 and chosen.threshold is None:
-                self._near = Growing(SimHashBlocks(chosen))
+                self._seen = _core.OnePass(chosen.native(), chosen.threads or 0)
             case _:
                 raise InvalidArgument(
                     f"the method {chosen.method} with these options needs the whole corpus",
@@ -64,15 +67,14 @@ class Deduplicator:
 
     def add(self, texts: Iterable[Text | None]) -> NDArray[np.bool_]:
         """Which of the next documents stay; ``None`` is an empty text."""
-        given = [comparable(text or "") for text in texts]
+        given = comparable_texts(texts, empty=True)
         if not given:
             return np.ones(0, np.bool_)
-        if self._seen is not None:
-            keys = [one.tobytes() for one in digest(given, ignore=self._options.ignore or ())]
-            stays = ~np.frombuffer(self._seen.add(keys), np.bool_)
+        if isinstance(self._seen, _core.OnePass):
+            stays = np.frombuffer(self._seen.add(given), np.bool_)
         else:
-            assert self._near is not None
-            stays = self._near.add(given)
+            keys = [one.tobytes() for one in digests(given, self._options)]
+            stays = ~np.frombuffer(self._seen.add(keys), np.bool_)
         self._kept += int(stays.sum())
         return stays
 

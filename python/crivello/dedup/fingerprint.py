@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crivello import _core
 from crivello.dedup.options import IGNORED, Options
+from crivello.dedup.source import Text, comparable
 from crivello.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def simhash(
-    texts: Iterable[str],
+    texts: Iterable[Text],
     *,
     bits: int = 64,
     signals: str = "words",
@@ -29,7 +30,7 @@ def simhash(
 
         >>> simhash(["a b c d", "a b c e"])
     """
-    given = _listed(texts)
+    given = comparable_texts(texts)
     options = Options(method="simhash", bits=bits, signals=signals, ngram=ngram, weights=weights)
     unit, size = options.shingle
     frequencies = None
@@ -41,7 +42,12 @@ def simhash(
 
 
 def minhash(
-    texts: Iterable[str], *, bins: int = 128, signals: str = "words", ngram: int | None = None, bits: int = 32
+    texts: Iterable[Text],
+    *,
+    bins: int = 128,
+    signals: str = "words",
+    ngram: int | None = None,
+    bits: int = 32,
 ) -> NDArray[np.uint32]:
     """The MinHash sketch of each text: a row of ``bins`` numbers of ``bits`` bits.
 
@@ -50,13 +56,13 @@ def minhash(
         >>> one, other = minhash(["a b c d e f", "a b c d e g"])
         >>> (one == other).mean()
     """
-    given = _listed(texts)
+    given = comparable_texts(texts)
     unit, size = Options(method="minhash", bins=bins, signals=signals, ngram=ngram).shingle
     return np.asarray(_core.minhashes(given, unit, size, bins, bits)).reshape(len(given), bins)
 
 
 def fingerprints(
-    texts: Iterable[str],
+    texts: Iterable[Text],
     *,
     signals: str = "words",
     ngram: int | None = None,
@@ -69,23 +75,27 @@ def fingerprints(
         >>> all_of_them, some = fingerprints(["a b c d e f"]), fingerprints(["a b c d e f"], window=4)
     """
     options = Options(method="fingerprint", signals=signals, ngram=ngram, modulus=modulus, window=window)
-    ends, found = _core.fingerprints(_listed(texts), *options.shingle, modulus or 1, window or 1)
-    return split_at(found, ends)
+    ends, found = _core.fingerprints(comparable_texts(texts), *options.shingle, modulus or 1, window or 1)
+    return _split_at(found, ends)
 
 
-def digest(texts: Iterable[str], *, ignore: Sequence[str] = ()) -> NDArray[np.void]:
+def digest(texts: Iterable[Text], *, ignore: str | Sequence[str] = ()) -> NDArray[np.void]:
     """The digest of each text, 16 bytes; ``ignore`` leaves out markup, case, digits, dates or space before.
 
     >>> one, other = digest(["Page 1", "page 2"], ignore=["case", "digits"])
     >>> one == other
     """
-    Options(method="exact", ignore=ignore)
-    found = _core.digests(_listed(texts), **{name: name in ignore for name in IGNORED})
+    return digests(comparable_texts(texts), Options(method="exact", ignore=ignore))
+
+
+def digests(texts: list[str], options: Options) -> NDArray[np.void]:
+    """The digest of each text, without what the options ignore."""
+    found = _core.digests(texts, **{name: name in (options.ignore or ()) for name in IGNORED})
     return np.frombuffer(found, dtype="V16")
 
 
 def similarity(
-    pairs: Iterable[tuple[str, str]],
+    pairs: Iterable[tuple[Text, Text]],
     *,
     measure: str = "jaccard",
     signals: str = "words",
@@ -97,15 +107,27 @@ def similarity(
     array([0.6])
     """
     options = Options(method="minhash", measure=measure, signals=signals, ngram=ngram)
-    return np.asarray(_core.similarities(list(pairs), *options.shingle, measure))
+    return np.asarray(_core.similarities(list(map(_comparable_pair, pairs)), *options.shingle, measure))
 
 
-def split_at(values: _core.Array, ends: _core.Array) -> list[NDArray[np.uint64]]:
+def _comparable_pair(pair: Iterable[Text]) -> tuple[str, str]:
+    given = comparable_texts(pair)
+    if len(given) != 2:
+        raise InvalidArgument(f"a pair has two texts, and not {len(given)}")
+    return given[0], given[1]
+
+
+def _split_at(values: _core.Array, ends: _core.Array) -> list[NDArray[np.uint64]]:
     """The values of each text, given where they end."""
     return np.split(np.asarray(values), np.asarray(ends)[:-1].astype(np.int64)) if len(ends) else []
 
 
-def _listed(texts: Any) -> list[str]:
+def comparable_texts(texts: Iterable[Text | None], *, empty: bool = False) -> list[str]:
+    """Texts for the engine; with ``empty``, ``None`` is one without content."""
     if isinstance(texts, str | bytes):
         raise InvalidArgument("one text was given, and not several", hint="put it into a list")
-    return list(texts)
+    given = list(texts)
+    for text in given:
+        if not isinstance(text, str | bytes) and not (empty and text is None):
+            raise InvalidArgument(f"{text!r} is no text", hint="give strings, or bytes of UTF-8")
+    return [comparable(text or "") for text in given]

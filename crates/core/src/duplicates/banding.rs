@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Every pair that is compared is verified, so a pair too many costs time, and a pair too few is lost: of the bandings
-//! that find a pair at the threshold with the wanted probability, [`Banding::tuned`] takes the one with the most rows.
+//! that find a pair at the threshold with the wanted probability, [`Banding::tuned`] takes the one with the most rows, and
+//! of these the one with the fewest bands.
 //!
 //! Source: Piotr Indyk and Rajeev Motwani, "Approximate nearest neighbors", 1998; the S-curve is in Jure Leskovec, Anand
 //! Rajaraman, Jeffrey Ullman, "Mining of massive datasets", chapter 3.
@@ -22,12 +23,16 @@ pub struct Banding {
 }
 
 impl Banding {
-    /// The banding of sketches of `numbers` with the most rows that finds a pair of similarity `threshold` with a
-    /// probability of at least `recall`; one row each if none does.
+    /// The banding of sketches of `numbers` with the most rows, and then the fewest bands, that finds a pair of similarity
+    /// `threshold` with a probability of at least `recall`; one row each if none does.
     pub fn tuned(numbers: usize, threshold: f64, recall: f64) -> Banding {
-        let with_rows = |rows: usize| Banding { bands: numbers / rows, rows };
         let finds = |banding: &Banding| banding.probability(threshold) >= recall;
-        (1..=numbers).rev().map(with_rows).find(finds).unwrap_or(with_rows(1))
+        let fewest = |rows: usize| {
+            let mut bandings = (1..=numbers / rows).map(|bands| Banding { bands, rows });
+            bandings.find(finds)
+        };
+        let with_rows = (1..=numbers).rev().find_map(fewest);
+        with_rows.unwrap_or(Banding { bands: numbers, rows: 1 })
     }
 
     /// The probability that a pair of this similarity is compared.
@@ -55,6 +60,7 @@ mod tests {
             assert!(banding.probability(threshold) >= 0.99);
             let rows = banding.rows + 1;
             assert!(Banding { bands: 128 / rows, rows }.probability(threshold) < 0.99);
+            assert!(Banding { bands: banding.bands - 1, ..banding }.probability(threshold) < 0.99);
             assert!(banding.bands * banding.rows <= 128);
         }
         assert_eq!(Banding::tuned(128, 1.0, 1.0), Banding { bands: 1, rows: 128 });

@@ -4,7 +4,8 @@
 //! its fingerprints: a digest ([`exact`]) finds equal ones, a SimHash ([`simhash`]) those within a few bits, selected
 //! n-grams ([`Selection`]) and MinHash ([`MinHash`]) those that have most of their signals in common. What two texts
 //! really have in common is measured on the sets of their signals ([`Measure`]).
-//! [`hamming`] finds SimHashes within a few bits among any number of them, and [`discovery`] the duplicates of a corpus.
+//! [`hamming`] finds SimHashes within a few bits among any number of them, [`discovery`] the duplicates of a corpus, and
+//! [`OnePass`] those of a stream of documents.
 
 mod banding;
 pub mod batch;
@@ -14,6 +15,8 @@ mod frequencies;
 pub mod hamming;
 mod minhash;
 mod normal;
+mod one_pass;
+mod overlap;
 mod selection;
 mod signals;
 mod simhash;
@@ -25,6 +28,7 @@ pub use banding::Banding;
 pub use frequencies::Frequencies;
 pub use minhash::MinHash;
 pub use normal::{Normal, lower_case};
+pub use one_pass::OnePass;
 pub use selection::Selection;
 pub use signals::{Signals, Unit};
 pub use simhash::{LEAST_WORDS, Weights, of_page, of_text, simhash, simhash_128};

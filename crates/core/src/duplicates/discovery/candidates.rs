@@ -1,9 +1,9 @@
 //! Candidate pairs: representatives with a key in common, or whose SimHashes are within the distance.
 //!
 //! A pass takes the keys of one range, as many as fit in half the memory, sorts them, and pairs the documents of each
-//! key; three eighths are for the pairs, which are verified when they are full, and an eighth is for those that were. A key
-//! that more than [`MOST`] documents have pairs each of them with the first ones and with those just before it: the first is
-//! the one that leads their cluster, if they are one. A pass over SimHashes is over one of the tables that find all pairs
+//! key; three eighths are for the pairs, of one range of second documents after the other, and an eighth is for those that
+//! were verified. A document of a key that [`MOST`] before it have is paired with the first of them and with those just before
+//! it: the first is the one that leads their cluster, if they are one. A pass over SimHashes is over one of the tables that find all pairs
 //! within a distance, or a range of it.
 
 use std::ops::Range;
@@ -11,12 +11,13 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::files::Stored;
+use super::fingerprints::Counts;
 use super::options::{Method, Options};
 use super::verify::{Pair, Verifier};
 use crate::duplicates::hamming::{Join, Word};
 use crate::{Pulse, Result};
 
-/// The most documents of a key all of which are compared.
+/// The documents of a key all of which are compared.
 const MOST: usize = 256;
 /// Of a key with more: how many first ones, and how many before it, a document is compared with.
 const SOME: usize = 16;
@@ -26,9 +27,13 @@ const ROWS: usize = 64;
 /// The ranges of documents whose keys are read together.
 const RANGES: usize = 16;
 
+/// What takes verified pairs.
+pub type Tell<'a> = &'a mut dyn FnMut(&[Pair]) -> Result<()>;
+
 /// The search for pairs.
 pub struct Search<'a> {
     pub stored: &'a Stored,
+    options: &'a Options,
     /// See [`super::groups::representatives`].
     pub representatives: &'a [u32],
     /// The number of references: they are not compared with each other.
@@ -64,7 +69,7 @@ impl<'a> Search<'a> {
             }
             _ => Tables::None,
         };
-        Ok(Search { stored, representatives, references, memory, verifier, tables })
+        Ok(Search { stored, options, representatives, references, memory, verifier, tables })
     }
 
     /// The number of passes.
@@ -78,14 +83,14 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The verified pairs of a pass of `passes`; a pair may come in several passes.
-    pub fn pass(&self, pass: u64, passes: u64, pulse: &Pulse) -> Result<Vec<Pair>> {
+    /// Tells the verified pairs of a pass of `passes`, as many at a time as there is room for; a pair may come several times.
+    pub fn pass(&self, pass: u64, passes: u64, tell: Tell<'_>, pulse: &Pulse) -> Result<()> {
         match &self.tables {
-            Tables::None => self.pass_over_keys(pass, passes, pulse),
+            Tables::None => self.pass_over_keys(pass, passes, tell, pulse),
             Tables::Narrow(join) => {
-                self.pass_over_tables(join, |simhash| simhash as u64, pass, passes, pulse)
+                self.pass_over_tables(join, |simhash| simhash as u64, pass, passes, tell, pulse)
             }
-            Tables::Wide(join) => self.pass_over_tables(join, |simhash| simhash, pass, passes, pulse),
+            Tables::Wide(join) => self.pass_over_tables(join, |simhash| simhash, pass, passes, tell, pulse),
         }
     }
 
@@ -95,8 +100,9 @@ impl<'a> Search<'a> {
         word: impl Fn(u128) -> W + Sync,
         pass: u64,
         passes: u64,
+        tell: Tell<'_>,
         pulse: &Pulse,
-    ) -> Result<Vec<Pair>> {
+    ) -> Result<()> {
         let parts = passes / join.tables() as u64;
         let firsts = self.representatives.par_iter().enumerate();
         let firsts = firsts.filter(|(document, first)| *document == **first as usize);
@@ -112,58 +118,71 @@ impl<'a> Search<'a> {
             });
             Ok(pairs)
         };
-        let (mut pairs, mut verified) = (Vec::new(), Vec::new());
+        let mut pairs = Vec::new();
         for rows in sorted.rows().chunks(ROWS) {
             let found = rows.par_iter().map(of_rows).collect::<Result<Vec<_>>>()?;
             pairs.extend(found.into_iter().flatten());
             if pairs.len() >= self.most_pairs() {
-                verified.extend(self.verifier.verify(&mut pairs, pulse)?);
+                tell(&self.verifier.verify(&mut pairs, pulse)?)?;
                 pairs.clear();
             }
         }
-        verified.extend(self.verifier.verify(&mut pairs, pulse)?);
-        Ok(verified)
+        tell(&self.verifier.verify(&mut pairs, pulse)?)
     }
 
     fn most_pairs(&self) -> usize {
         (self.memory * 3 / 8 / ENTRY).max(1 << 10)
     }
 
-    fn pass_over_keys(&self, pass: u64, passes: u64, pulse: &Pulse) -> Result<Vec<Pair>> {
+    fn pass_over_keys(&self, pass: u64, passes: u64, tell: Tell<'_>, pulse: &Pulse) -> Result<()> {
         let mut entries = self.entries(pass, passes, pulse)?;
         entries.par_sort_unstable();
-        let (mut pairs, mut verified) = (Vec::new(), Vec::new());
-        for (number, documents) in entries.chunk_by(|one, other| one >> 32 == other >> 32).enumerate() {
-            if number % (1 << 12) == 0 {
-                pulse.beat()?;
+        let lists = || entries.chunk_by(|one, other| one >> 32 == other >> 32);
+        let documents = self.representatives.len();
+        let counts = (matches!(self.options.method, Method::Fingerprint { .. }) && passes == 1)
+            .then(|| Counts::new(documents, lists().map(|list| (list, list.len() <= MOST))));
+        // Pairs of the same documents follow from many keys, and are verified once: all pairs with the second document in
+        // one range are together, in as many ranges as the pairs ask for. Ranges do not have the same number of pairs: half
+        // as many are expected as there is room for.
+        let expected: usize = lists().map(|list| few_pairs(list.len())).sum();
+        let ranges = (2 * expected).div_ceil(self.most_pairs()).max(1);
+        let range = documents.div_ceil(ranges).max(1);
+        let mut pairs = Vec::new();
+        for start in (0..documents).step_by(range) {
+            let mut is_whole = true;
+            for (number, list) in lists().filter(|list| list.len() > 1).enumerate() {
+                if number % (1 << 12) == 0 {
+                    pulse.beat()?;
+                }
+                self.pair(list, start..start + range, &mut pairs);
+                if pairs.len() >= self.most_pairs() {
+                    tell(&self.verifier.verify(&mut pairs, pulse)?)?;
+                    pairs.clear();
+                    is_whole = false;
+                }
             }
-            if documents.len() > 1 {
-                self.pair(documents, &mut pairs);
+            if let Some(counts) = counts.as_ref().filter(|_| is_whole) {
+                pairs.par_sort_unstable();
+                counts.keep_possible(self.options, &mut pairs);
             }
-            if pairs.len() >= self.most_pairs() {
-                verified.extend(self.verifier.verify(&mut pairs, pulse)?);
-                pairs.clear();
-            }
+            tell(&self.verifier.verify(&mut pairs, pulse)?)?;
+            pairs.clear();
         }
-        verified.extend(self.verifier.verify(&mut pairs, pulse)?);
-        Ok(verified)
+        Ok(())
     }
 
     /// (key, document) of the keys of a pass.
     fn entries(&self, pass: u64, passes: u64, pulse: &Pulse) -> Result<Vec<u64>> {
-        let of_pass = |key: u32| (u64::from(key) * passes) >> 32 == pass;
-        let is_first = |document: u32| self.representatives[document as usize] == document;
+        let first_of = |pass: u64| (pass << 32).div_ceil(passes);
+        let (start, end) = (first_of(pass), first_of(pass + 1));
         let some = |documents: Range<u64>| -> Result<Vec<u64>> {
             pulse.beat()?;
             let mut entries = Vec::new();
-            let mut add = |document: u32, key: u32| {
-                if of_pass(key) {
-                    entries.push(u64::from(key) << 32 | u64::from(document));
-                }
-            };
             self.stored.keys(documents, |document, keys| {
-                if is_first(document) {
-                    keys.iter().for_each(|key| add(document, *key));
+                if self.representatives[document as usize] == document {
+                    let before = keys.partition_point(|key| u64::from(*key) < start);
+                    let of_pass = keys[before..].iter().take_while(|key| u64::from(**key) < end);
+                    entries.extend(of_pass.map(|key| u64::from(*key) << 32 | u64::from(document)));
                 }
             })?;
             Ok(entries)
@@ -180,21 +199,26 @@ impl<'a> Search<'a> {
         Ok(entries)
     }
 
-    fn pair(&self, documents: &[u64], pairs: &mut Vec<u64>) {
-        for (place, other) in documents.iter().enumerate().skip(1) {
-            let other = *other as u32;
-            if u64::from(other) < self.references {
-                continue;
-            }
-            let mut add = |one: &u64| {
-                pairs.push(u64::from(*one as u32) << 32 | u64::from(other));
-            };
-            if documents.len() <= MOST {
-                documents[..place].iter().for_each(&mut add);
-            } else {
-                documents[..place.min(SOME)].iter().for_each(&mut add);
-                documents[place.saturating_sub(SOME).max(place.min(SOME))..place].iter().for_each(&mut add);
-            }
+    /// The pairs of the documents of a key whose second one is in a range.
+    fn pair(&self, list: &[u64], range: Range<usize>, pairs: &mut Vec<u64>) {
+        let before = |document: usize| list.partition_point(|entry| (*entry as u32 as usize) < document);
+        let references = self.references as usize;
+        for place in before(range.start.max(references)).max(1)..before(range.end) {
+            let pair = |one: &u64| u64::from(*one as u32) << 32 | u64::from(list[place] as u32);
+            pairs.extend(few_of(&list[..place]).map(pair));
         }
     }
+}
+
+/// The documents of a key that a later one is compared with: all of few, the first and the last of many.
+pub fn few_of<T>(documents: &[T]) -> impl Iterator<Item = &T> {
+    let count = documents.len();
+    let (first, last) = if count < MOST { (count, count) } else { (SOME, count - SOME) };
+    documents[..first].iter().chain(&documents[last..])
+}
+
+/// The number of pairs of [`few_of`] of `count` documents.
+fn few_pairs(count: usize) -> usize {
+    let few = count.min(MOST);
+    few * few.saturating_sub(1) / 2 + (count - few) * 2 * SOME
 }

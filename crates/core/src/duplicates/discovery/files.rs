@@ -12,7 +12,7 @@ use super::options::Options;
 use super::verify::Pair;
 use crate::disk::file::DurableFile;
 use crate::disk::new_file::NewFile;
-use crate::{Error, Pulse, Result};
+use crate::{Error, Result};
 
 const BUFFER: usize = 1 << 20;
 const STATE: &str = "state";
@@ -56,13 +56,28 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Adds a document.
+    /// Adds a document; its keys are in order.
     pub fn push(&mut self, digest: u128, signals: &[u32], keys: &[u32], simhash: u128) {
         self.digests.extend(digest.to_le_bytes());
         push_numbers(&mut self.signals, signals);
         push_numbers(&mut self.keys, keys);
         self.counts.push([signals.len() as u32, keys.len() as u32]);
         self.simhashes.extend(simhash.to_le_bytes());
+    }
+
+    /// The signals of all, as [`numbers_in`] reads them.
+    pub fn signals(&self) -> &[u8] {
+        &self.signals
+    }
+
+    /// The keys of all.
+    pub fn keys(&self) -> impl Iterator<Item = u32> {
+        numbers_in(&self.keys)
+    }
+
+    /// The SimHash of the first.
+    pub fn simhash(&self) -> u128 {
+        self.simhashes.first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes))
     }
 }
 
@@ -231,7 +246,12 @@ fn bytes_of(numbers: &[u32]) -> Vec<u8> {
 }
 
 fn numbers_of(bytes: &[u8]) -> Vec<u32> {
-    bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
+    numbers_in(bytes).collect()
+}
+
+/// The numbers that were written.
+pub fn numbers_in(bytes: &[u8]) -> impl ExactSizeIterator<Item = u32> {
+    bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
 fn wide(bytes: &[u8]) -> u128 {
@@ -258,9 +278,13 @@ impl Stored {
 
     fn read(&self, file: usize, bytes: Range<u64>) -> Result<Vec<u8>> {
         let mut read = vec![0; (bytes.end - bytes.start) as usize];
-        let path = || self.folder.join(NAMES[file]);
-        self.files[file].read_exact_at(&mut read, bytes.start).map_err(|error| Error::io(path())(error))?;
+        self.read_into(file, bytes.start, &mut read)?;
         Ok(read)
+    }
+
+    fn read_into(&self, file: usize, start: u64, bytes: &mut [u8]) -> Result<()> {
+        let path = || self.folder.join(NAMES[file]);
+        self.files[file].read_exact_at(bytes, start).map_err(|error| Error::io(path())(error))
     }
 
     /// Ranges of documents that are read together.
@@ -296,13 +320,32 @@ impl Stored {
         Ok(numbers_of(&self.read(file, range.start * size..range.end * size)?))
     }
 
-    /// The signals of a document, in their order.
-    pub fn signals(&self, document: u32) -> Result<Vec<u32>> {
-        let bounds = self.bounds(u64::from(document)..u64::from(document) + 1, 0)?;
-        self.numbers(1, bounds[0]..bounds[1])
+    /// Puts the signals of a document, in their order, into a buffer of [`numbers_in`].
+    pub fn read_signals(&self, document: u32, bytes: &mut Vec<u8>) -> Result<()> {
+        self.read_numbers(document, 0, bytes)
     }
 
-    /// Calls `tell` with the number and the keys of each document of a range.
+    /// The same with its keys, in order.
+    pub fn read_keys(&self, document: u32, bytes: &mut Vec<u8>) -> Result<()> {
+        self.read_numbers(document, 1, bytes)
+    }
+
+    /// Puts the signals (0) or keys (1) of a document into a buffer.
+    fn read_numbers(&self, document: u32, of: usize, bytes: &mut Vec<u8>) -> Result<()> {
+        // Where those of the document before end, and its own; the first one has none before it.
+        let mut ends = [0; 2 * ENDS];
+        match document.checked_sub(1) {
+            Some(before) => self.read_into(3, u64::from(before) * ENDS as u64, &mut ends)?,
+            None => self.read_into(3, 0, &mut ends[ENDS..])?,
+        }
+        let [start, end] =
+            [0, ENDS].map(|at| SIGNAL as u64 * wide(&ends[at + 8 * of..at + 8 * of + 8]) as u64);
+        // What is read over need not be cleared.
+        bytes.resize((end - start) as usize, 0);
+        self.read_into(1 + of, start, bytes)
+    }
+
+    /// Calls `tell` with the number and the keys of each document of a range, in order.
     pub fn keys(&self, documents: Range<u64>, mut tell: impl FnMut(u32, &[u32])) -> Result<()> {
         let bounds = self.bounds(documents.clone(), 1)?;
         let (Some(start), Some(end)) = (bounds.first(), bounds.last()) else { return Ok(()) };
@@ -328,13 +371,12 @@ impl Stored {
         Ok(self.bounds(last, of)?.last().copied().unwrap_or(0))
     }
 
-    /// Calls `visit` with the signals of each document, in order.
-    pub fn for_each_signals(&self, pulse: &Pulse, mut visit: impl FnMut(&[u32])) -> Result<()> {
-        for documents in self.ranges() {
-            pulse.beat()?;
-            for document in documents {
-                visit(&self.signals(document as u32)?);
-            }
+    /// Calls `visit` with the signals of each document of a range, in order.
+    pub fn for_signals(&self, documents: Range<u64>, mut visit: impl FnMut(&[u32])) -> Result<()> {
+        let mut bytes = Vec::new();
+        for document in documents {
+            self.read_signals(document as u32, &mut bytes)?;
+            visit(&numbers_of(&bytes));
         }
         Ok(())
     }

@@ -8,7 +8,7 @@
 use super::files::Kept;
 use super::options::{Method, Options, WeightsName};
 use crate::duplicates::batch::Text;
-use crate::duplicates::{Banding, MinHash, Weights, exact, simhash_128};
+use crate::duplicates::{Banding, MinHash, Weights, exact, simhash, simhash_128};
 use crate::signature::hash::random;
 
 const VALUE_BITS: u32 = 32;
@@ -54,7 +54,7 @@ impl<'a> Sketcher<'a> {
         self.keys.clear();
         self.narrow.clear();
         self.narrow.extend(signals.iter().copied().map(narrowed));
-        let mut simhash = 0;
+        let mut fingerprint = 0;
         match self.options.method {
             Method::Minhash { .. } => {
                 if let (Some((minhash, banding)), false) = (self.minhash, signals.is_empty()) {
@@ -75,19 +75,22 @@ impl<'a> Sketcher<'a> {
                     WeightsName::Set => Weights::Set,
                     _ => Weights::Frequency,
                 };
-                simhash = masked(simhash_128(signals, weights), bits);
+                fingerprint = simhash_of(signals, weights, bits);
             }
             Method::Exact { .. } => {}
         }
         self.keys.sort_unstable();
         self.keys.dedup();
-        kept.push(digest, &self.narrow, &self.keys, simhash);
+        kept.push(digest, &self.narrow, &self.keys, fingerprint);
     }
 }
 
-/// The first bits of a SimHash.
-pub fn masked(simhash: u128, bits: u32) -> u128 {
-    simhash & (u128::MAX >> (u128::BITS - bits))
+/// The SimHash of signals with 32, 64 or 128 bits.
+pub fn simhash_of(signals: &[u64], weights: Weights<'_>, bits: u32) -> u128 {
+    match bits {
+        128 => simhash_128(signals, weights),
+        _ => u128::from(simhash(signals, weights) & u64::MAX >> (u64::BITS - bits)),
+    }
 }
 
 /// The upper half of a hash.

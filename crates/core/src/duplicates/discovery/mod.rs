@@ -12,35 +12,41 @@
 //! 4. clusters are formed that do not chain ([`cluster`]): a document joins a leader that it is similar to (`leader`), or
 //!    a cluster all of whose members it is similar to (`complete`).
 //!
-//! Memory: 12 bytes a document, and the budget; without one it is 32 bytes a document, between 16 MiB and 1 GiB. What is
-//! added is durable after a commit, and from the first commit on the passes of step 2 continue where they stopped.
+//! Memory: 12 bytes a document (20 with n-gram fingerprints), and the budget; without one it is 32 bytes a document, or 24 a
+//! fingerprint, between 16 MiB and 1 GiB. What is added is durable after a commit, and from the first commit on the passes of step 2 continue where they stopped.
 
 mod candidates;
 mod cluster;
 mod files;
+mod fingerprints;
 mod groups;
 mod keys;
 mod options;
 mod verify;
 
+use std::ops::Range;
 use std::path::Path;
 
 use rayon::prelude::*;
 
 use self::candidates::Search;
-use self::files::{Files, Kept, State, Stored};
-use self::keys::Sketcher;
-use super::{Frequencies, Weights, simhash_128};
+use self::files::{Files, State, Stored};
+use super::{Frequencies, Weights};
 use crate::{Error, Pulse, Result};
 
-pub use options::{Linkage, Method, Options};
+pub use options::{Linkage, Method, Options, WeightsName};
 pub use verify::Pair;
+
+pub(super) use candidates::few_of;
+pub(super) use files::{Kept, numbers_in};
+pub(super) use keys::Sketcher;
 
 /// The share of the memory for document frequencies, where they are needed, and the bytes for a signal.
 const FREQUENCIES: usize = 4;
 const FREQUENCY: usize = 8;
-/// The budget for a document if none is given, and its bounds.
+/// The budget for a document if none is given, that for an n-gram fingerprint, with which one pass has all, and its bounds.
 const BUDGET: usize = 32;
+const KEY_BUDGET: usize = 24;
 const LEAST_BUDGET: usize = 16 << 20;
 const MOST_BUDGET: usize = 1 << 30;
 /// The documents that are sketched together.
@@ -65,9 +71,15 @@ impl Discovery {
     }
 
     /// The memory budget in bytes.
-    fn budget(&self) -> usize {
-        let adapted = || (self.state.documents as usize * BUDGET).clamp(LEAST_BUDGET, MOST_BUDGET);
-        self.memory.unwrap_or_else(adapted)
+    fn budget(&self, stored: &Stored) -> Result<usize> {
+        if let Some(memory) = self.memory {
+            return Ok(memory);
+        }
+        let of_keys = match self.options.method {
+            Method::Fingerprint { .. } => KEY_BUDGET * stored.count_keys()? as usize,
+            _ => 0,
+        };
+        Ok((self.state.documents as usize * BUDGET).max(of_keys).clamp(LEAST_BUDGET, MOST_BUDGET))
     }
 
     /// Adds documents. References are never dropped; they come before all others.
@@ -136,8 +148,8 @@ impl Discovery {
         if self.state.is_found {
             return Ok(());
         }
-        let memory = self.budget();
         let mut stored = self.files.stored(self.state.documents)?;
+        let memory = self.budget(&stored)?;
         let representatives = groups::representatives(&stored, memory, pulse)?;
         if !self.options.is_exact() {
             if self.options.needs_frequencies() {
@@ -150,8 +162,7 @@ impl Discovery {
             let passes = search.passes()?;
             while self.state.passes < passes {
                 pulse.set(self.state.passes, passes);
-                let pairs = search.pass(self.state.passes, passes, pulse)?;
-                self.files.append_pairs(&pairs)?;
+                search.pass(self.state.passes, passes, &mut |pairs| self.files.append_pairs(pairs), pulse)?;
                 self.state.passes += 1;
                 self.files.commit_progress(&mut self.state)?;
             }
@@ -168,13 +179,21 @@ impl Discovery {
         let Method::Simhash { bits, .. } = self.options.method else { return Ok(Vec::new()) };
         let enough = FREQUENCY * stored.count_signals()? as usize;
         let mut frequencies = Frequencies::new(enough.min(self.memory.unwrap_or(MOST_BUDGET) / FREQUENCIES));
-        stored.for_each_signals(pulse, |signals| frequencies.add(&mut keys::widened(signals)))?;
-        let mut simhashes = Vec::with_capacity(stored.documents as usize);
-        stored.for_each_signals(pulse, |signals| {
-            let simhash = simhash_128(&keys::widened(signals), Weights::TfIdf(&frequencies));
-            simhashes.push(keys::masked(simhash, bits));
-        })?;
-        Ok(simhashes)
+        for documents in stored.ranges() {
+            pulse.beat()?;
+            stored.for_signals(documents, |signals| frequencies.add(&mut keys::widened(signals)))?;
+        }
+        let of_range = |documents: Range<u64>| -> Result<Vec<u128>> {
+            pulse.beat()?;
+            let mut simhashes = Vec::new();
+            stored.for_signals(documents, |signals| {
+                let (signals, weights) = (keys::widened(signals), Weights::TfIdf(&frequencies));
+                simhashes.push(keys::simhash_of(&signals, weights, bits));
+            })?;
+            Ok(simhashes)
+        };
+        let ranges: Vec<Range<u64>> = stored.ranges().collect();
+        Ok(ranges.into_par_iter().map(of_range).collect::<Result<Vec<_>>>()?.concat())
     }
 
     /// Verified pairs from a number on: the second document of each comes later in the corpus; in their order.

@@ -125,7 +125,7 @@ proptest! {
                 continue;
             }
             let weights = if weights == WeightsName::Set { Weights::Set } else { Weights::Frequency };
-            let hashes = batch::map(&texts, options.signals(), |signals| keys::masked(simhash_128(signals, weights), bits));
+            let hashes = batch::map(&texts, options.signals(), |signals| keys::simhash_of(signals, weights, bits));
             let first = |document: usize| texts.iter().position(|text| text == &texts[document]) == Some(document);
             let firsts: Vec<usize> = (0..texts.len()).filter(|document| first(*document)).collect();
             let near = |one: usize, other: usize| (hashes[one] ^ hashes[other]).count_ones() <= distance;
@@ -148,6 +148,15 @@ fn one_document_many_times_is_one_cluster() {
     let texts = vec!["the same words again and again".to_owned(); 2_000];
     let (pairs, leaders) = found(&options(minhash()), &texts, 500);
     assert_eq!((pairs.len(), leaders.iter().max()), (texts.len() - 1, Some(&0)));
+}
+
+#[test]
+fn a_document_that_is_contained_in_one_before_it_follows_it() {
+    let long: Vec<String> = (0..40).map(|word| format!("w{word}")).collect();
+    let texts = [long.join(" "), long[..30].join(" ")];
+    let options = Options { threshold: 0.8, measure: Measure::Containment, ..options(minhash()) };
+    assert_eq!(found(&options, &texts, 2).1, [0, 0]);
+    assert_eq!(found(&options, &[texts[1].clone(), texts[0].clone()], 2).1, [0, 1]);
 }
 
 #[test]

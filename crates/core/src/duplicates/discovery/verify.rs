@@ -4,9 +4,11 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
-use super::files::{Files, Stored};
+use super::files::{Files, Stored, numbers_in};
+use super::fingerprints::may_be_similar;
 use super::options::{Method, Options};
-use crate::duplicates::{Measure, distinct};
+use crate::duplicates::overlap::Overlap;
+use crate::duplicates::similarity::common_by;
 use crate::signature::hash::{random, reduce};
 use crate::{Pulse, Result};
 
@@ -85,81 +87,76 @@ impl<'a> Verifier<'a> {
                 std::mem::replace(&mut seen[place], *pair) != *pair
             });
         }
-        let some = |pairs: &[u64]| -> Result<Vec<Pair>> {
+        let some = |compared: &mut Compared, pairs: &[u64]| {
             pulse.beat()?;
-            let (mut verified, mut before) = (Vec::new(), (u32::MAX, Filtered::default()));
+            let mut verified = Vec::new();
             for pair in pairs {
                 let (one, other) = ((pair >> 32) as u32, *pair as u32);
                 let similarity = match self.options.method {
                     Method::Simhash { bits, verify: false, .. } => {
                         let distance = (self.simhash(one) ^ self.simhash(other)).count_ones();
-                        1.0 - f64::from(distance) / f64::from(bits)
+                        Some(1.0 - f64::from(distance) / f64::from(bits))
                     }
-                    _ => {
-                        if before.0 != one {
-                            before = (one, Filtered::of(self.stored.signals(one)?));
-                        }
-                        let mut signals = self.stored.signals(other)?;
-                        if self.options.measure != Measure::Overlap
-                            && before.1.most_similar(&signals) < self.options.threshold
-                        {
-                            continue;
-                        }
-                        distinct(&mut signals);
-                        let similarity = self.options.measure.of(before.1.set(), &signals);
-                        if similarity < self.options.threshold {
-                            continue;
-                        }
-                        similarity
-                    }
+                    _ => compared.similarity(self.stored, self.options, one, other)?,
                 };
-                verified.push(Pair { one, other, similarity: similarity as f32 });
+                let pair = similarity.map(|similarity| Pair { one, other, similarity: similarity as f32 });
+                verified.extend(pair);
             }
             Ok(verified)
         };
-        Ok(pairs.par_chunks(PAIRS).map(some).collect::<Result<Vec<_>>>()?.concat())
+        let verified = pairs.par_chunks(PAIRS).map_init(Compared::default, some);
+        Ok(verified.collect::<Result<Vec<Vec<Pair>>>>()?.concat())
     }
 }
 
-/// Signals with a filter of one hash, of 8 KiB: it tells most candidates from them before either are sorted.
+/// Two documents that are compared, in buffers that are used again.
 #[derive(Default)]
-struct Filtered {
-    signals: Vec<u32>,
-    is_set: bool,
-    filter: Vec<u64>,
-    /// At most as many as are distinct.
-    least: u32,
+struct Compared {
+    /// The number of the first, which is read once for all pairs in a row.
+    first: Option<u32>,
+    one: Read,
+    other: Read,
+    overlap: Overlap,
 }
 
-impl Filtered {
-    fn of(signals: Vec<u32>) -> Filtered {
-        let mut filter = vec![0u64; (1 << u16::BITS) / 64];
-        for signal in &signals {
-            let bit = usize::from(*signal as u16);
-            filter[bit / 64] |= 1 << (bit % 64);
-        }
-        let least = filter.iter().map(|word| word.count_ones()).sum();
-        Filtered { signals, is_set: false, filter, least }
-    }
+/// What was read of a document.
+#[derive(Default)]
+struct Read {
+    signals: Vec<u8>,
+    /// If pairs are told from others by their fingerprints.
+    keys: Vec<u8>,
+}
 
-    /// At least the Jaccard similarity to signals in any order, repeated ones too, and the share of this set that they have: no more
-    /// of them are common than pass the filter.
-    fn most_similar(&self, signals: &[u32]) -> f64 {
-        let passes = |signal: &u32| {
-            let bit = usize::from(*signal as u16);
-            self.filter[bit / 64] >> (bit % 64) & 1
-        };
-        let common: u64 = signals.iter().map(passes).sum();
-        if self.least == 0 { 1.0 } else { common as f64 / f64::from(self.least) }
-    }
-
-    /// The signals, sorted and without repetitions.
-    fn set(&mut self) -> &[u32] {
-        if !self.is_set {
-            distinct(&mut self.signals);
-            self.is_set = true;
+impl Compared {
+    /// Their similarity, if it reaches the threshold.
+    fn similarity(
+        &mut self,
+        stored: &Stored,
+        options: &Options,
+        one: u32,
+        other: u32,
+    ) -> Result<Option<f64>> {
+        let by_keys = matches!(options.method, Method::Fingerprint { .. });
+        if self.first != Some(one) {
+            self.first = None;
+            stored.read_signals(one, &mut self.one.signals)?;
+            if by_keys {
+                stored.read_keys(one, &mut self.one.keys)?;
+            }
+            self.first = Some(one);
         }
-        &self.signals
+        if by_keys {
+            stored.read_keys(other, &mut self.other.keys)?;
+            let (document, before) = (self.other.keys.as_chunks::<4>().0, self.one.keys.as_chunks::<4>().0);
+            let common = common_by(document, before, |key| u32::from_le_bytes(*key));
+            if !may_be_similar(options, common, document.len(), before.len()) {
+                return Ok(None);
+            }
+        }
+        stored.read_signals(other, &mut self.other.signals)?;
+        let [one, other] = [&self.one.signals, &self.other.signals].map(|bytes| numbers_in(bytes));
+        // The containment of the later document, which is the one that goes.
+        Ok(self.overlap.similarity(options.measure, other, one, options.threshold))
     }
 }
 
@@ -195,25 +192,4 @@ pub fn sort(files: &mut Files, representatives: &[u32], memory: usize, pulse: &P
         }
         Ok(())
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn the_bound_holds(
-            one in prop::collection::vec(any::<u32>(), 0..40), other in prop::collection::vec(any::<u32>(), 0..40),
-            common in prop::collection::vec(any::<u32>(), 0..40),
-        ) {
-            let mut filtered = Filtered::of([one, common.clone()].concat());
-            let mut signals = [other, common.clone(), common].concat();
-            let bound = filtered.most_similar(&signals);
-            distinct(&mut signals);
-            prop_assert!(Measure::Jaccard.of(filtered.set(), &signals) <= bound);
-        }
-    }
 }
