@@ -59,7 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def exported(folder: Path, out: Path, *flags: str) -> dict[str, Any]:
     done = crivello("export", folder, "--out", out, "--json", *flags)
     assert done.returncode == 0, done.stderr
-    assert not list(out.parent.glob("*.new"))
+    assert not list(out.parent.glob(".crivello-*"))
     told: dict[str, Any] = json.loads(done.stdout)
     return told
 
@@ -132,9 +132,9 @@ def test_an_interrupted_export_leaves_nothing_and_can_be_repeated(tmp_path: Path
     import_into(tmp_path / "c", write(tmp_path / "a.warc.gz", *members))
     for name in ("b.warc.gz", "b.warc.zst", "b.wacz"):
         out = tmp_path / name
-        said = interrupted("export", tmp_path / "c", "--out", out, when=tmp_path / f"{name}.new")
+        said = interrupted("export", tmp_path / "c", "--out", out, folder=tmp_path, when=".crivello-*")
         assert said.endswith("stopped; nothing was written")
-        assert not list(tmp_path.glob("b.*"))
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["a.warc.gz", "c"]
     assert exported(tmp_path / "c", tmp_path / "b.warc.gz")["records"] == 2000
 
 
@@ -199,6 +199,20 @@ def test_a_wacz_has_everything_and_its_digests(folder: Path, tmp_path: Path) -> 
     if peer:
         valid = [peer, "-m", "wacz", "validate", "-f", str(tmp_path / "a.wacz")]
         assert "Valid" in (done := subprocess.run(valid, capture_output=True, text=True)).stdout, done
+
+
+@pytest.mark.parametrize("name", ["a.warc.gz", "a.jsonl.gz", "a.parquet", "a.wacz", "a.cdxj"])
+def test_a_link_stays_and_no_other_file_is_touched(folder: Path, tmp_path: Path, name: str) -> None:
+    out, link, other = tmp_path / f"there-{name}", tmp_path / name, tmp_path / f"{name}.new"
+    other.write_text("another file")
+    link.symlink_to(out)
+    exported_to = crivello("export", folder, "--out", link)
+    assert exported_to.returncode == 0, exported_to.stderr
+    assert link.is_symlink() and out.stat().st_size > 0 and other.read_text() == "another file"
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([out.name, link.name, other.name])
+    if name == "a.jsonl.gz":
+        # No field of the header but the time, which is zero: no name of a file.
+        assert out.read_bytes()[:8] == b"\x1f\x8b\x08\0\0\0\0\0"
 
 
 def test_tables_have_a_row_a_page_and_can_be_imported(folder: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ Everything streams: memory is a batch of pages, and files appear whole under the
 from __future__ import annotations
 
 import gzip
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -295,7 +296,9 @@ def _page(chosen: Chosen, row: Row) -> dict[str, Any]:
 def _write_jsonl(chosen: Chosen, path: Path | None, _: str) -> int:
     count = 0
     with new_file(path) as out:
-        packed = gzip.GzipFile(fileobj=out, mode="wb", mtime=0) if path and path.suffix == ".gz" else None
+        packed = None
+        if path and path.suffix == ".gz":
+            packed = gzip.GzipFile("", "wb", fileobj=out, mtime=0)
         lines: Any = packed or out
         for row in chosen.rows():
             lines.write(msgspec.json.encode(_page(chosen, row)) + b"\n")
@@ -312,23 +315,22 @@ def _write_parquet(chosen: Chosen, path: Path | None, _: str) -> int:
     assert path is not None
     columns = ", ".join(f"'{name}': '{kind}'" for name, kind in _COLUMNS.items())
     count = 0
-    with tempfile.NamedTemporaryFile(suffix=".jsonl", dir=path.resolve().parent) as lines:
-        for row in chosen.rows():
-            lines.write(msgspec.json.encode(_page(chosen, row)) + b"\n")
-            count += 1
-        lines.flush()
-        temporary = path.with_name(f"{path.name}.new")
-        try:
-            with duckdb.connect() as database:
-                database.execute("SET preserve_insertion_order = true")
-                database.execute(
-                    f"COPY (SELECT * FROM read_json(?, format = 'newline_delimited', columns = {{{columns}}}, "
-                    "maximum_object_size = 268435456)) TO ? (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 5000)",
-                    [lines.name, str(temporary)],
-                )
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".crivello-", dir=path.resolve().parent) as folder:
+        lines, table = Path(folder, "pages.jsonl"), Path(folder, "pages.parquet")
+        with lines.open("wb") as written:
+            for row in chosen.rows():
+                written.write(msgspec.json.encode(_page(chosen, row)) + b"\n")
+                count += 1
+        with duckdb.connect() as database:
+            database.execute("SET preserve_insertion_order = true")
+            database.execute(
+                f"COPY (SELECT * FROM read_json(?, format = 'newline_delimited', columns = {{{columns}}}, "
+                "maximum_object_size = 268435456)) TO ? (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 5000)",
+                [str(lines), str(table)],
+            )
+        lines.unlink()
+        with new_file(path) as out, table.open("rb") as made:
+            shutil.copyfileobj(made, out, 1 << 20)
     return count
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import heapq
 import os
 import shutil
+import stat
 import sys
 import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -18,25 +19,51 @@ from crivello.errors import StorageError
 _LINES_IN_MEMORY = 100_000
 
 
+def temporary_name(token: str = "") -> str:
+    """A hidden name that no other file has: it contains ``token``, or a random one."""
+    return f".crivello-{token or uuid.uuid4().hex}"
+
+
+def is_stream(path: Path) -> bool:
+    """Whether this is a pipe or a device, which is written to as it is."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
+
+
 @contextmanager
-def new_file(path: Path | None) -> Iterator[IO[bytes]]:
-    """A file that appears under its name only once it is whole and durable; ``None`` is standard output."""
+def new_file(path: Path | None, token: str = "") -> Iterator[IO[bytes]]:
+    """A file that appears under its name only once it is whole and durable; ``None`` is standard output.
+
+    The target of a symbolic link is replaced, and a stream is written to directly. ``token`` names the temporary file of a writer
+    that goes on after a crash, so that it finds its own again; no other writer may have the same.
+    """
     if path is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    temporary = path.with_name(f"{path.name}.new")
     try:
-        with temporary.open("wb") as out:
-            yield out
-            out.flush()
-            os.fsync(out.fileno())
-        temporary.replace(path)
+        if is_stream(path):
+            with path.open("wb") as out:
+                yield out
+            return
+        target = Path(os.path.realpath(path))
+        temporary = target.parent / temporary_name(token)
+        if token:
+            temporary.unlink(missing_ok=True)
+        # Ctrl-C may come as soon as the file is there.
+        try:
+            with temporary.open("xb") as out:
+                yield out
+                out.flush()
+                os.fsync(out.fileno())
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise StorageError.of(error, path) from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 @contextmanager
