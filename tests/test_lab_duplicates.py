@@ -161,6 +161,12 @@ def test_the_command_leaves_its_report_its_plots_and_its_database(tmp_path: Path
     assert again.returncode == 0 and again.stdout.strip() == str(folder / "report.md")
 
 
+def test_a_stream_of_one_element_has_plots(tmp_path: Path) -> None:
+    done = lab("--elements", "1", "--cells", "5k", "--k", "2", "--max", "1", "--into", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "report.md").exists()
+
+
 def test_a_file_is_a_stream_too(tmp_path: Path) -> None:
     file = tmp_path / "urls.txt"
     file.write_text("".join(f"http://a.example/{number % 700}\n" for number in range(1000)))
@@ -185,6 +191,14 @@ def test_a_file_is_a_stream_too(tmp_path: Path) -> None:
         (["--p", "", "--fps", ""], "the grid is empty"),
         (["--skew", "2.5"], "at most"),
         (["--cells", "3", "--k", "4"], "too few"),
+        (
+            ["--cells", "500k", "--k", "300", "--max", "300"],
+            "Max must be from 1 to 255, and 300 was asked for",
+        ),
+        (["--cells", "500k", "--k", "300"], "from 1 to 64"),
+        (["--cells", "9" * 30], "out of range"),
+        (["--cells", "9" * 400], "out of range"),
+        (["--k", "9" * 30, "--fps", ""], "out of range"),
     ],
 )
 def test_misuse_is_one_sentence(flags: list[str], said: str, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import random
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from crivello import _core
 from crivello.errors import InvalidArgument
@@ -118,12 +120,13 @@ def test_a_sample_of_every_kind_of_corpus(tmp_path: Path) -> None:
     lines = "".join(json.dumps({"text": text, "id": number}) + "\n" for number, text in enumerate(texts))
     (tmp_path / "texts.jsonl").write_text(lines)
     (tmp_path / "texts.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    (tmp_path / "texts.jsonl.zst").write_bytes(zstandard.compress(codecs.BOM_UTF8 + lines.encode()))
     folder = tmp_path / "texts" / "more"
     folder.mkdir(parents=True)
     for number, text in enumerate(texts):
         (folder / f"{number}.txt").write_text(text)
     (folder / "short.txt").write_text("too short")
-    for corpus in ("texts.jsonl", "texts.jsonl.gz", "texts"):
+    for corpus in ("texts.jsonl", "texts.jsonl.gz", "texts.jsonl.zst", "texts"):
         everything = sample(str(tmp_path / corpus))
         assert sorted(everything) == sorted(texts) and everything != texts
         some = sample(str(tmp_path / corpus), documents=7, seed=2)
@@ -131,14 +134,23 @@ def test_a_sample_of_every_kind_of_corpus(tmp_path: Path) -> None:
         assert some == sample(str(tmp_path / corpus), documents=7, seed=2)
 
 
+def test_a_sample_takes_the_lines_that_dedup_takes(tmp_path: Path) -> None:
+    texts = texts_of(4)
+    odd = [f'{{"text": "{texts[0]} \\ud800"}}'.replace("\n", " "), json.dumps({"text": None}), ""]
+    lines = [*odd, *(json.dumps({"text": text, "x": 1}) for text in texts[1:])]
+    (tmp_path / "a.jsonl").write_bytes("\n".join(lines).encode().replace(b"1}", b'"\xff"}'))
+    found = sample(str(tmp_path / "a.jsonl"))
+    assert len(found) == 4 and set(texts[1:]) < set(found)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("", "fewer than two texts"),
         ("no json\n", "line 1"),
-        ('{"body": "x"}\n', "--field: body"),
+        ('{"body": "x"}\n', "--field names the field with the text: body"),
         ("[1, 2]\n", "line 1"),
-        ('{"text": 3}\n', "no text in the field"),
+        ('{"text": 3}\n', "line 1: expected `str"),
     ],
 )
 def test_bad_input_is_one_sentence(tmp_path: Path, content: str, message: str) -> None:

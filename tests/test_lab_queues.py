@@ -40,6 +40,12 @@ def test_misuse_is_one_sentence(flags: list[str]) -> None:
     assert done.returncode == 2 and done.stdout == ""
 
 
+def test_a_round_is_much_longer_than_a_time_slice() -> None:
+    [one, many] = study((1, 3), queues=("array",)).rows
+    assert one.operations > 4 * 400_000 and many.operations > 400_000
+    assert many.operations % 6 == 0
+
+
 def test_each_thread_has_a_pair_at_least() -> None:
     for threads, pairs in (((), 10), ((0,), 10), ((4,), 3)):
         with pytest.raises(InvalidArgument):

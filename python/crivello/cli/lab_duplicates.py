@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import Annotated
 
 import typer
@@ -146,7 +147,7 @@ def duplicates(
 def _counts(text: str, flag: str) -> tuple[int, ...]:
     """Parses a list of integers such as ``500k,1M``; k and M are a thousand and a million."""
     found = [re.fullmatch(r"(\d+(?:\.\d+)?)([km]?)", part) for part in _parts(text.lower())]
-    numbers = tuple(int(float(one[1]) * _UNITS[one[2]]) for one in found if one)
+    numbers = tuple(int(Decimal(one[1]) * _UNITS[one[2]]) for one in found if one)
     if len(numbers) < len(found) or 0 in numbers:
         raise InvalidArgument(
             f"{flag}: {text!r} is not a list of whole numbers", hint="for example 500k,1M,40M"

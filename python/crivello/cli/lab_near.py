@@ -21,7 +21,7 @@ def near(
         str,
         typer.Argument(
             metavar="CORPUS",
-            help="JSON lines, plain or gzip; a folder of text files; or a collection",
+            help="JSON lines, plain, gzip or Zstandard; a folder of text files; or a collection",
             show_default=False,
         ),
     ],

@@ -16,8 +16,14 @@ def queues(
         str, typer.Option("--threads", metavar="LIST", help="numbers of threads, at most 1024")
     ] = "1,2,4,8",
     pairs: Annotated[
-        int, typer.Option("--pairs", min=1, help="pairs of a push and a pop, all threads together")
-    ] = 200_000,
+        int | None,
+        typer.Option(
+            "--pairs",
+            min=1,
+            metavar="N",
+            help="pairs of a push and a pop, all threads together [default: 0.25 s]",
+        ),
+    ] = None,
     plot: Annotated[
         str, typer.Option("--plot", metavar="FILE", help="plot the table to a .png or .svg file")
     ] = "",
@@ -32,7 +38,7 @@ def queues(
     \b
     Examples:
       crivello lab queues
-      crivello lab queues --threads 1,2,4,8,16 --pairs 1000000 --plot queues.png
+      crivello lab queues --threads 1,2,4,8,16 --pairs 10000000 --plot queues.png
     """
     from pathlib import Path
 

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from crivello import _core
 from crivello.errors import InvalidArgument
 from crivello.filters import Bloom, Filter, StableBloom
+from crivello.filters.base import whole_numbers
+
+# A cell is a byte at most.
+_LARGEST_CELL = 255
 
 
 def best_hashes(cells: int, distinct: int) -> int:
@@ -57,6 +61,8 @@ class Grid:
     def __post_init__(self) -> None:
         if not (self.cells and self.k and self.max and (self.p or self.bounds)):
             raise InvalidArgument("the grid is empty: it needs cells, K, Max, and P or bounds")
+        if wrong := [one for one in self.max if not 1 <= one <= _LARGEST_CELL]:
+            raise InvalidArgument(f"Max must be from 1 to {_LARGEST_CELL}, and {wrong[0]:,} was asked for")
 
     def combinations(self, distinct: int) -> list[Combination]:
         """Each filter once, large ones first, so that the last to finish is short.
@@ -76,6 +82,7 @@ class Grid:
 
     def _stable(self, cells: int, k: int, maximum: int) -> Iterator[Combination]:
         bits = cells * maximum.bit_length()
-        solved = {_core.Stability.for_bound(bits, bound, maximum, k).p: bound for bound in self.bounds}
+        with whole_numbers():
+            solved = {_core.Stability.for_bound(bits, bound, maximum, k).p: bound for bound in self.bounds}
         for p in sorted({*solved, *self.p}):
             yield Combination("stable", cells, k, maximum, p, solved.get(p))

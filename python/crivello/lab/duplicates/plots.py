@@ -73,6 +73,12 @@ def draw_all(database: duckdb.DuckDBPyConnection, folder: Path) -> list[Plot]:
     return list(PLOTS)
 
 
+def _legend(axes: Any) -> None:
+    """Names the lines; a stream of one element has none over which there is a rate."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(fontsize=8)
+
+
 def _rows(database: duckdb.DuckDBPyConnection, query: str) -> Sequence[tuple[Any, ...]]:
     return database.execute(query).fetchall()
 
@@ -112,7 +118,7 @@ def _f1_over_k(database: duckdb.DuckDBPyConnection) -> Any:
         axes.set(title=title, xlabel="K, hash functions")
         axes.set_xticks([row[0] for row in _rows(database, "SELECT DISTINCT k FROM runs ORDER BY k")])
     panels[0].set_ylabel("F1 over the stream")
-    panels[1].legend(fontsize=8)
+    _legend(panels[1])
     return figure
 
 
@@ -135,7 +141,7 @@ def _f1_over_m(database: duckdb.DuckDBPyConnection) -> Any:
     _f1_axis(axes, database)
     _cells_axis(axes, database)
     axes.set_ylabel("F1 over the stream")
-    axes.legend(fontsize=8)
+    _legend(axes)
     return figure
 
 
@@ -171,7 +177,7 @@ def _false_positives(database: duckdb.DuckDBPyConnection) -> Any:
         axes.yaxis.set_major_formatter(PercentFormatter(1))
         axes.grid(alpha=0.3)
     panels[0][0].set_ylabel("false positives among new elements")
-    panels[0][-1].legend(fontsize=8)
+    _legend(panels[0][-1])
     return figure
 
 
@@ -200,7 +206,7 @@ def _f1_along(database: duckdb.DuckDBPyConnection) -> Any:
         axes.set(title=f"m = {short(size)}, K = {k}", xlabel="elements so far (millions)", ylim=(0, 1.02))
         axes.grid(alpha=0.3)
     panels[0][0].set_ylabel("F1 so far")
-    panels[0][-1].legend(fontsize=8)
+    _legend(panels[0][-1])
     return figure
 
 
@@ -227,7 +233,7 @@ def _effect_of_p(database: duckdb.DuckDBPyConnection) -> Any:
         )
         axes.grid(alpha=0.3)
     panels[0][0].set_ylabel("share")
-    panels[0][-1].legend(fontsize=8)
+    _legend(panels[0][-1])
     return figure
 
 

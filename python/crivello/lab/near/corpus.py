@@ -6,15 +6,16 @@ A file is read once and a folder or a collection is listed; only the sample is k
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-import msgspec
-
 from crivello._core import Layout
+from crivello.dedup.inputs import Format, open_inputs
+from crivello.dedup.options import Options
+from crivello.dedup.source import Text, comparable
 from crivello.errors import InvalidArgument, StorageError
-from crivello.lines import numbered_lines
 
 Item = TypeVar("Item")
 
@@ -34,8 +35,8 @@ def sample(corpus: str, *, field: str = "text", documents: int = 1000, seed: int
         files = sorted(file for file in path.rglob("*") if file.is_file())
         texts = _until(chosen.sample(files, len(files)), _text_of_file, documents)
     else:
-        lines = _reservoir(numbered_lines(corpus), 2 * documents, chosen)
-        texts = _until(lines, lambda line: _text_of_line(corpus, line, field), documents)
+        lines = _reservoir(_texts_of_lines(corpus, field), 2 * documents, chosen)
+        texts = _until(lines, comparable, documents)
     if len(texts) < 2:
         raise InvalidArgument(
             f"{corpus} has fewer than two texts of {LEAST_WORDS} words",
@@ -48,7 +49,9 @@ def _of_collection(name: str, documents: int, chosen: random.Random) -> list[str
     from crivello.collection import Collection
 
     collection = Collection(name)
-    pages = _reservoir((page for page in collection.pages() if page.status == 200), 2 * documents, chosen)
+    pages = _reservoir(
+        (page for page in collection.pages() if page.status == 200 and page.length), 2 * documents, chosen
+    )
     return _until(pages, lambda page: collection.text(page) or "", documents)
 
 
@@ -60,19 +63,15 @@ def _text_of_file(file: Path) -> str:
         raise StorageError.of(error, file) from None
 
 
-def _text_of_line(name: str, line: tuple[int, str], field: str) -> str:
-    number, text = line
-    try:
-        found = msgspec.json.decode(text, type=dict[str, object])
-    except msgspec.DecodeError as error:
-        raise InvalidArgument(f"line {number} of {name} is not a JSON object: {error}") from None
-    if not isinstance(found.get(field), str):
-        names = ", ".join(name for name, value in found.items() if isinstance(value, str))
-        raise InvalidArgument(
-            f"line {number} of {name} has no text in the field {field!r}",
-            hint=f"name another one with --field: {names}" if names else "",
-        )
-    return str(found[field])
+def _texts_of_lines(name: str, field: str) -> Iterator[Text]:
+    """The texts of JSON lines, which are what ``crivello dedup`` takes for them."""
+    limit = Options().largest_document
+    with TemporaryDirectory(prefix="crivello-lab-") as spool:
+        for source in open_inputs(
+            [name], format=Format.JSONL, field=field, id="id", limit=limit, spool=Path(spool)
+        ):
+            for batch in source.batches():
+                yield from batch.texts
 
 
 def _until(items: Iterable[Item], text_of: Callable[[Item], str], documents: int) -> list[str]:
