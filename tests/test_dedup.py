@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -362,6 +363,39 @@ def test_a_full_disk_is_told_and_the_command_goes_on(small_disk: Path, tmp_path:
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["kept"] == len(read_json_lines(small_disk / "out.jsonl"))
     assert [path.name for path in small_disk.iterdir()] == ["out.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("flag", "option"),
+    [
+        *(
+            (flag, option)
+            for flag in ("--out", "--clusters", "--work")
+            for option in ((), ("--boilerplate", "drop"))
+        ),
+        ("--out", ("--method", "substring")),
+    ],
+)
+def test_a_disk_that_is_full_from_the_start_is_told(
+    small_disk: Path, tmp_path: Path, flag: str, option: tuple[str, ...]
+) -> None:
+    source = corpus(tmp_path, made(200, seed=2))
+    place = small_disk / {"--out": "out.jsonl", "--clusters": "clusters", "--work": "work"}[flag]
+    fill = small_disk / "fill"
+    # A page of memory is the least that a file of this disk takes.
+    for free in (0, 1, 2, 3, 5, 8):
+        with suppress(OSError), fill.open("wb", buffering=0) as file:
+            while file.write(bytes(4096)):
+                pass
+        os.truncate(fill, max(0, fill.stat().st_size - 4096 * free))
+        full = run_shell(source, flag, place, *option)
+        assert full.returncode == 3 and "No space left on device\nhint: the disk is full" in full.stderr, free
+        assert not place.is_file()
+    fill.unlink()
+    subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
+    again = run_shell(source, flag, place, *option)
+    assert again.returncode == 0, again.stderr
+    assert [path.name for path in small_disk.iterdir()] == [place.name]
 
 
 def test_a_report_shows_counts_similarities_and_pairs(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ def inputs(tmp_path: Path) -> list[Path]:
             page(f"https://a.example/{number}", text.replace("\n", "<p>"))
             for number, text in enumerate(made[60:160])
         )
+        + b"damage"
     )
     (tmp_path / "empty.jsonl").write_bytes(b"")
     return [
@@ -296,7 +297,7 @@ def test_the_shell_takes_the_address_of_a_cluster(ray: Any, tmp_path: Path) -> N
 
 
 MISUSE: list[tuple[str, dict[str, Any], str]] = [
-    ("-", {}, "workers of a cluster read files, and not standard input"),
+    ("-", {}, "workers of a cluster read files, and neither standard input nor pipes"),
     ("in.jsonl", {}, "workers of a cluster need a folder to write to"),
     ("in.jsonl", {"method": "substring", "out": "out.jsonl"}, "the method substring takes one pass"),
     ("none.jsonl", {"out": "out.jsonl"}, "there is no file none.jsonl"),

@@ -15,6 +15,7 @@ import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
+from warcio.archiveiterator import ArchiveIterator
 
 import crivello
 from crivello import _core, dedup
@@ -135,6 +136,61 @@ def test_tables_keep_their_columns(tmp_path: Path, ending: str, delimiter: str) 
     assert out.read_text().count("text") == 1
 
 
+def test_columns_of_several_tables_are_found_by_their_names(tmp_path: Path) -> None:
+    (tmp_path / "0.csv").write_text("")
+    (tmp_path / "1.csv").write_text("id,text,more\n1,one,a\n2,two,b\n")
+    (tmp_path / "2.tsv").write_text("text\tmore\tid\nthree,3\tc\t3\none\td\t4\nfive\te\nsix\tf\t6\tg\n")
+    (tmp_path / "3.csv").write_text("id;text;more\n7;seven;h\n")
+    out = tmp_path / "out.csv"
+    done = subprocess.run(
+        [str(CRIVELLO), "dedup", "0.csv", "1.csv", "2.tsv", "3.csv", "--method", "exact", "--out", "out.csv"],
+        capture_output=True, cwd=tmp_path, timeout=60, text=True,
+    )  # fmt: skip
+    assert done.returncode == 2 and "2.tsv, row 3 has 2 columns" in done.stderr
+    table = tmp_path / "2.tsv"
+    table.write_text(table.read_text().replace("\te\n", "\te\t5\n"))
+    run(sorted(tmp_path.glob("?.?sv")), out=out)
+    assert out.read_text().splitlines() == [
+        "id,text,more", "1,one,a", "2,two,b", '3,"three,3",c', "5,five,e", "6,six,f,g", "7,seven,h",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ("id,text\n", "text,words,id\n", "b.csv has a column 'words', which .*a.csv has not"),
+        ("id,text\n", "text\n", "b.csv has no column 'id', which .*a.csv has"),
+        ("id,text,x,x\n", "x,id,text,x\n", "'x' more than once"),
+        ("id,text,x,x\n", "x,id,text\n", "'x' more than once"),
+    ],
+)
+def test_tables_of_other_columns_are_not_joined(tmp_path: Path, first: str, second: str, said: str) -> None:
+    sources = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for source, header in zip(sources, (first, second), strict=True):
+        source.write_text(header)
+    with pytest.raises(InvalidArgument, match=said):
+        run(sources, out=tmp_path / "out.csv")
+    run(sources, out=tmp_path / "out.jsonl")
+    run(sources, out=f"{tmp_path}/out/")
+    assert (tmp_path / "out" / "b.csv").read_text() == second
+
+
+@pytest.mark.parametrize("unit", ["document", "paragraph"])
+@pytest.mark.parametrize("name", ["file_row_number", "File_Row_Number", "n"])
+def test_a_copy_of_parquet_has_the_same_columns(tmp_path: Path, name: str, unit: str) -> None:
+    source, out = tmp_path / "year=2020" / "month=05" / "a.parquet", tmp_path / "b.parquet"
+    source.parent.mkdir(parents=True)
+    rows = [(number + 7, text, None) for number, text in enumerate(TEXTS)]
+    with duckdb.connect() as database:
+        database.execute(f"CREATE TABLE t ({name} INTEGER, text VARCHAR, {name}_ INTEGER)")
+        database.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+        database.execute(f"COPY t TO '{source}'")
+        assert run(source, out=out, unit=unit).kept == 4
+        found = database.execute(f"SELECT * FROM read_parquet('{out}', hive_partitioning = false)")
+        assert [column[0] for column in found.description or ()] == [name, "text", f"{name}_"]
+        assert found.fetchall() == [rows[number] for number in KEPT]
+
+
 @pytest.mark.parametrize("unit", ["document", "paragraph"])
 def test_parquet_keeps_its_columns_and_order(tmp_path: Path, unit: str) -> None:
     source, out = tmp_path / "a.parquet", tmp_path / "b.parquet"
@@ -252,6 +308,70 @@ def test_archives_of_every_packing_lose_the_same_records(archive: Path, tmp_path
     assert all(one.response() for one in read(out) if one.kind == "response")
 
 
+@pytest.mark.parametrize("ending", [".warc", ".warc.gz", ".warc.zst"])
+def test_archives_are_compressed_as_the_name_of_the_copy_says(tmp_path: Path, ending: str) -> None:
+    members = [
+        record(f"https://{name}.example/", f"<p>words of {name[0]}") for name in ("a", "b", "c", "d", "aa")
+    ]
+    plain = [gzip.decompress(member) for member in members]
+    records = b"".join(plain)
+    inputs = {
+        "1.warc": records,
+        "2.warc.gz": b"".join(members),
+        "3.warc.gz": gzip.compress(records),
+        "4.warc.zst": b"".join(map(zstandard.compress, plain)),
+        "5.warc.zst": b"".join(map(zstandard.compress, plain)),
+    }
+    for name, content in inputs.items():
+        (tmp_path / name).write_bytes(content)
+    wanted = [(one.fields, one.block) for one in read(tmp_path / "1.warc")][:4]
+    out = tmp_path / f"out{ending}"
+    assert run([tmp_path / name for name in inputs], out=out).kept == 4
+    (tmp_path / "kept").mkdir()
+    for name in inputs:
+        run(tmp_path / name, out=tmp_path / "kept" / f"{name}{ending}")
+    everything = [out, *sorted((tmp_path / "kept").iterdir())]
+    for copy in everything:
+        content = copy.read_bytes()
+        if ending == ".warc.gz":
+            with copy.open("rb") as file:
+                found = [
+                    one.rec_headers["WARC-Target-URI"] for one in ArchiveIterator(file, check_digests="raise")
+                ]
+            assert found == [f"https://{name}.example/" for name in "abcd"]
+            content = gzip.decompress(content)
+        elif ending == ".warc.zst":
+            content = zstandard.ZstdDecompressor().stream_reader(content, read_across_frames=True).read()
+        assert [(one.fields, one.block) for one in read(copy)] == wanted, copy
+        if copy.name[0] in "12":
+            assert content == b"".join(plain[:4])
+
+
+def test_the_last_of_several_archives_is_compressed_like_the_first(tmp_path: Path) -> None:
+    urls = [f"https://{name}.example/" for name in "abcdef"]
+    members = [record(url, f"<p>words of {url}") for url in urls]
+    plain = [gzip.decompress(member) for member in members]
+    (tmp_path / "1.warc").write_bytes(b"".join(plain[:2]))
+    (tmp_path / "2.warc.gz").write_bytes(b"".join(members[2:4]))
+    dictionary = zstandard.train_dictionary(
+        300, [gzip.decompress(record(f"https://{n}.example/", "<p>")) for n in range(99)]
+    )
+    frame = b"\x5d\x2a\x4d\x18" + len(dictionary.as_bytes()).to_bytes(4, "little") + dictionary.as_bytes()
+    pack = zstandard.ZstdCompressor(dict_data=dictionary).compress
+    for name, some in (("3.warc.zst", plain[4:5]), ("4.warc.zst", plain[5:])):
+        (tmp_path / name).write_bytes(frame + b"".join(map(pack, some)))
+    sources = sorted(tmp_path.glob("?.warc*"))
+    for name in ("out.warc.gz", "out.warc", "out.warc.zst"):
+        run(sources, out=tmp_path / name)
+        assert [one.url for one in read(tmp_path / name)] == urls
+    copied = (tmp_path / "out.warc").read_bytes()
+    assert copied.startswith(b"".join(plain[:4])) and copied.count(b"WARC/1.1\r\n") == 6
+    # What lies in the right form already is copied byte by byte.
+    assert b"".join(members[2:4]) in (tmp_path / "out.warc.gz").read_bytes()
+    run(sources[:1], out=f"{tmp_path}/folder/")
+    assert (tmp_path / "folder" / "1.warc").read_bytes() == b"".join(plain[:2])
+
+
 def test_damage_is_left_out_of_a_copy(archive: Path, tmp_path: Path) -> None:
     run(archive, out=tmp_path / "whole.warc.gz")
     content, place = archive.read_bytes(), list(read(archive))[-2].offset
@@ -279,6 +399,8 @@ def test_a_collection_is_a_corpus(archive: Path, tmp_path: Path) -> None:
         assert (report.documents, report.kept) == (3, 2)
     pages = [one.url for one in read(tmp_path / "out.warc.gz") if one.kind == "response"]
     assert pages == ["https://a.example/", "https://b.example/"]
+    run(tmp_path / "c", ignore=["space"], out=tmp_path / "out.warc")
+    assert (tmp_path / "out.warc").read_bytes() == gzip.decompress((tmp_path / "out.warc.gz").read_bytes())
 
 
 def test_several_inputs_go_into_one_file_or_into_a_folder(tmp_path: Path) -> None:

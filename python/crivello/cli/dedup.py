@@ -11,6 +11,8 @@ import typer
 from crivello.cli.options import Json, size
 from crivello.cli.output import print_json, print_table, say, stderr_console
 
+_SHOWN = 20
+
 
 def register(app: typer.Typer) -> None:
     """Adds the verb."""
@@ -236,6 +238,10 @@ def dedup(
         except KeyboardInterrupt:
             say("stopped; the same command goes on")
             raise
+    for damage in found.damage[:_SHOWN]:
+        say(f"warning: {damage}")
+    if (more := len(found.damage) - _SHOWN) > 0:
+        say(f"warning: {more:,} more damaged places")
     if json:
         print_json(found.to_dict())
     else:

@@ -21,7 +21,8 @@ def arrow(batches: Any, column: str = "text", **options: Any) -> Iterator[pyarro
     """The record batches of a table or a stream without duplicates; needs the package pyarrow.
 
     ``batches`` is anything with the Arrow PyCapsule interface (tables of pyarrow, Polars, DuckDB, pandas, ``datasets``), or an iterable of
-    record batches, as Spark's ``mapInArrow`` gives them; ``options`` are those of ``Deduplicator``.
+    record batches, as Spark's ``mapInArrow`` gives them; ``options`` are those of ``Deduplicator``. A table without rows yields one
+    batch without rows.
 
         >>> clean = pl.DataFrame(pa.Table.from_batches(arrow(frame, "text", threshold=0.8)))
         >>> spark_frame.mapInArrow(lambda some: arrow(some, "text"), spark_frame.schema)
@@ -33,8 +34,7 @@ def arrow(batches: Any, column: str = "text", **options: Any) -> Iterator[pyarro
 
 def _batches(pa: Any, batches: Any) -> Iterable[pyarrow.RecordBatch]:
     if hasattr(batches, "__arrow_c_stream__"):
-        reader: Iterable[pyarrow.RecordBatch] = pa.RecordBatchReader.from_stream(batches)
-        return reader
+        return _of_stream(pa, pa.RecordBatchReader.from_stream(batches))
     if hasattr(batches, "__arrow_c_array__"):
         return [pa.record_batch(batches)]
     if hasattr(batches, "with_format") and hasattr(batches, "iter"):
@@ -45,12 +45,23 @@ def _batches(pa: Any, batches: Any) -> Iterable[pyarrow.RecordBatch]:
     return _flat(pa, batches)
 
 
+def _of_stream(pa: Any, reader: pyarrow.RecordBatchReader) -> Iterator[pyarrow.RecordBatch]:
+    """The batches of a stream; one without rows if there is none, since only batches have the schema."""
+    is_empty = True
+    for batch in reader:
+        is_empty = False
+        yield batch
+    if is_empty:
+        columns = [pa.array([], field.type) for field in reader.schema]
+        yield pa.RecordBatch.from_arrays(columns, schema=reader.schema)
+
+
 def _flat(pa: Any, batches: Iterable[Any]) -> Iterator[pyarrow.RecordBatch]:
     for some in batches:
         if isinstance(some, pa.RecordBatch):
             yield some
         elif isinstance(some, pa.Table):
-            yield from some.to_batches()
+            yield from _of_stream(pa, some.to_reader())
         else:
             raise _unknown(some)
 

@@ -9,7 +9,7 @@ import numpy as np
 from crivello.dedup.ledger import Ledger
 from crivello.dedup.outputs import Pairs
 from crivello.dedup.report import BINS, Example
-from crivello.dedup.source import Text, readable
+from crivello.dedup.source import Text, readable, shown
 
 _MOST = 8
 _SCANNED = 1 << 20
@@ -34,6 +34,6 @@ def examples_of(
         strict=True,
     )
     return [
-        Example(str(kept), str(dropped), share, readable(texts[one]), readable(texts[other]))
+        Example(shown(kept), shown(dropped), share, readable(texts[one]), readable(texts[other]))
         for one, other, kept, dropped, share in rows
     ]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import mimetypes
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from crivello._core import parse_html
+from crivello.archives.output import temporary_name
 from crivello.archives.trees import Tree
 from crivello.dedup.source import BATCH_BYTES, Batch, Id, Source, Text, Verdicts
 from crivello.dedup.units import as_whole
@@ -29,7 +31,8 @@ class Folder(Source):
     def identity(self) -> list[Any]:
         """The paths, sizes and times of change of all files."""
         found = ((file, file.stat()) for file in self._files())
-        return [str(self.path.resolve()), [[str(file), one.st_size, one.st_mtime_ns] for file, one in found]]
+        files = [[os.fsencode(file), one.st_size, one.st_mtime_ns] for file, one in found]
+        return [os.fsencode(self.path.resolve()), files]
 
     def batches(self, at: Any = None) -> Iterator[Batch]:
         number = int(at or 0)
@@ -49,25 +52,35 @@ class Folder(Source):
         if ids:
             yield Batch(ids, texts, number, number)
 
-    def copy(self, verdicts: Verdicts, out: IO[bytes], *, is_first: bool) -> None:
-        del verdicts, out, is_first
+    def copy(self, verdicts: Verdicts, out: IO[bytes]) -> None:
+        del verdicts, out
         raise InvalidArgument(
             f"the files of {self.name} are not written into one file",
             hint="let --out be a folder, as in --out clean/, or end in .jsonl",
         )
 
-    def copy_files(self, verdicts: Verdicts, target: Path) -> None:
-        """Copies the files that stay into another folder, under the same paths."""
+    def copy_files(self, verdicts: Verdicts, target: Path, token: str = "") -> None:
+        """Copies the files that stay into another folder, under the same paths; a single file under the name ``target``."""
         from shutil import copy2
 
-        for file in self._files():
-            if as_whole(verdicts).take(1)[0]:
-                copied = target / self._relative(file)
-                try:
-                    copied.parent.mkdir(parents=True, exist_ok=True)
-                    copy2(file, copied)
-                except OSError as error:
-                    raise StorageError.of(error, copied) from None
+        is_folder = self.path.is_dir()
+        temporary = (target if is_folder else target.parent) / temporary_name(token)
+        copied = target
+        try:
+            if is_folder:
+                target.mkdir(parents=True, exist_ok=True)
+            temporary.unlink(missing_ok=True)
+            try:
+                for file in self._files():
+                    if as_whole(verdicts).take(1)[0]:
+                        copied = target / self._relative(file) if is_folder else target
+                        copied.parent.mkdir(parents=True, exist_ok=True)
+                        copy2(file, temporary)
+                        temporary.replace(copied)
+            finally:
+                temporary.unlink(missing_ok=True)
+        except OSError as error:
+            raise StorageError.of(error, copied) from None
 
     def _files(self) -> Iterator[Path]:
         try:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import glob
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import IO
 
 from crivello._core import Layout
 from crivello.dedup.compressed import MARK, SKIPPABLE, head
@@ -54,33 +57,56 @@ class Input:
 def open_inputs(
     names: Sequence[str | Path], *, format: str, field: str, id: str, limit: int, spool: Path
 ) -> list[Source]:
-    """The sources that names and patterns stand for; standard input is copied into the folder ``spool``."""
+    """The sources that names and patterns stand for; streams are copied into the folder ``spool``, as every input is read more
+    than once."""
     form = chosen(Format, format, "format")
-    paths = [found for name in names for found in _expanded(str(name), spool)]
+    paths = [found for name in names for found in _expanded(str(name))]
+    for number, (_, name) in enumerate(paths):
+        if is_read_once(name):
+            paths[number] = _spooled(name, spool), "standard input" if name == STANDARD_INPUT else name
     is_alone = len(paths) == 1
     return [Input(path, name, form, field, id, limit, is_alone).open() for path, name in paths]
 
 
-def _expanded(name: str, spool: Path) -> list[tuple[Path, str]]:
-    if name == STANDARD_INPUT:
-        return [(_spooled(spool), "standard input")]
-    if Path(name).exists():
+def is_read_once(name: str) -> bool:
+    """Whether an input can be read only once: standard input, a pipe, a device."""
+    path = Path(name)
+    return name == STANDARD_INPUT or (path.exists() and not path.is_file() and not path.is_dir())
+
+
+def _expanded(name: str) -> list[tuple[Path, str]]:
+    if name == STANDARD_INPUT or Path(name).exists():
         return [(Path(name), name)]
     if found := sorted(glob.glob(name, recursive=True)):  # noqa: PTH207 - a pattern may be absolute
         return [(Path(one), one) for one in found]
     raise InvalidArgument(f"there is no file {name}", hint="check the name, or the pattern")
 
 
-def _spooled(spool: Path) -> Path:
-    copy = spool / "input"
+def _spooled(name: str, spool: Path) -> Path:
+    """A copy of a stream."""
+    before = len(list(spool.iterdir()))
+    copy = spool / (f"input-{before + 1}" if before else "input")
     try:
-        spool.mkdir(parents=True, exist_ok=True)
-        with copy.open("wb") as out:
-            while chunk := sys.stdin.buffer.read(_SPOOL_BYTES):
-                out.write(chunk)
+        with _streaming(name) as stream:
+            try:
+                with copy.open("wb") as out:
+                    shutil.copyfileobj(stream, out, _SPOOL_BYTES)
+            except OSError as error:
+                raise StorageError.of(error, copy) from None
     except OSError as error:
-        raise StorageError.of(error, copy) from None
+        raise StorageError.of(error, name) from None
     return copy
+
+
+@contextmanager
+def _streaming(name: str) -> Iterator[IO[bytes]]:
+    if name != STANDARD_INPUT:
+        with Path(name).open("rb") as stream:
+            yield stream
+    elif sys.stdin is None:
+        raise InvalidArgument("standard input is closed", hint="give it a file or a pipe, or name files")
+    else:
+        yield sys.stdin.buffer
 
 
 def _opened(path: Path, name: str, format: Format, field: str, id: str, limit: int) -> Source:
@@ -136,5 +162,5 @@ def _recognised(path: Path, name: str) -> Format:
             f"{name} is a binary file of no known format",
             hint="JSON lines, Parquet, CSV, text, WARC, WET, a folder or a collection; --format says which",
         )
-    endings = {ending for ending in path.suffixes if ending not in (".gz", ".zst")}
+    endings = {ending for ending in Path(name).suffixes if ending not in (".gz", ".zst")}
     return Format.CSV if endings & {".csv", ".tsv"} else Format.LINES

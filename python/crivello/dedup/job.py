@@ -83,8 +83,10 @@ def sketch(task: Read) -> None:
         return
     boilerplate = Boilerplate.load(Path(task.boilerplate)) if task.boilerplate else Boilerplate.none()
     with new_folder(Path(task.target)) as folder, closing(Sketches(folder, task.options)) as sketches:
-        for batch in _opened(task).batches():
+        source = _opened(task)
+        for batch in source.batches():
             sketches.add(batch, boilerplate, is_reference=task.is_reference)
+        sketches.note_damage(source)
         sketches.commit(1, None)
 
 
@@ -95,7 +97,7 @@ def compare(task: Compare) -> None:
     with new_folder(Path(task.target)) as folder:
         parts.restrict(Path(task.engine), folder, task.number, task.ranges)
         options = task.options
-        _core.Discovery(folder, options.native(), options.memory, options.threads).find()
+        _core.Discovery(folder, options.native(), options.budget, options.threads).find()
         parts.take_pairs(folder, folder / "pairs")
         for file in list(folder.iterdir()):
             if file.name != "pairs":
@@ -165,7 +167,7 @@ def _count_lines(
             for task in tasks:
                 lines.append(Path(task.target))
             lines.commit(len(every), None)
-            lines.count(options.memory or LINES_MEMORY).save(found)
+            lines.count(options.budget or LINES_MEMORY).save(found)
             lines.remove()
         shutil.rmtree(home / "lines")
     return found
@@ -203,6 +205,8 @@ def _join(folders: Sequence[Path], folder: Path, sources: int) -> None:
             ledger.append(part, state.ledger or ())
             joined.documents += state.documents
             joined.references += state.references
+            for name, places in state.damage.items():
+                joined.damage.setdefault(name, {}).update(places)
         joined.ledger = ledger.checkpoint()
     parts.join([part / ENGINE for part in folders], folder / ENGINE, msgspec.msgpack.encode(joined))
 

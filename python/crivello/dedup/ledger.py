@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from crivello.dedup.source import Id
+from crivello.dedup.source import Id, readable
 from crivello.errors import StorageError
 
 if TYPE_CHECKING:
@@ -120,11 +120,12 @@ class Ledger:
 
 
 def _stored(name: Id) -> bytes:
-    """A text as it is; a number, and a text that begins like one that is stored, as JSON after a zero byte."""
-    if isinstance(name, str) and not name.startswith("\0"):
-        return name.encode(errors="replace")
-    return b"\0" + msgspec.json.encode(name)
+    """A text as it is; what is written in JSON, a number, and a text that begins like them, as JSON after a zero byte."""
+    if not isinstance(name, str):
+        return b"\0" + msgspec.json.encode(name)
+    text = readable(name)
+    return b"\0" + msgspec.json.encode(text) if text.startswith("\0") else text.encode()
 
 
 def _loaded(stored: bytes) -> Id:
-    return msgspec.json.decode(stored[1:], type=Id) if stored.startswith(b"\0") else stored.decode()
+    return msgspec.Raw(stored[1:]) if stored.startswith(b"\0") else stored.decode()

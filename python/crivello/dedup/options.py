@@ -6,11 +6,13 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import msgspec
 
 from crivello.errors import InvalidArgument
+from crivello.settings.numbers import BYTES, parse_number
 
 
 class Method(StrEnum):
@@ -98,10 +100,12 @@ _MEANT: dict[str, set[Method]] = {
     "modulus": {Method.FINGERPRINT},
     "window": {Method.FINGERPRINT},
     "ignore": {Method.EXACT},
+    "keep": {*_NEAR, Method.EXACT},
     "sampled": {Method.EXACT},
 }
 _NGRAM = {Signals.WORDS: 3, Signals.CHARACTERS: 5}
 _SUBSTRING_WORDS = 50
+_SHARES = ("threshold", "recall")
 _THRESHOLD = 0.7
 _DISTANCE = 3
 _BITS = 64
@@ -115,7 +119,8 @@ class Options:
     """The options of a deduplication; ``None`` is the default of the method, and what has no meaning for it is refused.
 
     ``simhash`` takes texts for duplicates within ``distance`` bits, and with a ``threshold`` only those that are also as
-    similar as that. ``memory`` is in bytes; ``None`` adapts it to the corpus: 32 bytes a document, up to 1 GiB. ``threads`` 0
+    similar as that. ``memory`` is in bytes, or a text such as ``1G``; ``None`` adapts it to the corpus: 32 bytes a document, or 24 a
+    fingerprint, up to 1 GiB. ``threads`` 0
     is one per core.
     """
 
@@ -137,7 +142,7 @@ class Options:
     keep: Keep | str = Keep.FIRST
     unit: Unit | str = Unit.DOCUMENT
     boilerplate: Handling | str = Handling.KEEP
-    memory: int | None = None
+    memory: int | str | None = None
     threads: int = 0
 
     def __post_init__(self) -> None:
@@ -154,8 +159,10 @@ class Options:
         for name, kind in kinds.items():
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, chosen(kind, value, name))
+        if isinstance(self.ignore, str):
+            object.__setattr__(self, "ignore", (self.ignore,))
         for name, methods in _MEANT.items():
-            if getattr(self, name) not in (None, False, ()) and self.method not in methods:
+            if _is_given(getattr(self, name)) and self.method not in methods:
                 raise InvalidArgument(
                     f"{name} has no meaning for the method {self.method}",
                     hint=f"leave it out, or take {' or '.join(sorted(methods))}",
@@ -180,10 +187,14 @@ class Options:
             )
 
     def _check_numbers(self) -> None:
+        if isinstance(self.memory, str):
+            object.__setattr__(self, "memory", _bytes(self.memory))
+        if self.bits not in (None, 32, 64, 128):
+            raise InvalidArgument(f"a SimHash has 32, 64 or 128 bits, and not {self.bits}")
         limits: dict[str, tuple[float, float]] = {
             "threshold": (0, 1),
             "ngram": (1, 10_000 if self.method is Method.SUBSTRING else 64),
-            "distance": (0, 64),
+            "distance": (0, self.hash_bits // 4),
             "bins": (1, 1024),
             "recall": (0, 1),
             "modulus": (1, 1 << 32),
@@ -192,16 +203,29 @@ class Options:
             "threads": (0, 1024),
         }
         for name, (least, most) in limits.items():
-            value = getattr(self, name)
-            if value is not None and not least <= value <= most:
+            value: Any = getattr(self, name)
+            if value is None:
+                continue
+            kind = Real if name in _SHARES else Integral
+            is_number = isinstance(value, kind) and not isinstance(value, bool)
+            if not is_number:
+                raise InvalidArgument(
+                    f"{name} must be a{' whole' * (kind is Integral)} number, and not {value!r}"
+                )
+            if not least <= value <= most:
                 raise InvalidArgument(f"{name} must be from {least:,} to {most:,}, and not {value:,}")
-        if self.bits not in (None, 32, 64, 128):
-            raise InvalidArgument(f"a SimHash has 32, 64 or 128 bits, and not {self.bits}")
+            object.__setattr__(self, name, float(value) if kind is Real else int(value))
+
+    @property
+    def budget(self) -> int | None:
+        """The memory budget in bytes, if one is given."""
+        assert not isinstance(self.memory, str)
+        return self.memory
 
     @property
     def most_memory(self) -> int:
         """The memory budget, or the most that an adapted one can be."""
-        return MOST_MEMORY if self.memory is None else self.memory
+        return MOST_MEMORY if self.budget is None else self.budget
 
     @property
     def largest_document(self) -> int:
@@ -227,7 +251,7 @@ class Options:
 
     @property
     def hash_bits(self) -> int:
-        """The bits of a SimHash."""
+        """The bits of a SimHash, of which a quarter may differ at most."""
         return self.bits or _BITS
 
     @property
@@ -239,15 +263,6 @@ class Options:
     def found_share(self) -> float:
         """The probability with which a pair at the threshold is compared."""
         return _RECALL if self.recall is None else self.recall
-
-    @property
-    def rows_of_band(self) -> int:
-        """The most numbers of a band r for which 1 − (1 − tʳ)ᵇ, with b bands, reaches that probability."""
-
-        def found(rows: int) -> float:
-            return 1 - (1 - self.least**rows) ** (self.sketch_bins // rows)
-
-        return next((rows for rows in range(self.sketch_bins, 1, -1) if found(rows) >= self.found_share), 1)
 
     @property
     def cores(self) -> int:
@@ -276,6 +291,21 @@ class Options:
             "sampled": bool(self.sampled),
         }
         return msgspec.msgpack.encode(chosen)
+
+
+def _is_given(value: object) -> bool:
+    if value is None or value is False or value is Keep.FIRST:
+        return False
+    return bool(value) if isinstance(value, Sequence) else True
+
+
+def _bytes(text: str) -> int:
+    found = parse_number(text, BYTES)
+    if not isinstance(found, int):
+        raise InvalidArgument(
+            f"memory: {text!r} is not a size", hint="give bytes, or something like 16M or 2G"
+        )
+    return found
 
 
 def chosen(kind: type[_Choice], value: str, name: str) -> _Choice:

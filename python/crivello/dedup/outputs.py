@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import fcntl
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import IO, Protocol
@@ -21,11 +22,13 @@ from crivello.dedup.folder import Folder
 from crivello.dedup.ledger import Ledger
 from crivello.dedup.report import BINS
 from crivello.dedup.source import Source, Verdicts, write_json_lines
+from crivello.dedup.work import Work
 from crivello.errors import InvalidArgument, StorageError
 
 STANDARD_OUTPUT = "-"
 _PAIRS = 1 << 16
 _DROPPED = 1 << 14
+_FILES = ("pairs", "clusters")
 _JSON = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson")
 
 
@@ -36,16 +39,26 @@ class Pairs(Protocol):
         """Some of them: both numbers, and the similarity."""
 
 
-def check_outputs(outputs: Sequence[str], inputs: Sequence[Source]) -> None:
-    """Refuses outputs that would overwrite an input or each other, or become part of an input that is a folder."""
+def check_outputs(outputs: Mapping[str, str], inputs: Sequence[Source]) -> None:
+    """Refuses outputs that would overwrite an input or each other, or become part of an input that is a folder.
+
+    The keys are the names of the outputs; those that are neither files nor, where that has a meaning, folders are refused, too.
+    """
     seen: set[Path] = set()
-    for name in outputs:
-        path = Path(name).resolve()
+    for what, name in outputs.items():
+        path = Path(os.path.realpath(name))
         if path in seen:
             raise InvalidArgument(f"{name} is named for two outputs", hint="name another file")
         seen.add(path)
+        if what in _FILES and (path.is_dir() or name.endswith("/")):
+            raise InvalidArgument(f"{name} is a folder", hint=f"name a file for --{what}")
+        if path.is_socket() or path.is_block_device():
+            raise InvalidArgument(
+                f"{name} is a {'socket' if path.is_socket() else 'block device'}, which is not written to",
+                hint="name a file",
+            )
         for source in inputs:
-            place = source.path.resolve()
+            place = Path(os.path.realpath(source.path))
             if place == path and not path.is_dir():
                 raise InvalidArgument(
                     f"{name} is an input, and would be overwritten", hint="name another file"
@@ -59,16 +72,22 @@ def check_outputs(outputs: Sequence[str], inputs: Sequence[Source]) -> None:
 class Copy:
     """The corpus without its duplicates, in the form of the input or as JSON lines.
 
-    A name that ends with a slash, and that of a folder, is a folder with a file for each input, under the same name.
+    A name that ends with a slash, and that of a folder, is a folder with what is left of each input, under the same name; of a
+    single input that is a folder it has the files.
     """
 
-    def __init__(self, out: str, sources: Sequence[Source], *, rewrites: bool) -> None:
+    def __init__(
+        self, out: str, sources: Sequence[Source], references: Sequence[Source] = (), *, rewrites: bool
+    ) -> None:
         """Raises any error about the name and the sources before work begins."""
         self._out, self._sources = out, sources
         self._path = None if out == STANDARD_OUTPUT else Path(out)
         self._is_folder = out.endswith("/") or (self._path is not None and self._path.is_dir())
         self._as_json = out.endswith(_JSON) and any(source.form != "jsonl" for source in sources)
+        self._places: list[Path] = []
         if self._as_json:
+            if self._is_folder:
+                raise InvalidArgument(f"{out} is a folder", hint="name a file, or a folder of another name")
             return
         if rewrites and (fixed := next((one for one in sources if not one.can_rewrite), None)):
             raise InvalidArgument(
@@ -77,7 +96,7 @@ class Copy:
             )
         forms = {source.form for source in sources}
         if self._is_folder:
-            self._check_folder()
+            self._check_folder([*sources, *references])
         elif "folder" in forms:
             raise InvalidArgument(
                 f"{out} is a file, and the input a folder", hint="end --out with a slash, or with .jsonl"
@@ -92,72 +111,126 @@ class Copy:
                 "several Parquet files are not written into one, nor to standard output",
                 hint="let --out be a folder, as in --out clean/",
             )
+        else:
+            first = sources[0]
+            for source in sources:
+                first = source.prepare(first, out)
 
-    def _check_folder(self) -> None:
+    @property
+    def rooms(self) -> list[Path]:
+        """The folders that get files."""
+        if self._path is None:
+            return []
+        if not self._places:
+            return [Path(os.path.realpath(self._path)).parent]
+        placed = zip(self._sources, self._places, strict=True)
+        return [self._path, *(place for source, place in placed if source.path.is_dir())]
+
+    def _check_folder(self, inputs: Sequence[Source]) -> None:
         assert self._path is not None
-        if any(source.form == "folder" for source in self._sources):
+        if self._path.exists() and not self._path.is_dir():
+            raise InvalidArgument(f"{self._path} is a file", hint="name a folder, or leave out the slash")
+        self._places = [self._place(source) for source in self._sources]
+        named: set[Path] = set()
+        for source, place in zip(self._sources, self._places, strict=True):
+            source.prepare(source, place.name)
+            if place in named:
+                raise InvalidArgument(
+                    f"two inputs have the same name, {place.name}",
+                    hint="let --out be a file, or end in .jsonl",
+                )
+            named.add(place)
+        real = {os.path.realpath(place) for place in self._places}
+        for source in inputs:
+            if os.path.realpath(source.path) in real:
+                raise InvalidArgument(f"{source.name} would be overwritten", hint="name another folder")
+
+    def _place(self, source: Source) -> Path:
+        """Where in the folder what is left of an input goes."""
+        assert self._path is not None
+        is_folder = source.path.is_dir()
+        if is_folder and isinstance(source, Folder) and len(self._sources) == 1:
+            return self._path
+        is_collection = is_folder and not isinstance(source, Folder)
+        # The name of a path such as . or .. is that of the folder it leads to; a symbolic link has its own.
+        name = Path(os.path.abspath(source.path)).name  # noqa: PTH100
+        return self._path / (f"{name}.warc.gz" if is_collection else name)
+
+    def check_is_empty(self) -> None:
+        """Raises an error if the files of a folder would come to lie among others."""
+        if (
+            self._is_folder
+            and self._path is not None
+            and any(isinstance(one, Folder) for one in self._sources)
+        ):
             with suppress(FileNotFoundError):
                 if any(self._path.iterdir()):
                     raise InvalidArgument(f"{self._path} is not empty", hint="name a new folder")
-        names = [source.path.name for source in self._sources]
-        if len(set(names)) < len(names):
-            raise InvalidArgument("two inputs have the same name", hint="let --out be a file")
-        for source in self._sources:
-            if (self._path / source.path.name).resolve() == source.path.resolve():
-                raise InvalidArgument(f"{source.name} would be overwritten", hint="name another folder")
 
-    def write(self, verdicts: Verdicts, told: Callable[[int], object]) -> None:
+    def write(self, verdicts: Verdicts, told: Callable[[int], object], work: Work | None = None) -> None:
         """Copies what is left; ``told`` receives the number of sources that are done."""
-        if self._is_folder and not self._as_json:
-            self._write_folder(verdicts, told)
+        if self._is_folder:
+            self._write_folder(verdicts, told, work)
             return
-        with new_file(self._path) as file, writing(file, self._packing()) as out:
+        with (
+            new_file(self._path, work.token if work else "") as file,
+            writing(file, self._packing()) as out,
+        ):
             for number, source in enumerate(self._sources):
                 if self._as_json:
                     write_json_lines(source, verdicts, out)
                 else:
-                    source.copy(verdicts, out, is_first=number == 0)
+                    source.copy(verdicts, out)
                 told(number + 1)
 
     def _packing(self) -> str:
         """The name that says how text is compressed; other forms are as they are."""
         return self._out if self._as_json or all(source.is_text for source in self._sources) else ""
 
-    def _write_folder(self, verdicts: Verdicts, told: Callable[[int], object]) -> None:
+    def _write_folder(self, verdicts: Verdicts, told: Callable[[int], object], work: Work | None) -> None:
+        """Writes file by file, each under its name once it is whole; after a crash the same command writes them again."""
         assert self._path is not None
-        try:
-            self._path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StorageError.of(error, self._path) from None
-        for number, source in enumerate(self._sources):
-            if isinstance(source, Folder):
-                _copy_folder(source, verdicts, self._path)
-            else:
-                name = source.path.name + (".warc.gz" if source.path.is_dir() else "")
-                with (
-                    new_file(self._path / name) as file,
-                    writing(file, name if source.is_text else "") as out,
-                ):
-                    source.copy(verdicts, out, is_first=True)
-            told(number + 1)
+        with _alone(self._path):
+            if work is not None:
+                if not work.has_begun:
+                    self.check_is_empty()
+                work.begin()
+            token = work.token if work else ""
+            for number, (source, place) in enumerate(zip(self._sources, self._places, strict=True)):
+                if isinstance(source, Folder):
+                    source.copy_files(verdicts, place, token)
+                else:
+                    with (
+                        new_file(place, token) as file,
+                        writing(file, place.name if source.is_text else "") as out,
+                    ):
+                        source.copy(verdicts, out)
+                told(number + 1)
 
 
-def _copy_folder(source: Folder, verdicts: Verdicts, target: Path) -> None:
-    """Copies into a folder that gets its name when it is whole."""
-    made = target.with_name(f"{target.name}.new")
-    shutil.rmtree(made, ignore_errors=True)
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Makes a folder to which no other process writes a corpus at the same time."""
     try:
-        made.mkdir(parents=True)
-        source.copy_files(verdicts, made)
-        for entry in made.iterdir():
-            entry.replace(target / entry.name)
+        folder.mkdir(parents=True, exist_ok=True)
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
-        raise StorageError.of(error, target) from None
+        raise StorageError.of(error, folder) from None
+    try:
+        # Some network file systems do not lock folders.
+        with suppress(OSError):
+            try:
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise StorageError(
+                    f"another process is writing to {folder}", folder, hint="wait until it ends"
+                ) from None
+        yield
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        os.close(opened)
 
 
-def write_clusters(path: str, clusters: Clusters, ledger: Ledger) -> None:
+def write_clusters(path: str, clusters: Clusters, ledger: Ledger, token: str = "") -> None:
     """A line for each cluster of two or more: the id that is kept, and the ids that are dropped."""
     encode = msgspec.json.Encoder().encode
 
@@ -168,10 +241,10 @@ def write_clusters(path: str, clusters: Clusters, ledger: Ledger) -> None:
             encoded = (encode({"keep": kept, "drop": list(islice(names, len(some)))}) for kept, some in rows)
             out.write(b"".join(row + b"\n" for row in encoded))
 
-    _written(path, lines)
+    _written(path, lines, token)
 
 
-def write_pairs(path: str, found: Pairs, ledger: Ledger) -> tuple[int, list[int]]:
+def write_pairs(path: str, found: Pairs, ledger: Ledger, token: str = "") -> tuple[int, list[int]]:
     """A line for each pair, if there is a path; returns their number, and counts by similarity."""
     encode = msgspec.json.Encoder().encode
     counts, total = np.zeros(BINS, np.int64), 0
@@ -193,7 +266,7 @@ def write_pairs(path: str, found: Pairs, ledger: Ledger) -> tuple[int, list[int]
                     )
                 )
 
-    _written(path, lines) if path else lines(None)
+    _written(path, lines, token) if path else lines(None)
     return total, counts.tolist()
 
 
@@ -201,9 +274,9 @@ def _histogram(similarities: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.histogram(np.clip(similarities, 0, 1), BINS, (0, 1))[0]
 
 
-def _written(path: str, lines: Callable[[IO[bytes]], None]) -> None:
+def _written(path: str, lines: Callable[[IO[bytes]], None], token: str) -> None:
     with (
-        new_file(None if path == STANDARD_OUTPUT else Path(path)) as file,
+        new_file(None if path == STANDARD_OUTPUT else Path(path), token) as file,
         writing(file, path) as out,
     ):
         lines(out)

@@ -26,7 +26,8 @@ del { background: #fdd; } ins { background: #dfd; text-decoration: none; } rect 
 def check_name(target: str) -> None:
     """Raises ``InvalidArgument`` if this is no name for a report."""
     path = Path(target)
-    if path.suffix not in (".md", ".html", "") and not path.is_dir():
+    is_name = path.suffix in (".md", ".html") or path.is_dir() or (not path.suffix and not path.exists())
+    if not is_name:
         raise InvalidArgument(
             f"{target} is no name for a report", hint="let it end in .md or .html, or name a folder"
         )
@@ -35,7 +36,7 @@ def check_name(target: str) -> None:
 def write_report(report: Report, target: str) -> None:
     """Writes a file that ends in .md or .html, or a folder with both."""
     path = Path(target)
-    if path.suffix in (".md", ".html"):
+    if path.suffix in (".md", ".html") and not path.is_dir():
         pages = {path: _markdown(report, "") if path.suffix == ".md" else _page(report)}
     else:
         try:

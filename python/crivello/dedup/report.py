@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from crivello._figures import Figures
+from crivello.archives.reading import Damage
 
 BINS = 20
 
@@ -27,7 +28,8 @@ class Report(Figures):
     """Counts of documents and clusters. With paragraphs or lines as units, ``units`` are these, and clusters are of them.
 
     ``against`` is the number of documents or units that are in the other corpus. ``similarities`` counts the pairs by their
-    similarity, in steps of 0.05; ``sizes`` counts the clusters by their number of members.
+    similarity, in steps of 0.05; ``sizes`` counts the clusters by their number of members. ``damage`` is what could not be read of
+    archives, and is left out.
     """
 
     method: str
@@ -46,6 +48,11 @@ class Report(Figures):
     similarities: list[int] = field(default_factory=lambda: [0] * BINS)
     sizes: dict[int, int] = field(default_factory=dict)
     examples: list[Example] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+
+    def add_damage(self, file: str, places: Mapping[int, str]) -> None:
+        """Adds the damaged places of a file, by offset."""
+        self.damage += [Damage(file, offset, places[offset]) for offset in sorted(places)]
 
     @property
     def dropped(self) -> int:

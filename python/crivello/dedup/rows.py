@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 
 _ROWS = 256
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+# Without the columns that DuckDB makes of folders such as year=2020.
+_FILE = "read_parquet(?, hive_partitioning = false)"
+_NUMBER = "file_row_number"
 _DELIMITERS = ",\t;|"
 
 
 class Csv(Source):
-    """A table of separated values: its first row names the columns, and the separator is the most frequent one there.
+    """A table of separated values: its first row names the columns.
 
-    Bytes that are not UTF-8 are copied as they are.
+    The separator is the one with which there is a column of texts, of several such the one that makes the most columns. Bytes that are not UTF-8 are copied as they are.
     """
 
     form: ClassVar[str] = "csv"
@@ -38,17 +41,44 @@ class Csv(Source):
 
     def __init__(self, path: Path, name: str, limit: int, field: str, id: str) -> None:
         super().__init__(path, name, limit)
-        first = head(path).removeprefix(MARK).split(b"\n", 1)[0].decode(errors="replace")
-        self._delimiter = max(_DELIMITERS, key=first.count)
-        columns = next(csv.reader([first], delimiter=self._delimiter), [])
+        first = head(path).removeprefix(MARK).decode(errors="surrogateescape")
+        headers = {delimiter: _first_row(first, delimiter) for delimiter in _DELIMITERS}
+        self._delimiter = max(headers, key=lambda one: (field in headers[one], len(headers[one])))
+        columns = headers[self._delimiter]
         if field not in columns and columns:
+            named = ", ".join(" ".join(readable(one).split()) for one in columns)
             raise InvalidArgument(
-                f"{name} has no column {field!r}, only {', '.join(columns)}",
+                f"{name} has no column {field!r}, only {named}",
                 hint="--field names the column with the text",
             )
         self._columns = columns
         self._text = columns.index(field) if columns else 0
         self._name = next((columns.index(one) for one in (id, "url") if one in columns), None)
+        self._first = self
+        self._order = list(range(len(columns)))
+
+    def prepare(self, first: Source, name: str) -> Source:
+        """The first table with columns has their order and the separator; columns of other tables are found by their names."""
+        del name
+        self._first = first if isinstance(first, Csv) and first._columns else self
+        theirs, mine = self._first._columns, self._columns
+        if mine and mine != theirs:
+            self._check_columns(self._first)
+            self._order = [mine.index(one) for one in theirs]
+        return self._first
+
+    def _check_columns(self, first: Csv) -> None:
+        """Raises an error if the columns are not those of another table."""
+        theirs, mine = first._columns, self._columns
+        if missing := next((one for one in theirs if one not in mine), None):
+            said = f"{self.name} has no column {missing!r}, which {first.name} has"
+        elif more := next((one for one in mine if one not in theirs), None):
+            said = f"{self.name} has a column {more!r}, which {first.name} has not"
+        elif twice := next((one for one in mine if max(mine.count(one), theirs.count(one)) > 1), None):
+            said = f"{self.name} and {first.name} have columns in another order, and {twice!r} more than once"
+        else:
+            return
+        raise InvalidArgument(said, hint="let --out be a folder, as in --out clean/, or end in .jsonl")
 
     def batches(self, at: Any = None) -> Iterator[Batch]:
         number = int(at or 0)
@@ -67,12 +97,12 @@ class Csv(Source):
         if ids:
             yield Batch(ids, texts, number, done)
 
-    def copy(self, verdicts: Verdicts, out: IO[bytes], *, is_first: bool) -> None:
+    def copy(self, verdicts: Verdicts, out: IO[bytes]) -> None:
         written = io.TextIOWrapper(
             cast("Any", out), "utf-8", "surrogateescape", newline="", write_through=True
         )
-        table = csv.writer(written, delimiter=self._delimiter, lineterminator="\n")
-        if is_first and self._columns:
+        table = csv.writer(written, delimiter=self._first._delimiter, lineterminator="\n")
+        if self._first is self and self._columns:
             table.writerow(self._columns)
         rows = (row for row, _ in self._rows(0))
         while some := list(islice(rows, _ROWS)):
@@ -81,9 +111,16 @@ class Csv(Source):
                 if left is not None:
                     if left is not text:
                         row[self._text] = readable(left)
-                    table.writerow(row)
+                    table.writerow(self._ordered(row))
         written.flush()
         written.detach()
+
+    def _ordered(self, row: list[str]) -> list[str]:
+        """A row with its cells in the order of the first table; cells past the columns stay at the end."""
+        if self._columns == self._first._columns:
+            return row
+        cells = row + [""] * (len(self._columns) - len(row))
+        return [cells[place] for place in self._order] + cells[len(self._columns) :]
 
     def _rows(self, start: int) -> Iterator[tuple[list[str], int]]:
         """The rows after the first ``start``, and the bytes of the file read."""
@@ -116,9 +153,15 @@ class Parquet(Source):
     def __init__(self, path: Path, name: str, limit: int, field: str, id: str) -> None:
         super().__init__(path, name, limit)
         with _database(path, name) as database:
-            found = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(path)]).fetchall()
-            counted = database.execute("SELECT count(*) FROM read_parquet(?)", [str(path)]).fetchone()
+            found = database.execute(f"DESCRIBE SELECT * FROM {_FILE}", [str(path)]).fetchall()
+            counted = database.execute(f"SELECT count(*) FROM {_FILE}", [str(path)]).fetchone()
         columns = [column[0] for column in found]
+        self._number = _NUMBER
+        self._numbered = f"read_parquet(?, hive_partitioning = false, {_NUMBER} = true)"
+        if _NUMBER in map(str.lower, columns):
+            while self._number in map(str.lower, columns):
+                self._number += "_"
+            self._numbered = f"(SELECT *, row_number() OVER () - 1 AS {self._number} FROM {_FILE})"
         if field not in columns:
             raise InvalidArgument(
                 f"{name} has no column {field!r}, only {', '.join(columns)}",
@@ -138,7 +181,7 @@ class Parquet(Source):
         number = int(at or 0)
         query = (
             f"SELECT {self._name}, CAST({self._text} AS VARCHAR) "
-            f"FROM read_parquet(?, file_row_number = true) WHERE file_row_number >= {number}"
+            f"FROM {self._numbered} WHERE {self._number} >= {number}"
         )
         with _database(self.path, self.name) as database:
             rows = database.execute(query, [str(self.path)])
@@ -157,11 +200,7 @@ class Parquet(Source):
             if ids:
                 yield Batch(ids, texts, number, number)
 
-    def copy(self, verdicts: Verdicts, out: IO[bytes], *, is_first: bool) -> None:
-        if not is_first:
-            raise InvalidArgument(
-                "several Parquet files are not written into one", hint="let --out be a folder: --out clean/"
-            )
+    def copy(self, verdicts: Verdicts, out: IO[bytes]) -> None:
         with tempfile.TemporaryDirectory(prefix="crivello-dedup-") as folder:
             target = Path(folder, "clean.parquet")
             with _database(self.path, self.name) as database:
@@ -171,12 +210,12 @@ class Parquet(Source):
                 shutil.copyfileobj(made, out, 1 << 20)
 
     def _select(self, database: duckdb.DuckDBPyConnection, verdicts: Verdicts, target: Path) -> None:
-        file = "read_parquet(?, file_row_number = true)"
+        file, place = self._numbered, self._number
         written = "TO ? (FORMAT parquet, COMPRESSION zstd)"
         rows = self.size_in_rows
         if isinstance(verdicts, Whole):
             stays = "".join("1" if stays else "0" for stays in verdicts.take(rows).tolist()) or "0"
-            kept = f"SELECT * EXCLUDE file_row_number FROM {file} WHERE get_bit(?::BIT, file_row_number::INT) = 1"
+            kept = f"SELECT * EXCLUDE {place} FROM {file} WHERE get_bit(?::BIT, {place}::INT) = 1"
             database.execute(f"COPY ({kept}) {written}", [str(self.path), stays, str(target)])
             return
         database.execute("CREATE TABLE cleaned (row_number BIGINT, text VARCHAR)")
@@ -188,8 +227,8 @@ class Parquet(Source):
             if some:
                 database.executemany("INSERT INTO cleaned VALUES (?, ?)", some)
         kept = (
-            f"SELECT p.* EXCLUDE file_row_number REPLACE (c.text AS {self._text}) FROM {file} p "
-            "JOIN cleaned c ON c.row_number = p.file_row_number ORDER BY p.file_row_number"
+            f"SELECT p.* EXCLUDE {place} REPLACE (c.text AS {self._text}) FROM {file} p "
+            f"JOIN cleaned c ON c.row_number = p.{place} ORDER BY p.{place}"
         )
         database.execute(f"COPY ({kept}) {written}", [str(self.path), str(target)])
 
@@ -207,6 +246,16 @@ def _database(path: Path, name: str) -> Iterator[duckdb.DuckDBPyConnection]:
         raise InvalidArgument(
             f"{name} is not a Parquet file that can be read: {str(error).splitlines()[0]}"
         ) from None
+
+
+def _first_row(text: str, delimiter: str) -> list[str]:
+    """The first row that is not blank of the beginning of a table."""
+    try:
+        return next(
+            (row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row), []
+        )
+    except csv.Error:
+        return []
 
 
 def _quoted(name: str) -> str:

@@ -6,26 +6,24 @@ committed every few seconds in a folder of work, so that the same command goes o
 
 from __future__ import annotations
 
-import fcntl
-import shutil
+import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from hashlib import blake2b
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from crivello import _core
+from crivello.archives.output import is_stream
 from crivello.cluster.jobs import LOCAL, ray_map
 from crivello.dedup.boilerplate import LINES_MEMORY, Boilerplate, Lines
 from crivello.dedup.clusters import Clusters
 from crivello.dedup.examples import examples_of
-from crivello.dedup.inputs import STANDARD_INPUT, open_inputs
+from crivello.dedup.inputs import is_read_once, open_inputs
 from crivello.dedup.job import find_duplicates
 from crivello.dedup.options import Handling, Keep, Method, Options, Unit
 from crivello.dedup.outputs import STANDARD_OUTPUT, Copy, check_outputs, write_clusters, write_pairs
@@ -35,7 +33,8 @@ from crivello.dedup.report import Report
 from crivello.dedup.sketches import Sketches
 from crivello.dedup.source import Batch, Source, Text
 from crivello.dedup.units import InUnits, Whole, split
-from crivello.errors import InvalidArgument, StorageError
+from crivello.dedup.work import Work, place, storage_errors
+from crivello.errors import InvalidArgument
 
 Progress = Callable[[str, int, int], object]
 CHECKPOINT = 10.0
@@ -48,7 +47,7 @@ def run(
     pairs: str | Path = "",
     clusters: str | Path = "",
     report: str | Path = "",
-    against: Sequence[str | Path] = (),
+    against: str | Path | Sequence[str | Path] = (),
     field: str = "text",
     id: str = "id",
     format: str = "auto",
@@ -71,28 +70,32 @@ def run(
         <Report: 5,000 documents, 4,312 kept, 688 dropped in 431 clusters, 1.2 s>
     """
     started = time.monotonic()
-    names = [inputs] if isinstance(inputs, str | Path) else list(inputs)
+    names, others = ([some] if isinstance(some, str | Path) else list(some) for some in (inputs, against))
     if not names:
         raise InvalidArgument("there is no input", hint="name files, folders or - for standard input")
     chosen = Options(**options)
     targets = {name: str(path) for name, path in (("out", out), ("pairs", pairs), ("clusters", clusters))}
-    beside = next((path for path in targets.values() if path not in ("", STANDARD_OUTPUT)), "")
+    files = {what: name for what, name in targets.items() if name not in ("", STANDARD_OUTPUT)}
+    beside = next((name for name in files.values() if not is_stream(Path(name))), "")
     if cluster:
-        _check_cluster(cluster, [*map(str, names), *map(str, against)], has_folder=bool(work or beside))
+        _check_cluster(cluster, [*map(str, names), *map(str, others)], has_folder=bool(work or beside))
     if list(targets.values()).count(STANDARD_OUTPUT) > 1:
         raise InvalidArgument("only one of out, pairs and clusters goes to standard output")
-    with tempfile.TemporaryDirectory(prefix="crivello-dedup-") as spool:
+    with (
+        storage_errors(Path("the folder for temporary files")),
+        tempfile.TemporaryDirectory(prefix="crivello-dedup-") as spool,
+    ):
 
         def opened(some: Sequence[str | Path]) -> list[Source]:
             return open_inputs(
                 some, format=format, field=field, id=id, limit=chosen.largest_document, spool=Path(spool)
             )
 
-        references, sources = opened(list(against)), opened(names)
-        named = [*targets.values(), str(report), str(work)]
-        check_outputs([name for name in named if name not in ("", STANDARD_OUTPUT)], [*references, *sources])
+        references, sources = opened(others), opened(names)
+        beside_out = {what: str(name) for what, name in (("report", report), ("work", work)) if str(name)}
+        check_outputs({**files, **beside_out}, [*references, *sources])
         removes_parts = chosen.unit is not Unit.DOCUMENT or chosen.method is Method.SUBSTRING
-        copy = Copy(targets["out"], sources, rewrites=removes_parts) if out else None
+        copy = Copy(targets["out"], sources, references, rewrites=removes_parts) if out else None
         if report:
             check_name(str(report))
         if chosen.method is Method.SUBSTRING:
@@ -115,12 +118,23 @@ def run(
             len(references),
             identity,
         ]
-        is_resumable = STANDARD_INPUT not in map(str, [*names, *against])
+        # The copy of a stream is another file in every run.
+        is_resumable = all(Path(spool) not in source.path.parents for source in [*references, *sources])
+        folder = place(str(work), beside if is_resumable else "", told, Path(spool))
+        rooms = [Path(os.path.realpath(name)).parent for what, name in files.items() if what != "out"]
+        state = Work(
+            folder,
+            identity,
+            [os.path.realpath(targets["out"]), str(chosen.keep)],
+            [*rooms, *(copy.rooms if copy else ())],
+        )
+        if copy is not None and not state.has_begun:
+            copy.check_is_empty()
         with ExitStack() as ray:
             # Before there is a folder, which stays if there is no cluster.
             stage = _Stage(progress)
             workers = ray.enter_context(ray_map(cluster, on_done=stage.show)) if cluster else None
-            with _folder(str(work), beside if is_resumable else "", told, Path(spool)) as folder:
+            with state.opened():
                 if workers is not None:
                     find_duplicates(
                         folder,
@@ -132,54 +146,17 @@ def run(
                         told=stage.begin,
                     )
                     ray.close()
-                return _Run(chosen, references, sources, folder, checkpoint, progress, started).finish(
+                return _Run(chosen, references, sources, state, checkpoint, progress, started).finish(
                     copy, targets["pairs"], targets["clusters"], str(report)
                 )
 
 
-@contextmanager
-def _folder(work: str, beside: str, told: list[Any], temporary: Path) -> Iterator[Path]:
-    """The folder of the state of this very command; it stays for the next attempt if the cause is not the input."""
-    digest = blake2b(msgspec.msgpack.encode(told), digest_size=8).hexdigest()
-    if work:
-        folder = Path(work) / f"dedup-{digest}"
-    elif beside:
-        target = Path(beside.rstrip("/"))
-        folder = target.with_name(f"{target.name}.dedup-{digest}")
-    else:
-        folder = temporary / digest
-    with _locked(folder):
-        try:
-            yield folder
-        except InvalidArgument:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Makes the folder, for this process alone."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / "lock").open("wb")
-    except OSError as error:
-        raise StorageError.of(error, folder) from None
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise StorageError(
-                f"another process is working in {folder}", folder, hint="wait until it ends"
-            ) from None
-        yield
-
-
 def _check_cluster(address: str, inputs: Sequence[str], *, has_folder: bool) -> None:
     """Raises an error if the workers of a cluster could not see what they are to read and write."""
-    if STANDARD_INPUT in inputs:
+    if any(map(is_read_once, inputs)):
         raise InvalidArgument(
-            "workers of a cluster read files, and not standard input", hint="name files, folders or patterns"
+            "workers of a cluster read files, and neither standard input nor pipes",
+            hint="name files, folders or patterns",
         )
     if not has_folder and address != LOCAL:
         raise InvalidArgument(
@@ -224,6 +201,8 @@ def _remove_passages(
         for source in sources:
             for batch in source.batches():
                 passages.left(batch.texts)
+    for name, places in {source.name: source.damage for source in [*references, *sources]}.items():
+        made.add_damage(name, places)
     made.seconds = time.monotonic() - started
     if report:
         write_report(made, report)
@@ -238,7 +217,7 @@ class _Run:
         options: Options,
         references: list[Source],
         sources: list[Source],
-        folder: Path,
+        work: Work,
         checkpoint: float,
         progress: Progress | None,
         started: float,
@@ -248,9 +227,9 @@ class _Run:
         self._checkpoint = checkpoint
         self._progress: Progress = progress or (lambda *_: None)
         self._started = started
-        self._sketches = Sketches(folder, options)
+        self._work = work
+        self._sketches = Sketches(work.folder, options)
         self._engine, self._ledger = self._sketches.engine, self._sketches.ledger
-        self._folder = folder
         self._boilerplate = Boilerplate.none()
 
     def finish(self, copy: Copy | None, pairs: str, clusters: str, report: str) -> Report:
@@ -266,7 +245,7 @@ class _Run:
 
     def _read_boilerplate(self) -> Boilerplate:
         """What many documents of a site share, from a pass of its own."""
-        folder = self._folder / "boilerplate"
+        folder = self._work.folder / "boilerplate"
         found = folder / "found"
         if found.exists():
             return Boilerplate.load(found)
@@ -277,7 +256,7 @@ class _Run:
                 lines.add(batch.ids, batch.texts)
 
             self._scan("boilerplate", *lines.position, add, lines.commit)
-            made = lines.count(self._options.memory or LINES_MEMORY)
+            made = lines.count(self._options.budget or LINES_MEMORY)
             made.save(found)
             lines.remove()
         return made
@@ -285,10 +264,17 @@ class _Run:
     def _read(self) -> None:
         sketches = self._sketches
 
+        every = [*self._references, *self._sources]
+
         def add(batch: Batch, number: int) -> None:
             sketches.add(batch, self._boilerplate, is_reference=number < len(self._references))
 
-        self._scan("reading", sketches.state.source, sketches.state.position, add, sketches.commit)
+        def commit(number: int, position: Any) -> None:
+            for source in every:
+                sketches.note_damage(source)
+            sketches.commit(number, position)
+
+        self._scan("reading", sketches.state.source, sketches.state.position, add, commit)
 
     def _scan(
         self,
@@ -332,14 +318,14 @@ class _Run:
         references = self._sketches.state.references
         found = Clusters.kept_by(Keep(self._options.keep), leaders, lengths, references)
         made = self._report(found, lengths[references:])
-        made.pairs, made.similarities = write_pairs(pairs, self._engine, self._ledger)
+        made.pairs, made.similarities = write_pairs(pairs, self._engine, self._ledger, self._work.token)
         if clusters:
-            write_clusters(clusters, found, self._ledger)
+            write_clusters(clusters, found, self._ledger, self._work.token)
         if copy is not None:
             total = len(self._sources)
             stays = found.stays
             verdicts = Whole(stays) if self._unit is Unit.DOCUMENT else InUnits(stays, self._unit)
-            copy.write(verdicts, lambda done: self._progress("writing", done, total))
+            copy.write(verdicts, lambda done: self._progress("writing", done, total), self._work)
         if report:
             made.examples = examples_of(self._engine, self._ledger, self._texts)
             made.seconds = time.monotonic() - self._started
@@ -351,6 +337,8 @@ class _Run:
         stays, sizes = found.stays, found.sizes()
         made = Report(str(self._options.method), str(self._unit), documents=self._sketches.state.documents)
         made.clusters, made.largest = len(sizes), int(sizes[0]) if len(sizes) else 1 if len(stays) else 0
+        for name, places in self._sketches.state.damage.items():
+            made.add_damage(name, places)
         counted = np.unique(sizes, return_counts=True)
         made.sizes = dict(zip(*(column.tolist() for column in counted), strict=True))
         made.against = int((found.leaders[found.references :] < found.references).sum())

@@ -14,7 +14,7 @@ from crivello import _core
 from crivello.dedup.boilerplate import Boilerplate
 from crivello.dedup.ledger import Ledger
 from crivello.dedup.options import Options, Unit
-from crivello.dedup.source import Batch
+from crivello.dedup.source import Batch, Source, readable, shown
 from crivello.dedup.units import split
 
 ENGINE = "engine"
@@ -28,6 +28,7 @@ class State(msgspec.Struct, array_like=True):
     documents: int = 0
     references: int = 0
     ledger: list[int] | None = None
+    damage: dict[str, dict[int, str]] = {}
 
 
 class Sketches:
@@ -36,7 +37,7 @@ class Sketches:
     def __init__(self, folder: Path, options: Options) -> None:
         """Opens what was committed in a folder."""
         (folder / ENGINE).mkdir(exist_ok=True)
-        self.engine = _core.Discovery(folder / ENGINE, options.native(), options.memory, options.threads)
+        self.engine = _core.Discovery(folder / ENGINE, options.native(), options.budget, options.threads)
         at = self.engine.position
         self.state = msgspec.msgpack.decode(at, type=State) if at else State()
         self.ledger = Ledger(folder, self.state.ledger)
@@ -49,7 +50,7 @@ class Sketches:
         if self._unit is not Unit.DOCUMENT:
             parts = [[unit.strip() for unit in split(text, self._unit)] for text in texts]
             ids = [
-                f"{name}#{place}"
+                f"{shown(name)}#{place}"
                 for name, found in zip(ids, parts, strict=True)
                 for place in range(1, len(found) + 1)
             ]
@@ -58,6 +59,11 @@ class Sketches:
         self.state.references += len(ids) if is_reference else 0
         self.engine.add(boilerplate.without(ids, texts), is_reference)
         self.ledger.add(ids, map(len, texts), units)
+
+    def note_damage(self, source: Source) -> None:
+        """Takes down what was left out of an input."""
+        if source.damage:
+            self.state.damage.setdefault(readable(source.name), {}).update(source.damage)
 
     def commit(self, source: int, position: Any) -> None:
         """Makes durable what was added, with the number of the source and the position in it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
     from crivello.dedup.inputs import Input
 
 Text = str | bytes
-Id = str | int | float
+# A number of JSON, and a text that is not UTF-8, as they are written there.
+Id = str | int | msgspec.Raw
 BATCH_BYTES = 8 << 20
 
 
@@ -54,6 +57,8 @@ class Source(ABC):
         """Whether ids need not say which input a document is from."""
         self.input: Input | None = None
         """What it was opened from."""
+        self.damage: dict[int, str] = {}
+        """What any pass has left out because it is damaged, by offset."""
 
     @property
     def size(self) -> int:
@@ -63,15 +68,23 @@ class Source(ABC):
     def identity(self) -> list[Any]:
         """What changes when the corpus does: its path, size and time of change."""
         about = self.path.stat()
-        return [str(self.path.resolve()), about.st_size, about.st_mtime_ns]
+        return [os.fsencode(self.path.resolve()), about.st_size, about.st_mtime_ns]
 
     @abstractmethod
     def batches(self, at: Any = None) -> Iterator[Batch]:
         """The documents after a position (``None``: all)."""
 
+    def prepare(self, first: Source, name: str) -> Source:
+        """Prepares a copy into the file ``name``, of which ``first`` says how it is written; this source, if it is the first.
+
+        Returns the one that says so for the next. Raises an error if the two cannot be in one file.
+        """
+        del name
+        return first
+
     @abstractmethod
-    def copy(self, verdicts: Verdicts, out: IO[bytes], *, is_first: bool) -> None:
-        """Writes what is left of the corpus; ``is_first`` if nothing was written before."""
+    def copy(self, verdicts: Verdicts, out: IO[bytes]) -> None:
+        """Writes what is left of the corpus, as it was prepared for."""
 
     def place(self, number: int) -> str:
         """The id of a document that has none: its number, after the name of its file if there are others."""
@@ -90,7 +103,7 @@ def write_json_lines(source: Source, verdicts: Verdicts, out: IO[bytes]) -> None
     encode = msgspec.json.Encoder().encode
     for batch in source.batches():
         lines = [
-            encode({"id": name, "text": readable(text)})
+            encode({"id": readable(name) if isinstance(name, str) else name, "text": readable(text)})
             for name, text in zip(batch.ids, verdicts.left(batch.texts), strict=True)
             if text is not None
         ]
@@ -112,4 +125,16 @@ def comparable(text: Text) -> str:
 
 def readable(text: Text) -> str:
     """A text for people and for JSON: what is not UTF-8 is replaced."""
-    return text if isinstance(text, str) else text.decode(errors="replace")
+    if isinstance(text, bytes):
+        return text.decode(errors="replace")
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def shown(name: Id) -> str:
+    """An id for people, and as the beginning of another id."""
+    if isinstance(name, msgspec.Raw):
+        written = bytes(name).decode()
+        return readable(json.loads(written)) if written.startswith('"') else written
+    return str(name)
