@@ -25,7 +25,7 @@ os.environ.setdefault("CRIVELLO_CRAWL_FEEDS", "false")
 
 
 # Their tests share one Ray, so one process runs them.
-_WITH_RAY = ("dedup_job", "import_job", "index_job")
+_WITH_RAY = ("cluster_engine", "dedup_job", "import_job", "index_job")
 
 # Those that take longest begin first, so that no worker is left with one of them at the end.
 _FIRST = (

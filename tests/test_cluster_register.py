@@ -12,12 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crivello.cluster import engine
 from crivello.cluster import roster as rosters
 from crivello.cluster.register import MARGIN, Answer, Beat, Limits, Register, View
 from crivello.cluster.roster import Roster
 from crivello.cluster.supervise import ENDED, Announce, Begin, Dismiss, Finish, decide
-from crivello.errors import CorruptFile, CrawlError, NewerFormat
+from crivello.errors import CorruptFile, NewerFormat
 
 LEASE = 5.0
 LIMITS = Limits(lease=LEASE)
@@ -285,12 +284,3 @@ def test_agents_are_placed_evenly() -> None:
     assert begun.members == (0, 1, 2, 3, 4) and begun.of(5, ["c"]) == begun
     grown = begun.of(6, ["a", "b"])
     assert grown.agent(5).machine == "b" and grown.wanted == (0, 1, 2, 3, 4, 5)
-
-
-@pytest.mark.parametrize("address", ["127.0.0.1:1", "nowhere.invalid:6379"])
-def test_a_cluster_that_is_not_there_is_said_at_once(address: str) -> None:
-    with (
-        pytest.raises(CrawlError, match=f"there is no Ray cluster at {address}: "),
-        engine.connected(address),
-    ):
-        pass

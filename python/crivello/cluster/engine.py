@@ -8,6 +8,7 @@ at the end.
 from __future__ import annotations
 
 import atexit
+import ipaddress
 import os
 import shutil
 import signal
@@ -65,7 +66,8 @@ def connected(address: str = "") -> Iterator[Any]:
     if not address:
         os.environ.update(_OWN)
     ray = require()
-    if ray.is_initialized():  # the caller's own
+    if ray.is_initialized():
+        _check_joined(ray, address)
         yield ray
         return
     # Ray tells of a start that takes long in its own words; we try again, and say it in ours.
@@ -107,13 +109,42 @@ def is_leaving() -> bool:
     return any(thread.name == _LEAVING for thread in threading.enumerate())
 
 
-def check_reachable(address: str) -> None:
-    """Raises an error if nothing answers at an address: Ray would try for half a minute, and print what it does."""
+def _check_joined(ray: Any, address: str) -> None:
+    """Raises an error if the caller has joined another cluster than the one at an address: a process is in one at a time."""
+    joined = address_of(ray)
+    if (wanted := _split(address)) is None or _same(wanted, _split(joined)):
+        return
+    check_reachable(address)
+    raise CrawlError(
+        f"this process has joined the Ray cluster at {joined}, and cannot join the one at {address} beside it",
+        hint="`ray.shutdown()` leaves it",
+    )
+
+
+def _split(address: str) -> tuple[str, int] | None:
+    """The host and the port of ``host:port``; ``None`` for an empty address, "auto", and what else Ray understands."""
     host, colon, port = address.rpartition(":")
     if not colon or "://" in address or not port.isdecimal():
-        return  # "auto", and what else Ray understands
+        return None
+    return host.strip("[]"), int(port)
+
+
+def _same(wanted: tuple[str, int], joined: tuple[str, int] | None) -> bool:
+    """Whether two addresses are the same; Ray knows a head by the IP address of its machine, which may be asked for as localhost."""
+    if joined is None or wanted[1] != joined[1]:
+        return False
+    with suppress(OSError):
+        host = str(socket.getaddrinfo(wanted[0], None, type=socket.SOCK_STREAM)[0][4][0])
+        return host == joined[0] or ipaddress.ip_address(host).is_loopback
+    return wanted[0] == joined[0]
+
+
+def check_reachable(address: str) -> None:
+    """Raises an error if nothing answers at an address: Ray would try for half a minute, and print what it does."""
+    if (endpoint := _split(address)) is None:
+        return
     try:
-        socket.create_connection((host.strip("[]"), int(port)), _SECONDS_TO_ANSWER).close()
+        socket.create_connection(endpoint, _SECONDS_TO_ANSWER).close()
     except (OSError, OverflowError) as error:
         raise _no_cluster(address, getattr(error, "strerror", None) or str(error)) from None
 
