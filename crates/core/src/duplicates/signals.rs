@@ -60,7 +60,8 @@ impl Signals {
         signals.clear();
         match self.unit {
             Unit::Word => {
-                for_each_word(text, |start, end| signals.push(Signature::of(&text.as_bytes()[start..end]).0));
+                let bytes = text.as_bytes();
+                for_each_word(text, |start, end| signals.push(Signature::of_word(bytes, start, end).0));
             }
             Unit::Character => {
                 let mut end = None;

@@ -39,7 +39,8 @@ pub fn for_each_word(text: &str, mut tell: impl FnMut(usize, usize)) {
     // The bits from 64 on are those of a character that goes on in the next block.
     let (mut words, mut breaks) = (0u128, 0u128);
     let (mut is_open, mut start) = (false, 0);
-    for at in (0..bytes.len()).step_by(BLOCK) {
+    // If the last block is full, an empty one follows, in which its last word ends.
+    for at in (0..=bytes.len()).step_by(BLOCK) {
         let (ascii, mut leads) = masks(&bytes[at..bytes.len().min(at + BLOCK)]);
         words |= u128::from(ascii);
         while leads != 0 {
@@ -71,9 +72,6 @@ pub fn for_each_word(text: &str, mut tell: impl FnMut(usize, usize)) {
         }
         is_open = words >> (BLOCK - 1) & 1 == 1;
         (words, breaks) = (words >> BLOCK, breaks >> BLOCK);
-    }
-    if is_open {
-        tell(start, bytes.len());
     }
 }
 

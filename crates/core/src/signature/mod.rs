@@ -8,6 +8,7 @@
 pub(crate) mod hash;
 pub(crate) mod interpolation;
 mod set;
+mod word;
 
 use twox_hash::XxHash3_64;
 
