@@ -1,6 +1,6 @@
 """Pipelines that find the near-duplicates of a list of texts, each run in a process of its own.
 
-    python -m bench._dedup_peers NAME CORPUS      CORPUS is a list of texts in MessagePack
+    python -m bench._dedup_peers NAME CORPUS COUNT      the first texts of a list in MessagePack
 
 prints as JSON the seconds from the texts to the result (n-grams of words are made within), the rise of the peak memory
 over that with the texts loaded, and the numbers of the flagged documents.
@@ -94,33 +94,6 @@ def datasketch(texts: list[str]) -> list[int]:
     return flagged
 
 
-def text_dedup(texts: list[str]) -> list[int]:
-    """The algorithm of text-dedup's minhash script: permutations in numpy, tables of bands, union-find. The package
-    itself needs Spark and versions of other packages that do not go together with these."""
-    bands, rows = _bands(), BINS // _bands()
-    prime, random = np.uint64((1 << 61) - 1), np.random.RandomState(42)
-    factors = random.randint(1, int(prime), BINS, dtype=np.uint64)
-    offsets = random.randint(0, int(prime), BINS, dtype=np.uint64)
-    tables: list[dict[bytes, int]] = [{} for _ in range(bands)]
-    parents = list(range(len(texts)))
-
-    def root(place: int) -> int:
-        while parents[place] != place:
-            parents[place] = parents[parents[place]]
-            place = parents[place]
-        return place
-
-    for place, text in enumerate(texts):
-        hashes = np.array([hash(ngram) & 0xFFFFFFFF for ngram in set(_ngrams(text))], dtype=np.uint64)
-        sketch = ((hashes[:, None] * factors + offsets) % prime & np.uint64(0xFFFFFFFF)).min(
-            axis=0, initial=1 << 32
-        )
-        for band, table in enumerate(tables):
-            first = table.setdefault(sketch[band * rows : (band + 1) * rows].tobytes(), place)
-            parents[root(place)] = min(root(first), root(place))
-    return [place for place in range(len(texts)) if root(place) != place]
-
-
 def _ngrams(text: str) -> list[str]:
     words = _WORD.findall(text.lower())
     return [" ".join(words[start : start + SIZE]) for start in range(max(1, len(words) - SIZE + 1))]
@@ -137,7 +110,6 @@ PIPELINES: dict[str, Callable[[list[str]], list[int]]] = {
     "rensa, rho on words": rensa_words,
     "rensa, rho on triples": rensa_rho,
     "rensa, verified": rensa_verified,
-    "text-dedup's algorithm": text_dedup,
     "datasketch": datasketch,
 }
 
@@ -149,8 +121,8 @@ def _resident() -> dict[str, int]:
 
 
 def main() -> None:
-    name, corpus = sys.argv[1:]
-    texts = msgspec.msgpack.decode(Path(corpus).read_bytes(), type=list[str])
+    name, corpus, count = sys.argv[1:]
+    texts = msgspec.msgpack.decode(Path(corpus).read_bytes(), type=list[str])[: int(count)]
     # Imports and tables that are made once are outside the clock.
     PIPELINES[name](texts[:10])
     Path("/proc/self/clear_refs").write_text("5")
