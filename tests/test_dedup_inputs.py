@@ -125,7 +125,9 @@ def pages(count: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize(
-    "content", [b"some\ntext\n", b'{"text": "a"}\n' * 3, gzip.compress(b"text"), b"\0" * 99]
+    "content",
+    [b"some\ntext\n", b'{"text": "a"}\n' * 3, gzip.compress(b"text"), b"\0" * 99],
+    ids=["text", "JSON lines", "gzip", "zeros"],
 )
 def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
     source, out = tmp_path / "a.txt", tmp_path / "out.warc"

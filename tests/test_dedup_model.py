@@ -108,6 +108,32 @@ def test_the_clusters_are_those_of_the_definition(tmp_path: Path, threshold: flo
     assert told["dropped"] == 300 - len(kept) and told["seconds"] > 0
 
 
+def test_words_confirm_what_n_grams_find(tmp_path: Path) -> None:
+    texts = edited(300, seed=3)
+    source = write_json_lines(
+        tmp_path / "in.jsonl", ({"id": n, "text": text} for n, text in enumerate(texts))
+    )
+    report = dedup.run(source, method="fingerprint", modulus=1, confirm="words", pairs=tmp_path / "pairs")
+    words = [tuple(WORD.findall(text.lower())) for text in texts]
+    triples = [signals(text) for text in texts]
+    expected = {}
+    for other in range(300):
+        first = words.index(words[other])
+        if first < other:
+            expected[first, other] = 1.0
+            continue
+        for one in range(other):
+            mine, before = set(words[other]), set(words[one])
+            share = len(mine & before) / len(mine | before)
+            if words.index(words[one]) == one and triples[one] & triples[other] and share >= 0.9:
+                expected[one, other] = share
+    found = {(pair["a"], pair["b"]): pair["similarity"] for pair in read_json_lines(tmp_path / "pairs")}
+    assert found == pytest.approx(expected, abs=1e-6) and report.pairs == len(expected) > 100
+    # The same sets of triples are less similar.
+    alike = [pair for pair in expected if similarity(*(triples[one] for one in pair)) >= 0.9]
+    assert len(alike) < len(expected)
+
+
 def without_boilerplate(sites: Sequence[str], texts: Sequence[str]) -> list[str]:
     """The definition of boilerplate, line by line."""
     left = []

@@ -81,6 +81,14 @@ def dedup(
             "--measure", metavar="jaccard|containment|overlap", help="the similarity [default: jaccard]"
         ),
     ] = None,
+    confirm: Annotated[
+        str | None,
+        typer.Option(
+            "--confirm",
+            metavar="ngrams|words",
+            help="what candidates must have in common; words: 0.9 of them by default [default: ngrams]",
+        ),
+    ] = None,
     linkage: Annotated[
         str | None,
         typer.Option(
@@ -98,12 +106,12 @@ def dedup(
         typer.Option(
             "--ngram",
             metavar="N",
-            help="units of an n-gram [default: 3 words, 5 characters]; substring: words [50]",
+            help="units of an n-gram [default: 3 words, of simhash 2; 5 characters]; substring: words [50]",
         ),
     ] = None,
     distance: Annotated[
         int | None,
-        typer.Option("--distance", metavar="N", help="simhash: bits that may differ [default: 3]"),
+        typer.Option("--distance", metavar="N", help="simhash: bits that may differ [default: 5 of 64]"),
     ] = None,
     bits: Annotated[
         int | None, typer.Option("--bits", metavar="32|64|128", help="simhash: its bits [default: 64]")
@@ -220,6 +228,7 @@ def dedup(
                 keep=keep,
                 threshold=threshold,
                 measure=measure,
+                confirm=confirm,
                 linkage=linkage,
                 signals=signals,
                 ngram=ngram,

@@ -56,7 +56,7 @@ class Deduplicator:
                 self._seen = _core.ExactSet(chosen.most_memory)
             case Method.MINHASH:
                 self._seen = _core.OnePass(chosen.native(), chosen.threads or 0)
-            case Method.SIMHASH if chosen.bits != 128 and chosen.threshold is None:
+            case Method.SIMHASH if chosen.bits != 128 and (chosen.threshold, chosen.confirm) == (None, None):
                 self._seen = _core.OnePass(chosen.native(), chosen.threads or 0)
             case _:
                 raise InvalidArgument(

@@ -48,6 +48,13 @@ class Measure(StrEnum):
     OVERLAP = "overlap"
 
 
+class Confirm(StrEnum):
+    """What the similarity of documents that are compared is measured on."""
+
+    NGRAMS = "ngrams"
+    WORDS = "words"
+
+
 class Linkage(StrEnum):
     """Whether a document of a cluster is similar to the first one of it, or to all."""
 
@@ -89,6 +96,7 @@ _NEAR = {Method.SIMHASH, Method.FINGERPRINT, Method.MINHASH}
 _MEANT: dict[str, set[Method]] = {
     "threshold": _NEAR,
     "measure": _NEAR,
+    "confirm": _NEAR,
     "linkage": _NEAR,
     "signals": _NEAR,
     "ngram": {*_NEAR, Method.SUBSTRING},
@@ -103,11 +111,15 @@ _MEANT: dict[str, set[Method]] = {
     "keep": {*_NEAR, Method.EXACT},
     "sampled": {Method.EXACT},
 }
-_NGRAM = {Signals.WORDS: 3, Signals.CHARACTERS: 5}
-_SUBSTRING_WORDS = 50
+_CHARACTERS = 5
+_WORDS = {Method.SUBSTRING: 50, Method.SIMHASH: 2}
+_OTHER_WORDS = 3
 _SHARES = ("threshold", "recall")
 _THRESHOLD = 0.7
-_DISTANCE = 3
+# "Near-duplicates have more than 90 % of their words in common."
+_THRESHOLD_OF_WORDS = 0.9
+# Of 64 bits; of others as many in proportion.
+_DISTANCE = 5
 _BITS = 64
 _BINS = 128
 _RECALL = 0.99
@@ -118,8 +130,8 @@ _MODULUS = 8
 class Options:
     """The options of a deduplication; ``None`` is the default of the method, and what has no meaning for it is refused.
 
-    ``simhash`` takes texts for duplicates within ``distance`` bits, and with a ``threshold`` only those that are also as
-    similar as that. ``memory`` is in bytes, or a text such as ``1G``; ``None`` adapts it to the corpus: 32 bytes a document, or 24 a
+    ``simhash`` takes texts for duplicates within ``distance`` bits, and with a ``threshold`` or ``confirm`` only those that are also
+    as similar as that. ``memory`` is in bytes, or a text such as ``1G``; ``None`` adapts it to the corpus: 32 bytes a document, or 24 a
     fingerprint, up to 1 GiB. ``threads`` 0
     is one per core.
     """
@@ -127,6 +139,7 @@ class Options:
     method: Method | str = Method.MINHASH
     threshold: float | None = None
     measure: Measure | str | None = None
+    confirm: Confirm | str | None = None
     linkage: Linkage | str | None = None
     signals: Signals | str | None = None
     ngram: int | None = None
@@ -149,6 +162,7 @@ class Options:
         kinds: dict[str, type[StrEnum]] = {
             "method": Method,
             "measure": Measure,
+            "confirm": Confirm,
             "linkage": Linkage,
             "signals": Signals,
             "weights": Weights,
@@ -168,6 +182,11 @@ class Options:
                     hint=f"leave it out, or take {' or '.join(sorted(methods))}",
                 )
         self._check_numbers()
+        if self.confirm is Confirm.WORDS and self.weights is Weights.TF_IDF:
+            raise InvalidArgument(
+                "tf-idf weighs the n-grams that are kept, and not words instead",
+                hint="leave confirm out, or take other weights",
+            )
         if self.modulus is not None and self.window is not None:
             raise InvalidArgument("fingerprints are kept by modulus or by window, and not by both")
         if wrong := set(self.ignore or ()) - set(IGNORED):
@@ -235,19 +254,21 @@ class Options:
     @property
     def shingle(self) -> tuple[str, int]:
         """The unit and the size of the n-grams, in the words of the core."""
-        signals = self.signals or Signals.WORDS
-        default = _SUBSTRING_WORDS if self.method is Method.SUBSTRING else _NGRAM[Signals(signals)]
-        return ("word" if signals == Signals.WORDS else "character"), self.ngram or default
+        if self.signals == Signals.CHARACTERS:
+            return "character", self.ngram or _CHARACTERS
+        return "word", self.ngram or _WORDS.get(Method(self.method), _OTHER_WORDS)
 
     @property
     def least(self) -> float:
         """The least similarity of duplicates."""
-        return _THRESHOLD if self.threshold is None else self.threshold
+        if self.threshold is not None:
+            return self.threshold
+        return _THRESHOLD_OF_WORDS if self.confirm is Confirm.WORDS else _THRESHOLD
 
     @property
     def most_bits(self) -> int:
         """The most bits in which the SimHashes of duplicates differ."""
-        return _DISTANCE if self.distance is None else self.distance
+        return _DISTANCE * self.hash_bits // _BITS if self.distance is None else self.distance
 
     @property
     def hash_bits(self) -> int:
@@ -284,7 +305,8 @@ class Options:
             "bits": self.hash_bits,
             "distance": self.most_bits,
             "weights": str(self.weights or Weights.FREQUENCY),
-            "verify": self.method is Method.SIMHASH and self.threshold is not None,
+            "confirm": str(self.confirm or Confirm.NGRAMS),
+            "verify": self.method is Method.SIMHASH and (self.threshold, self.confirm) != (None, None),
             "modulus": self.modulus or (1 if self.window else _MODULUS),
             "window": self.window or 1,
             "normal": {name: name in (self.ignore or ()) for name in IGNORED},

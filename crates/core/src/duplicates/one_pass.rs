@@ -244,11 +244,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::duplicates::discovery::{Linkage, WeightsName};
+    use crate::duplicates::discovery::{Confirm, Linkage, WeightsName};
     use crate::duplicates::{Measure, Unit, Weights, batch, distinct, simhash};
 
     fn options(method: Method, measure: Measure) -> Options {
-        Options { method, unit: Unit::Word, size: 2, threshold: 0.6, measure, linkage: Linkage::Leader }
+        let (confirm, linkage) = (Confirm::Ngrams, Linkage::Leader);
+        Options { method, unit: Unit::Word, size: 2, threshold: 0.6, confirm, measure, linkage }
     }
 
     /// Texts of which many are edited copies of others, and some are empty.

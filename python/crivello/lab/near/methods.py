@@ -80,6 +80,13 @@ def _all() -> Iterator[Method]:
         ("winnowing, 16", {"modulus": 1, "window": 16}),
     ):
         yield Method("fingerprint", f"word triples, {selection}", "word", 3, options)
+    yield Method(
+        "fingerprint",
+        "word triples, h mod 16, by words",
+        "word",
+        3,
+        {"modulus": 16, "window": 1, "confirm": "words"},
+    )
     for signal, unit, size in (("words", "word", 1), ("word pairs", "word", 2), ("word triples", "word", 3)):
         yield Method(
             "minhash", f"{signal}, 128 bins", unit, size, {"bins": 128, "recall": 0.99}, sketch_depends=True

@@ -15,7 +15,7 @@ const DEVIATIONS: f64 = 4.0;
 /// Whether documents with these numbers of fingerprints, the later one first, may be similar.
 pub fn may_be_similar(options: &Options, common: usize, document: usize, before: usize) -> bool {
     let whole = options.measure.whole(common, document, before) as f64;
-    let share = options.threshold / 2.0;
+    let share = options.compared_from() / 2.0;
     common as f64 >= share * whole - DEVIATIONS * (share * (1.0 - share) * whole).sqrt()
 }
 
@@ -61,12 +61,13 @@ impl Counts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::duplicates::discovery::{Linkage, Method};
+    use crate::duplicates::discovery::{Confirm, Linkage, Method};
     use crate::duplicates::{Measure, Unit};
 
     fn options(measure: Measure) -> Options {
         let method = Method::Fingerprint { modulus: 8, window: 1 };
-        Options { method, unit: Unit::Word, size: 3, threshold: 0.8, measure, linkage: Linkage::Leader }
+        let (confirm, linkage) = (Confirm::Ngrams, Linkage::Leader);
+        Options { method, unit: Unit::Word, size: 3, threshold: 0.8, confirm, measure, linkage }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! SimHashes have no keys: the tables of [`crate::duplicates::hamming`] find the pairs within a distance.
 
 use super::files::Kept;
-use super::options::{Method, Options, WeightsName};
+use super::options::{Confirm, Method, Options, WeightsName};
 use crate::duplicates::batch::Text;
 use crate::duplicates::{Banding, MinHash, Weights, exact, simhash, simhash_128};
 use crate::signature::hash::random;
@@ -30,7 +30,7 @@ impl<'a> Sketcher<'a> {
         let minhash = match options.method {
             Method::Minhash { bins, recall } => {
                 let minhash = MinHash { bins, bits: VALUE_BITS };
-                Some((minhash, Banding::tuned(bins, options.threshold, recall)))
+                Some((minhash, Banding::tuned(bins, options.compared_from(), recall)))
             }
             _ => None,
         };
@@ -46,14 +46,20 @@ impl<'a> Sketcher<'a> {
             kept.push(digest(normal.as_bytes()), &[], &[], 0);
             return;
         }
+        self.narrow.clear();
+        if self.options.confirm == Confirm::Words {
+            let words = self.text.signals(self.options.kept(), from);
+            self.narrow.extend(words.iter().copied().map(narrowed));
+        }
         let signals = self.text.signals(self.options.signals(), from);
+        if self.options.confirm == Confirm::Ngrams {
+            self.narrow.extend(signals.iter().copied().map(narrowed));
+        }
         self.bytes.resize(size_of::<u64>() * signals.len(), 0);
         let (places, _) = self.bytes.as_chunks_mut();
         places.iter_mut().zip(&*signals).for_each(|(place, signal)| *place = signal.to_le_bytes());
         let digest = exact::of_bytes(&self.bytes);
         self.keys.clear();
-        self.narrow.clear();
-        self.narrow.extend(signals.iter().copied().map(narrowed));
         let mut fingerprint = 0;
         match self.options.method {
             Method::Minhash { .. } => {

@@ -8,7 +8,8 @@
 //! 1. documents with the same digest are represented by the first of them ([`groups`]);
 //! 2. documents with a key in common are candidates ([`candidates`]), in passes over ranges of keys that fit in the
 //!    memory; or those whose SimHashes are within the distance, in passes over tables ([`super::hamming`]);
-//! 3. every candidate pair is verified on the true sets of signals ([`verify`]), or by its Hamming distance if so set;
+//! 3. every candidate pair is verified on the true sets of signals, or of words ([`verify`]), or by its Hamming distance if so
+//!    set;
 //! 4. clusters are formed that do not chain ([`cluster`]): a document joins a leader that it is similar to (`leader`), or
 //!    a cluster all of whose members it is similar to (`complete`).
 //!
@@ -34,7 +35,7 @@ use self::files::{Files, State, Stored};
 use super::{Frequencies, Weights};
 use crate::{Error, Pulse, Result};
 
-pub use options::{Linkage, Method, Options, WeightsName};
+pub use options::{Confirm, Linkage, Method, Options, WeightsName};
 pub use verify::Pair;
 
 pub(super) use candidates::few_of;

@@ -65,6 +65,17 @@ pub enum Linkage {
     Complete,
 }
 
+/// What the similarity of documents that are compared is measured on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confirm {
+    /// Their n-grams.
+    #[default]
+    Ngrams,
+    /// Their words, whatever the n-grams are by which they became candidates.
+    Words,
+}
+
 /// All of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Options {
@@ -77,6 +88,9 @@ pub struct Options {
     pub size: usize,
     /// The least similarity of duplicates.
     pub threshold: f64,
+    /// What it is measured on.
+    #[serde(default)]
+    pub confirm: Confirm,
     /// The measure of similarity.
     pub measure: Measure,
     /// What clusters are.
@@ -84,6 +98,8 @@ pub struct Options {
 }
 
 const MOST_UNITS: usize = 64;
+/// The words that a shingle of characters touches.
+const WORDS_OF_SHINGLE: usize = 3;
 
 impl Options {
     /// The options that MessagePack describes.
@@ -111,6 +127,9 @@ impl Options {
                 if ![32, 64, 128].contains(bits) {
                     return invalid(format!("a SimHash has 32, 64 or 128 bits, and not {bits}"));
                 }
+                if self.confirm == Confirm::Words && self.needs_frequencies() {
+                    return invalid("tf-idf weighs the n-grams that are kept, and not words instead".into());
+                }
                 if *distance > bits / 4 {
                     return invalid(format!("the distance is at most {}, and not {distance}", bits / 4));
                 }
@@ -135,6 +154,32 @@ impl Options {
     /// The signals of a document.
     pub fn signals(&self) -> Signals {
         Signals { unit: self.unit, size: self.size }
+    }
+
+    /// What is kept of a document, to measure similarities.
+    pub fn kept(&self) -> Signals {
+        match self.confirm {
+            Confirm::Ngrams => self.signals(),
+            Confirm::Words => Signals::words(1),
+        }
+    }
+
+    /// The similarity of n-grams from which on documents are compared.
+    ///
+    /// Where words confirm, it is that of documents that are as similar as the threshold, with other words all over the text: of a
+    /// share s = 2 J / (1 + J) of words that both have, sⁿ of the n-grams are left.
+    pub fn compared_from(&self) -> f64 {
+        match self.confirm {
+            Confirm::Ngrams => self.threshold,
+            Confirm::Words => {
+                let words = match self.unit {
+                    Unit::Word => self.size,
+                    Unit::Character => self.size.min(WORDS_OF_SHINGLE),
+                };
+                let left = (2.0 * self.threshold / (1.0 + self.threshold)).powi(words as i32);
+                left / (2.0 - left)
+            }
+        }
     }
 
     /// Whether a digest says it all.

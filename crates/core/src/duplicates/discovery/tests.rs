@@ -15,6 +15,7 @@ fn options(method: Method) -> Options {
         unit: Unit::Word,
         size: 2,
         threshold: 0.6,
+        confirm: Confirm::Ngrams,
         measure: Measure::Jaccard,
         linkage: Linkage::Leader,
     }
@@ -55,7 +56,7 @@ fn found(options: &Options, texts: &[String], batch: usize) -> (Vec<Pair>, Vec<u
 }
 
 fn sets(options: &Options, texts: &[String]) -> Vec<Vec<u64>> {
-    batch::map(texts, options.signals(), |signals| {
+    batch::map(texts, options.kept(), |signals| {
         distinct(signals);
         signals.clone()
     })
@@ -134,6 +135,54 @@ proptest! {
             prop_assert_eq!(pairs.len(), expected + texts.len() - firsts.len());
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+    #[test]
+    fn words_confirm_what_n_grams_find(texts in corpus(), batch in 1usize..70, size in 1usize..4) {
+        for method in [minhash(), Method::Fingerprint { modulus: 1, window: 1 }] {
+            let options = Options { confirm: Confirm::Words, threshold: 0.87, size, ..options(method) };
+            let (words, grams) = (sets(&options, &texts), sets(&Options { confirm: Confirm::Ngrams, ..options.clone() }, &texts));
+            let similarity = |one: usize, other: usize| options.measure.of(&words[one], &words[other]);
+            let (pairs, _) = found(&options, &texts, batch);
+            for pair in &pairs {
+                let [one, other] = [pair.one, pair.other].map(|document| document as usize);
+                prop_assert!(similarity(one, other) >= options.threshold);
+                prop_assert!((similarity(one, other) - f64::from(pair.similarity)).abs() < 1e-6);
+            }
+            // Equal documents are represented by the first of them.
+            let first = |document: usize| grams.iter().position(|set| set == &grams[document]) == Some(document);
+            let firsts: Vec<usize> = (0..texts.len()).filter(|document| first(*document)).collect();
+            let all = firsts.iter().flat_map(|other| firsts.iter().map(move |one| (*one, *other)));
+            let expected = all.filter(|(one, other)| one < other && similarity(*one, *other) >= options.threshold).count();
+            prop_assert_eq!(pairs.len(), expected + texts.len() - firsts.len());
+        }
+    }
+}
+
+#[test]
+fn documents_with_other_words_all_over_are_compared() {
+    // Every twentieth word of 2,000 is another one: 95 % of the words and 85 % of the triples are left.
+    let text = |edit: &str| {
+        let word = |number: usize| {
+            if number.is_multiple_of(20) { format!("{edit}{number}") } else { format!("w{number}") }
+        };
+        (0..2000).map(word).collect::<Vec<_>>().join(" ")
+    };
+    let options = Options { confirm: Confirm::Words, threshold: 0.9, size: 3, ..options(minhash()) };
+    let of = |options: &Options| {
+        let sets = sets(options, &[text("a"), text("b")]);
+        Measure::Jaccard.of(&sets[0], &sets[1])
+    };
+    let grams = of(&Options { confirm: Confirm::Ngrams, ..options.clone() });
+    assert!((of(&options) - 0.905).abs() < 0.001);
+    // The first word is in one triple, every other one that is replaced in three: 298 of 1,998.
+    assert!((grams - 1700.0 / 2296.0).abs() < 1e-9);
+    assert!((options.compared_from() - 0.739).abs() < 0.001 && grams >= options.compared_from());
+    let weights = WeightsName::TfIdf;
+    let method = Method::Simhash { bits: 64, distance: 3, weights, verify: true };
+    assert!(matches!(Options { method, ..options }.check(), Err(Error::Invalid(_))));
 }
 
 #[test]
