@@ -51,9 +51,9 @@ const KEY_BUDGET: usize = 24;
 const LEAST_BUDGET: usize = 16 << 20;
 const MOST_BUDGET: usize = 1 << 30;
 /// The documents that are sketched together.
-pub const GROUP: usize = 1 << 8;
+pub const GROUP: usize = 1 << 9;
 /// Those that are sketched by one thread at a time.
-const CHUNK: usize = 16;
+const CHUNK: usize = 8;
 
 /// The corpus, and what was found in it.
 pub struct Discovery {
