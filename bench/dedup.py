@@ -36,7 +36,7 @@ TURNS = 3
 SLOW = {"datasketch": 5, "text-dedup": 10}
 ASKED = {"rensa": 2.0, "datasketch": 20.0}
 SIMHASHED = 1000
-SAMPLED = 2000
+SAMPLED = 20_000
 CONFIRMED = 0.9
 
 

@@ -10,8 +10,6 @@ use pyo3::prelude::*;
 use crate::array::{Array, borrowed};
 use crate::enter::enter_showing;
 
-/// The queries between two looks for Ctrl-C.
-const PER_BEAT: usize = 1 << 8;
 const NONE: u64 = u64::MAX;
 
 /// The numbers and distances of what was found, each −1 where nothing was.
@@ -124,18 +122,9 @@ impl HammingFile {
     fn nearest(&self, py: Python<'_>, simhashes: &Bound<'_, PyAny>) -> PyResult<Nearest> {
         let asked = words(simhashes)?;
         let distance = self.0.layout().distance;
-        let (mut numbers, mut distances) = (Vec::new(), Vec::new());
-        enter_showing(py, None, |pulse| {
-            for (place, word) in (*asked).as_ref().iter().enumerate() {
-                if place % PER_BEAT == 0 {
-                    pulse.beat()?;
-                }
-                let (distance, number) = self.0.nearest(*word, distance, None)?.unwrap_or((u32::MAX, NONE));
-                numbers.push(number);
-                distances.push(distance);
-            }
-            Ok(())
-        })?;
+        let found = enter_showing(py, None, |pulse| self.0.nearest_of((*asked).as_ref(), distance, pulse))?;
+        let found = found.into_iter().map(|found| found.unwrap_or((u32::MAX, NONE)));
+        let (distances, numbers): (Vec<u32>, Vec<u64>) = found.unzip();
         Ok((Array::of(numbers), Array::of(distances)))
     }
 

@@ -108,12 +108,17 @@ proptest! {
             merged.push(Arc::new(Run::open(&path).unwrap()));
             merged[0].verify(&Pulse::STEADY).unwrap();
         }
-        for asked in asked {
-            let expected = within(&known, asked, distance).first().map(|(number, found)| (*found, u64::from(*number) * 10));
+        let mut all = Vec::new();
+        for asked in &asked {
+            let expected = within(&known, *asked, distance).first().map(|(number, found)| (*found, u64::from(*number) * 10));
             for runs in [&runs, &merged] {
-                let found = runs.iter().try_fold(None, |found, run| run.nearest(asked, distance, found));
+                let found = runs.iter().try_fold(None, |found, run| run.nearest(*asked, distance, found));
                 prop_assert_eq!(found.unwrap(), expected);
             }
+            all.push(expected);
+        }
+        for run in &merged {
+            prop_assert_eq!(run.nearest_of(&asked, distance, &Pulse::STEADY).unwrap(), all.clone());
         }
     }
 }
@@ -148,11 +153,13 @@ fn many_are_found_as_by_brute_force() {
         run.verify(&Pulse::STEADY).unwrap();
         let found = table.nearest(&asked, distance, &Pulse::STEADY).unwrap();
         let all = table.within(&asked, distance, &Pulse::STEADY).unwrap();
-        for ((asked, found), all) in asked.iter().zip(found).zip(all) {
+        let at_once = run.nearest_of(&asked, distance, &Pulse::STEADY).unwrap();
+        for (((asked, found), all), at_once) in asked.iter().zip(found).zip(all).zip(at_once) {
             let expected = within(&known, *asked, distance);
             assert_eq!(found, expected.first().copied());
             let of_run = run.nearest(*asked, distance, None).unwrap();
             assert_eq!(of_run, found.map(|(number, distance)| (distance, u64::from(number))));
+            assert_eq!(at_once, of_run);
             assert_eq!(all, expected);
         }
     }

@@ -23,6 +23,7 @@
 //! the place in a block is found by interpolation, and the cache lines of many probes are prefetched before the first is
 //! needed. Within a distance smaller than that of the layout it makes fewer probes ([`Layout::radii`]).
 
+mod batch;
 mod index;
 mod merge;
 mod open;
@@ -129,10 +130,8 @@ impl Run {
         let distance = than.map_or(distance, |(found, _)| distance.min(found));
         let (mut told, mut is_first) = (Vec::new(), true);
         let mut probes = Vec::with_capacity(PROBES);
-        for (table, (part, radius)) in self.parts.iter().zip(self.layout.radii(distance)).enumerate() {
-            let Some(radius) = radius else { continue };
+        for (table, part, flips) in self.probed(distance) {
             let key = part.permutation.apply(word);
-            let flips = &part.flips[..part.ends[(radius as usize).min(part.ends.len() - 1)]];
             for flips in flips.chunks(PROBES) {
                 probes.clear();
                 probes.extend(flips.iter().map(|flip| self.probe(table, key ^ flip)));
