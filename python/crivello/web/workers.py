@@ -66,8 +66,10 @@ def serve_by_workers(
         chosen = msgspec.structs.replace(collection.settings, serve=settings)
         plan = Plan(str(collection.folder.resolve()), chosen, listener.fileno(), counted)
         with _Workers(plan, settings.workers) as workers:
-            workers.begin()
-            if on_ready:
+            # A Ctrl-C may reach a process before it has a group of its own.
+            if not workers.begin() and not asked["end"]:
+                raise CrivelloError("the workers could not be started", hint="what they logged says why")
+            if on_ready and not asked["end"]:
                 on_ready(url_of(settings.host, listener, settings))
             while not asked["end"]:
                 if asked["reload"]:
@@ -160,11 +162,10 @@ class _Workers:
         for worker in everyone:
             worker.end()
 
-    def begin(self) -> None:
-        """Starts the workers, and waits until all of them answer."""
+    def begin(self) -> bool:
+        """Starts the workers, and waits until all of them answer; returns whether they do."""
         self._answering = self._started()
-        if any(worker.has_ended for worker in self._answering):
-            raise CrivelloError("the workers could not be started", hint="what they logged says why")
+        return not any(worker.has_ended for worker in self._answering)
 
     def replace(self) -> None:
         """Starts new workers and, if they answer, lets the old ones finish; otherwise the old ones stay."""
