@@ -151,6 +151,29 @@ def test_what_is_in_another_corpus_goes(tmp_path: Path) -> None:
     assert report.against == sum(leader < 200 for leader in obvious[200:]) > 20
 
 
+def test_duplicates_within_the_other_corpus_are_not_told(tmp_path: Path) -> None:
+    words = " ".join(f"w{number}" for number in range(60))
+    others = write_json_lines(
+        tmp_path / "others.jsonl",
+        (
+            {"id": name, "text": text}
+            for name, text in {"o1": words, "o2": words, "o3": "x", "o4": "x"}.items()
+        ),
+    )
+    mine = write_json_lines(
+        tmp_path / "mine.jsonl",
+        ({"id": name, "text": text} for name, text in {"m1": words, "m2": f"{words} y", "m3": "z"}.items()),
+    )
+    for method in ("minhash", "simhash", "fingerprint", "exact"):
+        report = dedup.run(mine, method=method, against=others, clusters=tmp_path / "c", pairs=tmp_path / "p")
+        near = ["m2"] if method != "exact" else []
+        assert read_json_lines(tmp_path / "c") == [{"keep": "o1", "drop": ["m1", *near]}]
+        pairs = {(pair["a"], pair["b"]) for pair in read_json_lines(tmp_path / "p")}
+        assert pairs == {("o1", name) for name in ("m1", *near)}
+        assert (report.kept, report.dropped, report.clusters) == (3 - 1 - len(near), 1 + len(near), 1)
+        assert (report.against, report.largest, report.pairs) == (1 + len(near), 2 + len(near), len(pairs))
+
+
 def test_the_longest_is_kept(tmp_path: Path) -> None:
     words = " ".join(f"w{number}" for number in range(60))
     texts = [words, "alone", f"{words} more words", f"{words} more"]

@@ -14,10 +14,12 @@ use crate::{Pulse, Result};
 
 const PAIRS: usize = 1 << 16;
 
-/// The leader of each document, from the pairs sorted by their second document.
+/// The leader of each document, from the pairs sorted by their second document; the references, which come first, lead
+/// themselves.
 pub fn leaders(
     files: &Files,
     representatives: Vec<u32>,
+    references: u64,
     linkage: Linkage,
     pulse: &Pulse,
 ) -> Result<Vec<u32>> {
@@ -45,6 +47,7 @@ pub fn leaders(
     for document in 0..leaders.len() {
         leaders[document] = leaders[leaders[document] as usize];
     }
+    leaders.iter_mut().zip(0..references as u32).for_each(|(leader, reference)| *leader = reference);
     Ok(leaders)
 }
 

@@ -168,8 +168,10 @@ impl Discovery {
                 self.files.commit_progress(&mut self.state)?;
             }
         }
-        verify::sort(&mut self.files, &representatives, memory, pulse)?;
-        let leaders = cluster::leaders(&self.files, representatives, self.options.linkage, pulse)?;
+        let references = self.state.references;
+        verify::sort(&mut self.files, &representatives, references, memory, pulse)?;
+        let linkage = self.options.linkage;
+        let leaders = cluster::leaders(&self.files, representatives, references, linkage, pulse)?;
         self.files.write_leaders(&leaders)?;
         self.state.is_found = true;
         self.files.commit_progress(&mut self.state)

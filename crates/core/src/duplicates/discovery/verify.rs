@@ -160,9 +160,15 @@ impl Compared {
     }
 }
 
-/// Sorts the pairs by their second document, each once, with those of equal documents; in passes over ranges of
-/// documents, as many as the memory asks for.
-pub fn sort(files: &mut Files, representatives: &[u32], memory: usize, pulse: &Pulse) -> Result<()> {
+/// Sorts the pairs by their second document, each once, with those of equal documents, of which the second is no reference; in
+/// passes over ranges of documents, as many as the memory asks for.
+pub fn sort(
+    files: &mut Files,
+    representatives: &[u32],
+    references: u64,
+    memory: usize,
+    pulse: &Pulse,
+) -> Result<()> {
     let count = files.count_pairs() as usize + representatives.len();
     let passes = (count * size_of::<Pair>()).div_ceil(memory.max(1)).max(1);
     let range = representatives.len().div_ceil(passes).max(1);
@@ -180,7 +186,8 @@ pub fn sort(files: &mut Files, representatives: &[u32], memory: usize, pulse: &P
                 read += some.len() as u64;
                 pairs.extend(some.iter().filter(|pair| (start..end).contains(&(pair.other as usize))));
             }
-            let equal = (start..end).filter(|document| representatives[*document] as usize != *document);
+            let is_equal = |document: &usize| representatives[*document] as usize != *document;
+            let equal = (start.max(references as usize)..end).filter(is_equal);
             pairs.extend(equal.map(|document| Pair {
                 one: representatives[document],
                 other: document as u32,
