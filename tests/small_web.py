@@ -89,6 +89,18 @@ def links(*targets: str, text: str = "", head: str = "") -> str:
     return f"<html><head>{head}</head><body><p>{text}</p>{anchors}</body></html>"
 
 
+def tagged(body: str) -> Page:
+    """A page with a validator, which answers 304 to those who have it."""
+
+    def answer(query: Query) -> Answer:
+        tag = f'"{abs(hash(body))}"'
+        if query.headers.get("if-none-match") == tag:
+            return Answer(status=304, headers={"ETag": tag})
+        return Answer(body, headers={"ETag": tag})
+
+    return answer
+
+
 def redirect(target: str, status: int = 302) -> Answer:
     """A redirect to somewhere."""
     return Answer(status=status, headers={"Location": target})

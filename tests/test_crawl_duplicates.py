@@ -15,7 +15,7 @@ from crivello.archives import read
 from crivello.lab.near import sample
 from crivello.lab.web import SampleWeb
 from crivello.store import Row
-from tests.small_web import Answer, Page, SmallWeb, words
+from tests.small_web import Answer, Page, SmallWeb, tagged, words
 from tests.test_shell import crivello
 
 A, B = "a.test", "b.test"
@@ -195,6 +195,49 @@ def test_a_copy_takes_the_place_of_an_original_that_is_gone(
     done = crivello("crawl", web.url(A, "/late"), "--into", folder, *flags(web, folder))
     assert done.returncode == 0, done.stderr
     assert row(web, folder, "/late", A).duplicate_of == web.url(B, "/copy")
+
+
+@pytest.mark.parametrize("treatment", ["mark", "skip-links"])
+def test_a_reprint_is_judged_anew_when_its_original_has_changed(
+    web: SmallWeb, tmp_path: Path, treatment: str
+) -> None:
+    folder = tmp_path / "c"
+    pages: dict[str, dict[str, Page]] = web.hosts  # type: ignore[assignment]
+    pages[B]["/reprint"] = tagged(page(" ".join(REPRINT), "/behind-reprint"))
+    crawl(web, folder, "mark", treatment)
+    again: list[str | Path] = ["refresh", folder, "--all", "--near-duplicates", treatment]
+    again += flags(web, folder)
+    assert crivello(*again).returncode == 0
+    # What it is, is told after a visit that found it unchanged, too.
+    bits = row(web, folder, "/reprint").near_bits
+    told = f"a near-duplicate of {web.url(A, '/article')}, {bits} bit{'s' * (bits != 1)} apart"
+    listed, said = crivello("pages", folder).stdout, crivello("why", folder, web.url(B, "/reprint")).stdout
+    assert f"304  {web.url(B, '/reprint')}  (not modified, {told})" in listed
+    assert f"It did not change since it was fetched, and is {told}." in " ".join(said.split())
+    pages[A]["/article"] = page(words(400, "article"), f"http://{B}:{web.port}/")
+    for _ in range(2):
+        assert crivello(*again).returncode == 0
+    found = row(web, folder, "/reprint")
+    assert found.near_duplicate_of is None and found.status == 200
+    assert "/behind-reprint" in web.paths(B)
+
+
+def test_a_fingerprint_that_no_page_has_any_more_hides_no_other(web: SmallWeb, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    pages: dict[str, dict[str, Page]] = web.hosts  # type: ignore[assignment]
+    # Both are reprints of the article, and nearer to it than to each other.
+    pages[B]["/reprint"] = page(" ".join([*ARTICLE, "once"]), "/again")
+    pages[B]["/again"] = page(" ".join([*ARTICLE, "more"]))
+    crawl(web, folder, "mark", "mark")
+    reprints = [row(web, folder, path) for path in ("/reprint", "/again")]
+    assert [reprint.near_duplicate_of for reprint in reprints] == [web.url(A, "/article")] * 2
+    pages[A]["/article"] = page(words(400, "article"), f"http://{B}:{web.port}/")
+    again: list[str | Path] = ["refresh", folder, "--all", *flags(web, folder)]
+    for _ in range(3):
+        assert crivello(*again).returncode == 0
+    originals = {row(web, folder, path).near_duplicate_of for path in ("/reprint", "/again")}
+    assert None in originals and len(originals) == 2
+    assert originals - {None} < {web.url(B, "/reprint"), web.url(B, "/again")}
 
 
 def test_a_page_that_becomes_a_duplicate_leaves_the_index(web: SmallWeb, tmp_path: Path) -> None:

@@ -119,9 +119,10 @@ def _list(rows: Iterable[Row], json: bool, otherwise: str, *, moments: bool = Fa
             print_json(row.to_dict())
         else:
             when = f"{shown(row.fetched_at)}  " if moments else ""
-            outcome = copied(row) if row.status == 200 and row.outcome == "fetched" else row.outcome
-            dropped = ", not stored" if row.is_dropped else ""
-            emit(f"{when}{row.status or '---'}  {row.url}{f'  ({outcome}{dropped})' if outcome else ''}")
+            is_page = row.status == 200 and row.outcome == "fetched"
+            told = ["" if is_page else row.outcome, copied(row), "not stored" if row.is_dropped else ""]
+            about = ", ".join(filter(None, told))
+            emit(f"{when}{row.status or '---'}  {row.url}{f'  ({about})' if about else ''}")
     if is_empty:
         say(otherwise)
         raise typer.Exit(NOTHING)

@@ -61,7 +61,7 @@ def _of_row(row: Row, host: str, others: dict[str, str]) -> str:
             leads = f" and leads to {row.redirect}" if row.redirect else ""
             return f"It was asked for as an asset, and the server answered with status {row.status}{leads}{detail}."
         case Outcome.NOT_MODIFIED:
-            return "It did not change since it was fetched."
+            return f"It did not change since it was fetched{f', and is {copy}' if (copy := copied(row)) else ''}."
         case Outcome.ROBOTS if row.detail.startswith("line "):
             return f"It was not asked for: the robots.txt of {host} forbids it ({row.detail})."
         case Outcome.ROBOTS:

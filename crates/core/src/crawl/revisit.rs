@@ -93,7 +93,7 @@ impl Revisit {
         };
         let is_original = find(original)?.is_some_and(|original| match row.duplicate_of {
             Some(_) => original.has_own_text() && original.digest == row.digest,
-            None => original.is_original(),
+            None => original.is_original() && !is_further(row, &original),
         });
         if !is_original {
             (revisit.etag, revisit.last_modified, revisit.payload) = (None, None, None);
@@ -105,6 +105,12 @@ impl Revisit {
         let damaged = |_| Error::corrupt(layout::REVISITS, record.offset, "a revisit does not decode");
         rmp_serde::from_slice(record.payload).map_err(damaged)
     }
+}
+
+/// Whether the original of a near-duplicate has changed, so that more bits differ than when they were compared.
+fn is_further(row: &Row, original: &Row) -> bool {
+    let bits = row.simhash.zip(original.simhash).map(|(one, other)| (one ^ other).count_ones());
+    bits.zip(row.near_bits).is_none_or(|(bits, before)| bits > before)
 }
 
 /// Writes the queue of a run.

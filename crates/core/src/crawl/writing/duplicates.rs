@@ -119,6 +119,12 @@ impl Originals {
         Ok(nearest.map(|(offset, _)| offset))
     }
 
+    /// The offsets of the rows with all fingerprints within the distance, from the nearest and earliest on, but for the first,
+    /// which is what [`Originals::nearest`] gives.
+    pub fn further(&self, simhash: u64) -> Result<Vec<u64>> {
+        Ok(self.near.within(simhash)?.into_iter().skip(1).map(|(_, offset)| offset).collect())
+    }
+
     /// Adds a row of the journal.
     pub fn add(&mut self, row: &Row, place: &Range<u64>) -> Result<()> {
         self.firsts.add(row, place)?;

@@ -145,6 +145,20 @@ impl NearMap {
         Ok(nearest.map(|(distance, offset)| (offset, distance)))
     }
 
+    /// The distances and offsets of all fingerprints within the distance of searches, from the nearest and earliest on; of equal ones
+    /// in a run there is one.
+    pub fn within(&self, simhash: u64) -> Result<Vec<(u32, u64)>> {
+        let distance = self.distance();
+        let recent = self.recent.within(simhash, distance)?;
+        let mut found: Vec<(u32, u64)> =
+            recent.into_iter().map(|(distance, number)| (distance, self.offsets[number])).collect();
+        for (_, run) in &self.runs {
+            found.extend(run.within(simhash, distance)?);
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
     /// See [`crate::collection::TableWriter::checkpoint`].
     pub fn checkpoint(&mut self, is_last: bool) -> Result<Checkpoint> {
         if is_last {
@@ -297,6 +311,13 @@ mod tests {
                 let expected = distances.zip(0u64..).filter(|(found, _)| *found <= distance).min();
                 let expected = expected.map(|(found, number)| (number * 10, found));
                 prop_assert_eq!(map.nearest(asked).unwrap(), expected);
+                let within = map.within(asked).unwrap();
+                prop_assert_eq!(within.first().map(|(distance, offset)| (*offset, *distance)), expected);
+                // Each fingerprint that is near, and of equal ones the first.
+                let near: BTreeSet<u64> = known[..number as usize].iter().copied()
+                    .filter(|other| (other ^ asked).count_ones() <= distance).collect();
+                let found: BTreeSet<u64> = within.iter().map(|(_, offset)| known[*offset as usize / 10]).collect();
+                prop_assert_eq!(found, near);
                 map.add(asked, number * 10).unwrap();
                 map.pass(number * 10 + 10);
                 number += 1;

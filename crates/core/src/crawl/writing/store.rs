@@ -29,6 +29,8 @@ use crate::{Error, Pulse, Result, Signature};
 /// table's.
 const ORIGINALS_SHARE: usize = 6;
 const HOSTS_SHARE: usize = 1;
+/// The most fingerprints that are looked at if the nearest is that of no page any more.
+const MOST_FURTHER: usize = 64;
 
 /// The section `[store]` of the settings, described in `crivello.settings.fields`.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -166,22 +168,36 @@ impl PageStore {
         }
         let Some(simhash) = simhash else { return Ok(()) };
         let Some(nearest) = self.originals.nearest(simhash)? else { return Ok(()) };
-        // The page that has the text now, which may have been another's before.
-        let Some(digest) = self.table.row_at(nearest)?.as_ref().and_then(Row::text_digest) else {
-            return Ok(());
-        };
-        let Some(first) = self.holder(digest)? else { return Ok(()) };
-        let bits = first.simhash.map(|other| (other ^ simhash).count_ones());
-        if let Some(bits) = bits.filter(|bits| *bits <= rules.near_distance)
-            && first.url != row.url
-            && first.is_original()
-            // An equal text is an exact duplicate, which is not looked for.
-            && first.digest != row.digest
-        {
-            row.near_duplicate_of = Some(first.url);
-            row.near_bits = Some(bits);
+        let mut original = self.near_original(nearest, row, simhash)?;
+        if original.is_none() {
+            // The fingerprint is one that a page does not have any more, and may hide others.
+            for further in self.originals.further(simhash)?.into_iter().take(MOST_FURTHER) {
+                original = self.near_original(further, row, simhash)?;
+                if original.is_some() {
+                    break;
+                }
+            }
+        }
+        if let Some((url, bits)) = original {
+            (row.near_duplicate_of, row.near_bits) = (Some(url), Some(bits));
         }
         Ok(())
+    }
+
+    /// The page of which a page is a near-duplicate, and the bits between them, if the row at an offset leads to one.
+    fn near_original(&mut self, offset: u64, row: &Row, simhash: u64) -> Result<Option<(String, u32)>> {
+        // The page that has the text now, which may have been another's before.
+        let Some(digest) = self.table.row_at(offset)?.as_ref().and_then(Row::text_digest) else {
+            return Ok(None);
+        };
+        let Some(first) = self.holder(digest)? else { return Ok(None) };
+        let bits = first.simhash.map(|other| (other ^ simhash).count_ones());
+        let bits = bits.filter(|bits| *bits <= self.originals.rules().near_distance);
+        let is_original = first.url != row.url
+            && first.is_original()
+            // An equal text is an exact duplicate, which is not looked for.
+            && first.digest != row.digest;
+        Ok(bits.filter(|_| is_original).map(|bits| (first.url, bits)))
     }
 
     /// The page that has a text, as it is now.

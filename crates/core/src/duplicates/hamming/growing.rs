@@ -6,7 +6,7 @@
 
 use super::distance::near;
 use super::table::{Table, check};
-use crate::Result;
+use crate::{Pulse, Result};
 
 /// The most fingerprints that are not in a table.
 pub const TAIL: usize = 1 << 11;
@@ -74,6 +74,23 @@ impl Growing {
             distance
         });
         Ok(nearest.map(|(distance, number)| (number, distance)))
+    }
+
+    /// The distances and numbers of all fingerprints within a distance.
+    pub fn within(&self, word: u64, distance: u32) -> Result<Vec<(u32, usize)>> {
+        let mut found = Vec::new();
+        for (start, table) in &self.tables {
+            let of_table = table.within(&[word], distance, &Pulse::STEADY)?;
+            let numbered =
+                of_table.iter().flatten().map(|(number, distance)| (*distance, start + *number as usize));
+            found.extend(numbered);
+        }
+        let start = self.sorted();
+        near(self.words[start..].iter().copied(), word, distance, |place, found_distance| {
+            found.push((found_distance, start + place));
+            distance
+        });
+        Ok(found)
     }
 
     /// Removes all.

@@ -162,6 +162,26 @@ impl Run {
         Ok(nearest)
     }
 
+    /// The distances and numbers of all fingerprints within a distance, at most that of the layout; of equal ones there is one.
+    pub fn within(&self, word: u64, distance: u32) -> Result<Vec<(u32, u64)>> {
+        let mut words = Vec::new();
+        for (table, part, flips) in self.probed(distance) {
+            let key = part.permutation.apply(word);
+            for flip in flips {
+                let keys = self.candidates(table, &self.probe(table, key ^ flip))?;
+                near(keys.iter().map(entry), key, distance, |place, found| {
+                    words.push((found, part.permutation.undo(entry(&keys[place]))));
+                    distance
+                });
+            }
+        }
+        words.sort_unstable();
+        words.dedup();
+        let number =
+            |(distance, word)| self.number_of(word).map(|number| number.map(|number| (distance, number)));
+        words.into_iter().filter_map(|word| number(word).transpose()).collect()
+    }
+
     /// The place of the keys of a table that have the prefix of a key, prefetched.
     fn probe(&self, table: usize, key: u64) -> Probe {
         let rest = u64::MAX.checked_shr(self.parts[table].prefix).unwrap_or(0);
