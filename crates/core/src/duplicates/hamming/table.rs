@@ -232,6 +232,16 @@ impl Table {
         }
     }
 
+    /// The fingerprints in their order.
+    pub fn words(&self) -> Vec<u64> {
+        let mut words = vec![0; self.numbers.len()];
+        if let Some(part) = self.parts.first() {
+            let numbered = part.keys.iter().zip(&self.numbers);
+            numbered.for_each(|(key, number)| words[*number as usize] = part.permutation.undo(*key));
+        }
+        words
+    }
+
     /// The numbers of the fingerprints that are equal to one, in order.
     fn numbers_of(&self, word: u64) -> &[u32] {
         let Some(part) = self.parts.first() else { return &[] };

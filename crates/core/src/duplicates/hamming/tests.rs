@@ -45,6 +45,7 @@ proptest! {
         };
         let distance = layout.distance.saturating_sub(less);
         let table = Table::with_layout(&known, layout).unwrap();
+        prop_assert_eq!(&table.words(), &known);
         let expected: Vec<_> = asked.iter().map(|asked| within(&known, *asked, distance)).collect();
         prop_assert_eq!(table.within(&asked, distance, &Pulse::STEADY).unwrap(), expected.clone());
         let nearest: Vec<_> = expected.iter().map(|found| found.first().copied()).collect();

@@ -14,7 +14,7 @@ use crate::duplicates::hamming::distance::near;
 use crate::{Error, Pulse, Result};
 
 /// The most probes of a round.
-const ROUND: usize = 1 << 20;
+const ROUND: usize = if cfg!(test) { 1 << 8 } else { 1 << 20 };
 /// The bytes that are read ahead.
 const AHEAD: usize = 2 << 20;
 /// Reading everything in order takes as long as reading one in so many blocks at random.
@@ -31,12 +31,16 @@ struct Found {
 impl Run {
     /// [`Run::nearest`] of each of `words`.
     pub fn nearest_of(&self, words: &[u64], distance: u32, pulse: &Pulse) -> Result<Vec<Option<(u32, u64)>>> {
+        let mut distinct = words.to_vec();
+        distinct.sort_unstable();
+        distinct.dedup();
         let probes = self.probed(distance).map(|(_, _, flips)| flips.len()).max().unwrap_or(1);
-        let mut nearest = Vec::with_capacity(words.len());
-        for words in words.chunks((ROUND / probes).max(1)) {
+        let mut nearest = Vec::with_capacity(distinct.len());
+        for words in distinct.chunks((ROUND / probes).max(1)) {
             nearest.extend(self.round(words, distance, pulse)?);
         }
-        Ok(nearest)
+        let of_word = |word: &u64| nearest[distinct.partition_point(|other| other < word)];
+        Ok(words.iter().map(of_word).collect())
     }
 
     /// The tables that a search within a distance needs, and what their probes differ in from the key.
@@ -50,6 +54,7 @@ impl Run {
 
     fn round(&self, words: &[u64], distance: u32, pulse: &Pulse) -> Result<Vec<Option<(u32, u64)>>> {
         let mut least = vec![distance; words.len()];
+        let mut nearest = vec![None; words.len()];
         let (mut found, mut keys, mut probes) = (Vec::new(), Vec::new(), Vec::with_capacity(PROBES));
         for (table, part, flips) in self.probed(distance) {
             keys.clear();
@@ -75,34 +80,41 @@ impl Run {
                         distance
                     });
                 }
+                if found.len() >= ROUND {
+                    compact(&mut found, &least);
+                    // Fingerprints that many others are equally near to.
+                    if found.len() >= ROUND / 2 {
+                        self.number(&mut found, &mut nearest, pulse)?;
+                    }
+                }
             }
-            // Most are found in several tables.
-            found.retain(|found: &Found| found.distance == least[found.asked as usize]);
-            found.sort_unstable();
-            found.dedup();
         }
-        self.numbered(words.len(), &found, pulse)
+        compact(&mut found, &least);
+        self.number(&mut found, &mut nearest, pulse)?;
+        Ok(nearest)
     }
 
-    /// For each of some words the distance of what was found for it, and the least of the numbers.
-    fn numbered(&self, words: usize, found: &[Found], pulse: &Pulse) -> Result<Vec<Option<(u32, u64)>>> {
-        let mut nearest: Vec<Option<(u32, u64)>> = vec![None; words];
-        let Some(part) = self.parts.first() else { return Ok(nearest) };
-        let mut keys: Vec<(u64, &Found)> =
-            found.iter().map(|found| (part.permutation.apply(found.word), found)).collect();
-        keys.sort_unstable();
+    /// Looks up the numbers of what was found, keeps for each word the nearest with the least number, and forgets the others.
+    fn number(
+        &self,
+        found: &mut Vec<Found>,
+        nearest: &mut [Option<(u32, u64)>],
+        pulse: &Pulse,
+    ) -> Result<()> {
+        let Some(part) = self.parts.first() else { return Ok(()) };
+        found.sort_unstable_by_key(|found| part.permutation.apply(found.word));
         let (mut of_keys, mut of_numbers) =
-            (self.ahead(0, keys.len()), self.ahead(self.parts.len(), keys.len()));
-        for (key, found) in keys {
+            (self.ahead(0, found.len()), self.ahead(self.parts.len(), found.len()));
+        for Found { asked, word, distance } in found.drain(..) {
             pulse.beat()?;
-            let block = self.blocks_to(0, key);
+            let block = self.blocks_to(0, part.permutation.apply(word));
             of_keys.reach(block)?;
             of_numbers.reach(block)?;
-            let number = self.number_of(found.word)?.map(|number| (found.distance, number));
-            let nearest = &mut nearest[found.asked as usize];
+            let number = self.number_of(word)?.map(|number| (distance, number));
+            let nearest = &mut nearest[asked as usize];
             *nearest = [*nearest, number].into_iter().flatten().min();
         }
-        Ok(nearest)
+        Ok(())
     }
 
     /// What reads a section ahead of `probes` in order.
@@ -110,6 +122,13 @@ impl Run {
         let is_dense = probes >= Directory::blocks(self.entries) / SPARSE;
         Ahead { run: self, section, block: 0, is_dense }
     }
+}
+
+/// Leaves what is nearest, each once: most are found in several tables.
+fn compact(found: &mut Vec<Found>, least: &[u32]) {
+    found.retain(|found| found.distance == least[found.asked as usize]);
+    found.sort_unstable();
+    found.dedup();
 }
 
 /// Reads a section ahead, unless few of its blocks are needed.

@@ -1,5 +1,8 @@
 //! Merging runs: table by table, each read and written once, in order.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,20 +74,28 @@ fn each(
 ) -> Result<()> {
     let open = |run: &Arc<Run>| Stream::open(run, table, is_numbered);
     let mut streams: Vec<Stream> = runs.iter().map(open).collect::<Result<_>>()?;
+    // The next key of each stream, from the least on.
+    let next = |(place, stream): (usize, &Stream)| stream.key().map(|key| Reverse((key, place)));
+    let mut nexts: BinaryHeap<_> = streams.iter().enumerate().filter_map(next).collect();
     let mut count = 0u64;
-    loop {
+    while let Some(Reverse((least, _))) = nexts.peek().copied() {
         count += 1;
         if count.is_multiple_of(1 << 14) && stop.load(Ordering::Relaxed) {
             return Err(Error::Stopped);
         }
-        let Some(least) = streams.iter().filter_map(Stream::key).min() else { return Ok(()) };
         let mut number = u64::MAX;
-        for stream in streams.iter_mut().filter(|stream| stream.key() == Some(least)) {
+        while let Some(mut first) = nexts.peek_mut().filter(|first| first.0.0 == least) {
+            let stream = &mut streams[first.0.1];
             number = number.min(stream.number());
             stream.advance()?;
+            match stream.key() {
+                Some(key) => first.0.0 = key,
+                None => drop(PeekMut::pop(first)),
+            }
         }
         tell(least, number)?;
     }
+    Ok(())
 }
 
 /// The keys of a table of a run, in order.
