@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -239,3 +243,37 @@ def test_passages_are_removed_from_files(tmp_path: Path) -> None:
     assert against.kept == 4
     with pytest.raises(InvalidArgument, match="has no pairs and no clusters"):
         dedup.run(source, method="substring", clusters=tmp_path / "d")
+
+
+def test_one_pass_from_many_threads_keeps_each_text_once() -> None:
+    texts = [f"text number {number} of a few" for number in range(300)]
+    for method in ("exact", "minhash", "simhash"):
+        seen = dedup.Deduplicator(method=method)
+        alone = dedup.Deduplicator(method=method).add(texts)
+        with ThreadPoolExecutor(6) as threads:
+            kept = list(threads.map(seen.add, [texts] * 6))
+        assert sum(int(some.sum()) for some in kept) == alone.sum() > 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*use of fork.*:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    texts = [f"text number {number}" for number in range(1000)]
+    hashes = dedup.simhash(texts)
+    table = dedup.HammingTable(hashes, 1)
+    child = os.fork()
+    if not child:
+        # Nothing of the tests may run in it.
+        is_equal = (
+            (dedup.simhash(texts) == hashes).all()
+            and (table.nearest(hashes).distance == 0).all()
+            and dedup.Deduplicator().add(texts).any()
+        )
+        os._exit(0 if is_equal else 1)
+    deadline = time.monotonic() + 60
+    while (ended := os.waitpid(child, os.WNOHANG))[0] == 0 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if ended[0] == 0:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert ended == (child, 0)

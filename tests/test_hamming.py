@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -121,3 +122,20 @@ def test_a_file_of_the_version_before_is_refused(tmp_path: Path) -> None:
         f"{tmp_path / 'hashes.run'} has format version 1, and this version of Crivello reads 2 only"
     )
     assert caught.value.hint == "write it anew: HammingFile.write"
+
+
+def test_a_table_has_the_hashes_that_it_was_given() -> None:
+    known = np.array([0, 1, 2**63, 2**63 + 1], np.uint64)
+    table = HammingTable(known, distance=1)
+    known[:] = 12345
+    assert sorted(zip(*table.pairs()[:2], strict=True)) == [(0, 1), (0, 2), (1, 3), (2, 3)]
+
+
+def test_a_file_with_many_equally_near_hashes_answers_as_a_table(tmp_path: Path) -> None:
+    # All 2,024 hashes are three bits from the one that is asked for, and nearer to each other.
+    bits = itertools.combinations(range(24), 3)
+    known = np.array([sum(1 << bit for bit in some) for some in bits], np.uint64)
+    HammingFile.write(tmp_path / "hashes", known, distance=3)
+    asked = np.concatenate([np.zeros(5000, np.uint64), known, known ^ np.uint64(1 << 40)])
+    found, expected = HammingFile(tmp_path / "hashes").nearest(asked), HammingTable(known, 3).nearest(asked)
+    assert (found.index == expected.index).all() and (found.distance == expected.distance).all()

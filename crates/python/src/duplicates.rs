@@ -2,6 +2,7 @@
 //! threads.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard};
 
 use crivello_core::duplicates::batch::{self, Text};
 use crivello_core::duplicates::{
@@ -13,7 +14,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 
 use crate::array::Array;
-use crate::enter::{Progress, enter_showing};
+use crate::enter::{Progress, enter, enter_showing};
 use crate::utf8::Utf8;
 
 /// The most units of a signal.
@@ -297,10 +298,10 @@ impl Discovery {
     }
 }
 
-/// Duplicates in one pass; see `crivello_core::duplicates::OnePass`.
-#[pyclass(module = "crivello._core")]
+/// Duplicates in one pass; see `crivello_core::duplicates::OnePass`. Of several threads one adds at a time.
+#[pyclass(module = "crivello._core", frozen)]
 struct OnePass {
-    pass: duplicates::OnePass,
+    pass: Mutex<duplicates::OnePass>,
     threads: usize,
 }
 
@@ -311,20 +312,30 @@ impl OnePass {
     fn new(py: Python<'_>, options: PyBackedBytes, threads: usize) -> PyResult<Self> {
         enter_showing(py, None, |_| {
             let options = discovery::Options::decode(&options)?;
-            Ok(OnePass { pass: duplicates::OnePass::new(options)?, threads })
+            Ok(OnePass { pass: Mutex::new(duplicates::OnePass::new(options)?), threads })
         })
     }
 
     /// A one for each text that is kept, and a zero for each other.
-    fn add<'py>(&mut self, py: Python<'py>, texts: Vec<Utf8>) -> PyResult<Bound<'py, PyByteArray>> {
+    fn add<'py>(&self, py: Python<'py>, texts: Vec<Utf8>) -> PyResult<Bound<'py, PyByteArray>> {
         let is_kept = enter_showing(py, None, |pulse| {
-            batch::on_threads(self.threads, || self.pass.add(&texts, pulse))
+            let mut pass = self.locked()?;
+            let pass = &mut *pass;
+            batch::on_threads(self.threads, || pass.add(&texts, pulse))
         })?;
         Ok(PyByteArray::new(py, &is_kept.into_iter().map(u8::from).collect::<Vec<u8>>()))
     }
 
-    fn __len__(&self) -> usize {
-        self.pass.len()
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        enter(py, |_| Ok(self.locked()?.len()))
+    }
+}
+
+impl OnePass {
+    fn locked(&self) -> Result<MutexGuard<'_, duplicates::OnePass>> {
+        self.pass
+            .lock()
+            .map_err(|_| Error::Invalid("an earlier call failed, and what it added is not known".into()))
     }
 }
 

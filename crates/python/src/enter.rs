@@ -6,15 +6,17 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
+use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crivello_core::{Error, Pulse, Result};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// The interval at which a long call checks for signals.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
@@ -85,7 +87,7 @@ pub fn enter_showing<T: Send>(
             let worker = scope.spawn(move || {
                 // Dropped at the end, also by a panic: the wait below is over.
                 let _ended = ended;
-                work(&Pulse::new(&go_on).showing(progress))
+                on_own_threads(|| work(&Pulse::new(&go_on).showing(progress)))
             });
             let mut interruption = None;
             while end.recv_timeout(BETWEEN_LOOKS) == Err(RecvTimeoutError::Timeout) {
@@ -98,6 +100,29 @@ pub fn enter_showing<T: Send>(
         })
     });
     finish(py, outcome, interruption)
+}
+
+/// The process that imported the module. One that is forked from it has a copy of its pool, whose threads are not there.
+static IMPORTED_BY: OnceLock<u32> = OnceLock::new();
+/// The pool of a forked process, by its id.
+static OF_FORKED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+/// Runs work on a pool that has the threads of this process.
+fn on_own_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let process = process::id();
+    if IMPORTED_BY.get().is_none_or(|importer| *importer == process) {
+        return work();
+    }
+    let pool = OF_FORKED.lock().ok().and_then(|mut pool| {
+        if pool.as_ref().is_none_or(|(owner, _)| *owner != process) {
+            *pool = ThreadPoolBuilder::new().build().ok().map(|pool| (process, Arc::new(pool)));
+        }
+        pool.as_ref().map(|(_, pool)| Arc::clone(pool))
+    });
+    match pool {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
 }
 
 /// The result for Python of work that ended, panicked, or was interrupted.
@@ -177,6 +202,7 @@ fn fail(py: Python<'_>, kind: &str) -> PyResult<()> {
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    IMPORTED_BY.get_or_init(process::id);
     module.add_class::<Progress>()?;
     module.add_function(wrap_pyfunction!(fail, module)?)
 }

@@ -22,10 +22,7 @@ fn words(array: &Bound<'_, PyAny>) -> PyResult<Numbers<u64>> {
 
 /// Fingerprints in memory.
 #[pyclass(module = "crivello._core", frozen)]
-struct HammingTable {
-    table: hamming::Table,
-    words: Numbers<u64>,
-}
+struct HammingTable(hamming::Table);
 
 #[pymethods]
 impl HammingTable {
@@ -33,14 +30,14 @@ impl HammingTable {
     fn new(py: Python<'_>, simhashes: &Bound<'_, PyAny>, distance: u32) -> PyResult<Self> {
         let words = words(simhashes)?;
         let table = enter_showing(py, None, |_| hamming::Table::new((*words).as_ref(), distance))?;
-        Ok(HammingTable { table, words })
+        Ok(HammingTable(table))
     }
 
     /// The number and the distance of the nearest fingerprint of each; 2⁶⁴ − 1 and 2³² − 1 where there is none.
     fn nearest(&self, py: Python<'_>, simhashes: &Bound<'_, PyAny>) -> PyResult<Nearest> {
         let asked = words(simhashes)?;
-        let distance = self.table.layout().distance;
-        let found = enter_showing(py, None, |pulse| self.table.nearest((*asked).as_ref(), distance, pulse))?;
+        let distance = self.0.layout().distance;
+        let found = enter_showing(py, None, |pulse| self.0.nearest((*asked).as_ref(), distance, pulse))?;
         let numbers = found.iter().map(|found| found.map_or(NONE, |(number, _)| u64::from(number)));
         let distances = found.iter().map(|found| found.map_or(u32::MAX, |(_, distance)| distance));
         Ok((Array::of(numbers.collect::<Vec<_>>()), Array::of(distances.collect::<Vec<_>>())))
@@ -49,8 +46,8 @@ impl HammingTable {
     /// All fingerprints within the distance of each: where those of each end, their numbers and distances.
     fn within(&self, py: Python<'_>, simhashes: &Bound<'_, PyAny>) -> PyResult<(Array, Array, Array)> {
         let asked = words(simhashes)?;
-        let distance = self.table.layout().distance;
-        let found = enter_showing(py, None, |pulse| self.table.within((*asked).as_ref(), distance, pulse))?;
+        let distance = self.0.layout().distance;
+        let found = enter_showing(py, None, |pulse| self.0.within((*asked).as_ref(), distance, pulse))?;
         let ends = found.iter().scan(0, |end, found| {
             *end += found.len() as u64;
             Some(*end)
@@ -64,33 +61,33 @@ impl HammingTable {
     /// All pairs within the distance: the numbers of both, the less first, and the distance.
     fn pairs(&self, py: Python<'_>) -> PyResult<(Array, Array, Array)> {
         let pairs = enter_showing(py, None, |pulse| {
-            let words = (*self.words).as_ref();
-            let join = Join::<u64>::new(u64::BITS, words.len() as u64, self.table.layout().distance);
-            join.all(words, pulse)
+            let words = self.0.words();
+            let join = Join::<u64>::new(u64::BITS, words.len() as u64, self.0.layout().distance);
+            join.all(&words, pulse)
         })?;
         let of = |column: fn(&(u32, u32, u32)) -> u32| pairs.iter().map(column).collect::<Vec<_>>();
         Ok((Array::of(of(|pair| pair.0)), Array::of(of(|pair| pair.1)), Array::of(of(|pair| pair.2))))
     }
 
     fn __len__(&self) -> usize {
-        self.table.len()
+        self.0.len()
     }
 
     /// Its size in memory.
     #[getter]
     fn bytes(&self) -> usize {
-        self.table.bytes()
+        self.0.bytes()
     }
 
     #[getter]
     fn distance(&self) -> u32 {
-        self.table.layout().distance
+        self.0.layout().distance
     }
 
     /// The number of leading bits, and the radius, of each table.
     #[getter]
     fn layout(&self) -> Vec<(u32, u32)> {
-        self.table.layout().leads.iter().map(|lead| (lead.prefix(), lead.radius)).collect()
+        self.0.layout().leads.iter().map(|lead| (lead.prefix(), lead.radius)).collect()
     }
 }
 
