@@ -304,3 +304,25 @@ def test_the_state_of_an_input_that_has_changed_goes(tmp_path: Path, source: Pat
     assert len(left()) == 2 and foreign.exists()
     dedup.run(other, **places)
     assert left() == [foreign.name]
+
+
+@pytest.mark.parametrize("name", ["clean.parquet", "clean.csv", "clean.warc.gz", "CLEAN.TSV"])
+def test_a_name_of_another_form_is_refused(tmp_path: Path, source: Path, name: str) -> None:
+    with pytest.raises(InvalidArgument, match="would have the form of the input"):
+        dedup.run(source, out=tmp_path / name)
+    assert not (tmp_path / name).exists()
+
+
+def test_another_name_of_an_input_is_refused(tmp_path: Path, source: Path) -> None:
+    (tmp_path / "link.jsonl").hardlink_to(source)
+    with pytest.raises(InvalidArgument, match="is an input, and would be overwritten"):
+        dedup.run(source, out=tmp_path / "link.jsonl")
+
+
+def test_a_report_shows_where_long_texts_differ(tmp_path: Path) -> None:
+    text = " ".join(f"w{number}" for number in range(20_000))
+    rows = [{"id": 1, "text": f"{text} <b>once</b>"}, {"id": 2, "text": f"{text} twice more"}]
+    source = write_json_lines(tmp_path / "long.jsonl", rows)
+    dedup.run(source, report=tmp_path / "report")
+    assert "<ins>twice more</ins>" in (tmp_path / "report" / "report.html").read_text()
+    assert "**twice more**" in (tmp_path / "report" / "report.md").read_text()

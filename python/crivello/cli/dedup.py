@@ -245,7 +245,7 @@ def dedup(
                 threads=threads,
             )
         except KeyboardInterrupt:
-            say("stopped; the same command goes on")
+            say(f"stopped; the same command {'begins anew' if method == 'substring' else 'goes on'}")
             raise
     for damage in found.damage[:_SHOWN]:
         say(f"warning: {damage}")

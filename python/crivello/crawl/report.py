@@ -94,7 +94,7 @@ class Report(Figures):
         now, before = self.to_dict(), Report(self._before).to_dict()
         counts = {name: now[name] - before[name] for name in _COUNTS}
         new = {name: dict(Counter(now[name]) - Counter(before[name])) for name in _COUNTERS}
-        return {**counts, "seconds": round(self.elapsed, 3), **new}
+        return {**counts, "seconds": round(self.seconds - self._before.get("seconds", 0.0), 3), **new}
 
     @property
     def pages_of_run(self) -> int:

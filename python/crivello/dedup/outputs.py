@@ -29,6 +29,12 @@ STANDARD_OUTPUT = "-"
 _PAIRS = 1 << 16
 _DROPPED = 1 << 14
 _FILES = ("pairs", "clusters")
+# Names that say what a file is; what they may be is decided by the input.
+_ENDINGS = {
+    "parquet": (".parquet",),
+    "csv": (".csv", ".tsv", ".csv.gz", ".tsv.gz"),
+    "warc": (".warc", ".warc.gz"),
+}
 _JSON = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson")
 
 
@@ -59,7 +65,7 @@ def check_outputs(outputs: Mapping[str, str], inputs: Sequence[Source]) -> None:
             )
         for source in inputs:
             place = Path(os.path.realpath(source.path))
-            if place == path and not path.is_dir():
+            if not path.is_dir() and (place == path or _is_same(place, path)):
                 raise InvalidArgument(
                     f"{name} is an input, and would be overwritten", hint="name another file"
                 )
@@ -67,6 +73,11 @@ def check_outputs(outputs: Mapping[str, str], inputs: Sequence[Source]) -> None:
                 raise InvalidArgument(
                     f"{name} would be among the files of the input {source.name}", hint="name one elsewhere"
                 )
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Whether both are names of one file."""
+    return one.exists() and other.exists() and one.samefile(other)
 
 
 class Copy:
@@ -95,6 +106,12 @@ class Copy:
                 hint="let --out end in .jsonl to write what is left of each text",
             )
         forms = {source.form for source in sources}
+        meant = next((form for form, endings in _ENDINGS.items() if out.lower().endswith(endings)), None)
+        if not self._is_folder and meant is not None and meant not in forms:
+            raise InvalidArgument(
+                f"{out} would have the form of the input ({', '.join(sorted(forms))}), and not what its name says",
+                hint="let --out end in .jsonl, which any corpus is written as, or as the input does",
+            )
         if self._is_folder:
             self._check_folder([*sources, *references])
         elif "folder" in forms:

@@ -12,6 +12,8 @@ from crivello.errors import InvalidArgument, StorageError
 from crivello.store.difference import changed_words
 
 _SHOWN_CHARACTERS = 4000
+# What is shown before the first difference of long texts.
+_AROUND = 500
 _SHOWN_SIZES = 20
 _WIDTH, _HEIGHT, _BAR = 640, 220, 28
 _STYLE = """
@@ -81,7 +83,7 @@ def _markdown_lines(report: Report, picture: str) -> Iterator[str]:
 
 def _marked(example: Example) -> Iterator[str]:
     marks = {"same": "", "deleted": "~~", "inserted": "**"}
-    for kind, text in changed_words(_cut(example.kept_text), _cut(example.dropped_text)):
+    for kind, text in changed_words(*_shown(example)):
         mark = marks[kind]
         for line in _plain(text).splitlines(keepends=True):
             words = line.strip()
@@ -111,7 +113,7 @@ def _page(report: Report) -> str:
 def _side_by_side(example: Example) -> str:
     old: list[str] = []
     new: list[str] = []
-    for kind, text in changed_words(_cut(example.kept_text), _cut(example.dropped_text)):
+    for kind, text in changed_words(*_shown(example)):
         safe = html.escape(text)
         if kind != "inserted":
             old.append(f"<del>{safe}</del>" if kind == "deleted" else safe)
@@ -149,5 +151,18 @@ def _sizes(report: Report) -> Iterator[tuple[str, str]]:
         yield f"{rest[0][0]:,} to {rest[-1][0]:,}", f"{sum(count for _, count in rest):,}"
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + " …"
+def _shown(example: Example) -> tuple[str, str]:
+    """Both texts, or of long ones what is around the first difference."""
+    texts = example.kept_text, example.dropped_text
+    start = 0
+    if max(map(len, texts)) > _SHOWN_CHARACTERS:
+        different = (place for place, (one, other) in enumerate(zip(*texts, strict=False)) if one != other)
+        same = next(different, min(map(len, texts)))
+        start = 0 if same < _SHOWN_CHARACTERS - _AROUND else texts[0].rfind(" ", 0, same - _AROUND) + 1
+    one, other = (_cut(text, start) for text in texts)
+    return one, other
+
+
+def _cut(text: str, start: int) -> str:
+    end = start + _SHOWN_CHARACTERS
+    return f"{'… ' if start else ''}{text[start:end]}{' …' if end < len(text) else ''}"
