@@ -167,6 +167,18 @@ def test_a_stream_of_one_element_has_plots(tmp_path: Path) -> None:
     assert (tmp_path / "report.md").exists()
 
 
+def test_a_stream_without_duplicates_has_no_rates(tmp_path: Path) -> None:
+    """The grid has a row of the study, for which the report has a table."""
+    file = tmp_path / "different.txt"
+    file.write_text("".join(f"{number}\n" for number in range(1000)))
+    done = lab(file, "--cells", "40M", "--k", "4", "--p", "4", "--max", "1", "--into", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    text = (tmp_path / "report.md").read_text()
+    rows = [line.split(" | ") for line in text.partition("Beside the study")[2].splitlines()]
+    assert [row[3] for row in rows if row[0] == "| 4"] == ["-"]
+    assert "None" not in text and "nan" not in text
+
+
 def test_a_file_is_a_stream_too(tmp_path: Path) -> None:
     file = tmp_path / "urls.txt"
     file.write_text("".join(f"http://a.example/{number % 700}\n" for number in range(1000)))

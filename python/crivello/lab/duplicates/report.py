@@ -99,7 +99,7 @@ def _best_hashes(database: duckdb.DuckDBPyConnection, distinct: int) -> Iterator
         if found is None:
             continue
         expected = -math.expm1(-k * distinct / cells)
-        shown = ["-" if number is None else f"{number:.4f}" for number in (*found, expected**k)]
+        shown = [_rate(number, 4) for number in (*found, expected**k)]
         rows.append((short(cells), f"{math.log(2) * cells / distinct:.2f}", k, *shown))
     yield from _markdown(("m", "ln 2 · m/n", "K", "F1", "FPR at the end", "expected"), rows)
 
@@ -112,7 +112,7 @@ def _beside_the_study(database: duckdb.DuckDBPyConnection) -> Iterator[str]:
         found = best(database, condition, 1)
         if found:
             bound = f"{bound_of(STUDY_CELLS, k, 1, STUDY_P):.4f}"
-            rows.append((k, bound, f"{f1:.3f}", f"{found[0][7]:.3f}", seconds, f"{found[0][11]:.1f}"))
+            rows.append((k, bound, f"{f1:.3f}", _rate(found[0][7]), seconds, f"{found[0][11]:.1f}"))
     if not rows:
         return
     yield "\n## Beside the study\n"
@@ -126,9 +126,14 @@ def _table(rows: Sequence[tuple[Any, ...]]) -> Iterator[str]:
     for filter, cells, megabytes, k, maximum, p, wanted, *rates, seconds in rows:
         parameters = (short(cells), f"{megabytes:g}", k)
         stable = (maximum, p, "" if wanted is None else f"{wanted:g}") if filter == "stable" else ("", "", "")
-        numbers = ("-" if rate is None else f"{rate:.3f}" for rate in rates)
+        numbers = map(_rate, rates)
         shown.append((filter, *parameters, *stable, *numbers, f"{seconds:.2f}"))
     yield from _markdown(_HEADER, shown)
+
+
+def _rate(rate: float | None, digits: int = 3) -> str:
+    """A rate as it is shown; a stream without duplicates, or of nothing else, leaves some undefined."""
+    return "-" if rate is None else f"{rate:.{digits}f}"
 
 
 def _markdown(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
