@@ -11,15 +11,17 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 
 from crivello.errors import InvalidArgument
 from crivello.filters import StableBloom
 from crivello.lab.duplicates import Combination, Grid, generate, generate_at_distance, read, study
 from crivello.lab.duplicates.grid import bound_of
+from crivello.lab.duplicates.plots import PLOTS
 from crivello.lab.duplicates.runs import run_all, truth_of
 from tests.shell import CRIVELLO, says
 
-PLOTS = {"f1-over-k.png", "f1-over-m.png", "false-positives.png", "f1-along.png", "effect-of-p.png"}
+FILES = {"f1-over-k.png", "f1-over-m.png", "false-positives.png", "f1-along.png", "effect-of-p.png"}
 
 
 @pytest.mark.parametrize("skew", [0.0, 0.5, 0.8, 1.0, 1.2])
@@ -145,9 +147,9 @@ def test_the_command_leaves_its_report_its_plots_and_its_database(tmp_path: Path
     assert done.returncode == 0 and done.stderr == "", done.stderr
     found = json.loads(done.stdout)
     assert found["elements"] == 100_000 and found["distinct"] / 100_000 == pytest.approx(0.49, abs=0.01)
-    assert {file.name for file in folder.iterdir()} == PLOTS | {"report.md", "duplicates.duckdb"}
+    assert {file.name for file in folder.iterdir()} == FILES | {"report.md", "duplicates.duckdb"}
     text = (folder / "report.md").read_text()
-    assert all(f"]({plot})" in text and (folder / plot).stat().st_size > 10_000 for plot in PLOTS)
+    assert all(f"]({plot})" in text and (folder / plot).stat().st_size > 10_000 for plot in FILES)
     with duckdb.connect(str(folder / "duplicates.duckdb"), read_only=True) as database:
         runs = database.execute(
             "SELECT count(*), max(f1), bool_and(tp + fp + fn + tn = 100000) FROM runs"
@@ -177,6 +179,22 @@ def test_a_stream_without_duplicates_has_no_rates(tmp_path: Path) -> None:
     rows = [line.split(" | ") for line in text.partition("Beside the study")[2].splitlines()]
     assert [row[3] for row in rows if row[0] == "| 4"] == ["-"]
     assert "None" not in text and "nan" not in text
+
+
+def test_the_plots_show_the_smallest_max_of_the_grid(tmp_path: Path) -> None:
+    """Also if it is not 1, with which Bloom filters are stored."""
+    grid = Grid(cells=(5000,), k=(2,), p=(1, 2), max=(3, 7), bounds=())
+    outcome = study(generate(2000), grid, tmp_path)
+    with duckdb.connect(str(outcome.database), read_only=True) as database:
+        shown = {plot.file: plot.draw(database).axes[-1].get_lines() for plot in PLOTS}
+    plt.close("all")
+    # F1 over K beside the baseline; Bloom and Stable Bloom; F1 and two rates.
+    assert {file: len(lines) for file, lines in shown.items() if file != "f1-over-m.png"} == {
+        "f1-over-k.png": 2,
+        "false-positives.png": 2,
+        "f1-along.png": 2,
+        "effect-of-p.png": 3,
+    }
 
 
 def test_a_file_is_a_stream_too(tmp_path: Path) -> None:

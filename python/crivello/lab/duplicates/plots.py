@@ -24,6 +24,9 @@ with optional():
 
 BLOOM, STABLE, STABLE_MORE, PLAIN = "#c0392b", "#1f77b4", "#17a589", "#888888"
 
+# A Bloom filter is stored with Max = 1, which the grid need not have.
+_LEAST_MAX = "(SELECT min(max) FROM runs WHERE filter = 'stable')"
+
 
 @dataclass(frozen=True, slots=True)
 class Plot:
@@ -104,7 +107,7 @@ def _f1_axis(axes: Any, database: duckdb.DuckDBPyConnection) -> None:
 
 def _f1_over_k(database: duckdb.DuckDBPyConnection) -> Any:
     figure, panels = plt.subplots(1, 2, figsize=(10, 4.2), sharey=True, layout="constrained")
-    conditions = ("filter = 'bloom'", f"{reference(database)} AND max = (SELECT min(max) FROM runs)")
+    conditions = ("filter = 'bloom'", f"{reference(database)} AND max = {_LEAST_MAX}")
     titles = ("Bloom", f"Stable Bloom, {reference_name(database)}")
     for axes, condition, title in zip(panels, conditions, titles, strict=True):
         cells = [row[0] for row in _rows(database, "SELECT DISTINCT cells FROM runs ORDER BY cells")]
@@ -160,7 +163,7 @@ def _false_positives(database: duckdb.DuckDBPyConnection) -> Any:
     figure, panels = plt.subplots(
         1, len(cells), figsize=(width, 3.4), sharey=True, squeeze=False, layout="constrained"
     )
-    stable = f"{reference(database)} AND max = (SELECT min(max) FROM runs)"
+    stable = f"{reference(database)} AND max = {_LEAST_MAX}"
     for axes, size in zip(panels[0], cells, strict=True):
         for label, condition, color in (
             ("Bloom", "filter = 'bloom'", BLOOM),
@@ -188,7 +191,7 @@ def _f1_along(database: duckdb.DuckDBPyConnection) -> Any:
     figure, panels = plt.subplots(
         1, len(cells), figsize=(width, 3.4), sharey=True, squeeze=False, layout="constrained"
     )
-    stable = f"{reference(database)} AND max = (SELECT min(max) FROM runs)"
+    stable = f"{reference(database)} AND max = {_LEAST_MAX}"
     so_far = "OVER (PARTITION BY run ORDER BY position)"
     for axes, size in zip(panels[0], cells, strict=True):
         for label, condition, color in (
@@ -219,7 +222,7 @@ def _effect_of_p(database: duckdb.DuckDBPyConnection) -> Any:
     for axes, size in zip(panels[0], reversed(cells), strict=True):
         points = _rows(
             database,
-            "SELECT p, f1, fpr, fnr FROM runs WHERE filter = 'stable' AND max = (SELECT min(max) FROM runs) "
+            f"SELECT p, f1, fpr, fnr FROM runs WHERE filter = 'stable' AND max = {_LEAST_MAX} "
             f"AND k = {k} AND cells = {size} ORDER BY p",
         )
         decrements, *rates = zip(*points, strict=True)
