@@ -116,7 +116,9 @@ def test_the_urls_of_the_parts_are_in_the_table_in_order(server: Server, tmp_pat
     assert urls_in(file) == expected
     stream = of_common_crawl(file, CRAWL, 2)
     assert (stream.signatures == signatures([address for _, address in expected])).all()
-    assert len(of_common_crawl(file, CRAWL, 1)) == 1000
+    assert stream.source == of_common_crawl(file, CRAWL, 9).source == f"{CRAWL}, 2 parts of its index"
+    alone = of_common_crawl(file, CRAWL, 1)
+    assert (len(alone), alone.source) == (1000, f"{CRAWL}, 1 part of its index")
     asked = len(server.asked)
     fetch(CRAWL, tmp_path, parts=2, base_url=server.url)
     assert server.asked[asked:] == [(LISTED, None)], "what is there is not fetched again"

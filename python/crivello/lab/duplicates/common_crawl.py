@@ -73,22 +73,21 @@ def fetch(
     return folder / FILE
 
 
-def signatures_of(file: Path, crawl: str, parts: int) -> NDArray[np.uint64]:
-    """The signatures of the URLs of a crawl's first parts, in the order of the index."""
+def signatures_of(file: Path, crawl: str, parts: int) -> tuple[NDArray[np.uint64], int]:
+    """The signatures of the URLs of a crawl's first parts, in the order of the index; how many parts they are."""
     from crivello.filters import signatures
 
-    def batches() -> Iterator[NDArray[np.uint64]]:
-        with duckdb.connect(str(file), read_only=True) as database:
-            wanted = "SELECT DISTINCT part FROM urls WHERE starts_with(part, ?) ORDER BY part LIMIT ?"
-            for (part,) in database.execute(wanted, [f"{crawl}/", parts]).fetchall():
-                rows = database.execute("SELECT url FROM urls WHERE part = ?", [part])
-                while batch := rows.fetchmany(_URLS_A_BATCH):
-                    yield signatures([url for (url,) in batch])
-
-    found = list(batches())
+    found = []
+    with duckdb.connect(str(file), read_only=True) as database:
+        wanted = "SELECT DISTINCT part FROM urls WHERE starts_with(part, ?) ORDER BY part LIMIT ?"
+        read = database.execute(wanted, [f"{crawl}/", parts]).fetchall()
+        for (part,) in read:
+            rows = database.execute("SELECT url FROM urls WHERE part = ?", [part])
+            while batch := rows.fetchmany(_URLS_A_BATCH):
+                found.append(signatures([url for (url,) in batch]))
     if not found:
         raise InvalidArgument(f"{file} has no URLs of {crawl}")
-    return np.concatenate(found)
+    return np.concatenate(found), len(read)
 
 
 def _paths(url: str) -> list[str]:

@@ -99,10 +99,11 @@ def generate_at_distance(
 
 
 def of_common_crawl(file: Path, crawl: str, parts: int) -> Stream:
-    """The stream of the URLs of a crawl's index: see ``common_crawl``."""
+    """The stream of the URLs of a crawl's index, of at most ``parts`` parts: see ``common_crawl``."""
     from crivello.lab.duplicates.common_crawl import signatures_of
 
-    return Stream(signatures_of(file, crawl, parts), f"{crawl}, {parts} parts of its index")
+    signatures, read = signatures_of(file, crawl, parts)
+    return Stream(signatures, f"{crawl}, {read:,} part{'' if read == 1 else 's'} of its index")
 
 
 def _ranks(drawn: NDArray[np.float64], keys: float, skew: float) -> NDArray[np.float64]:
