@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -220,6 +221,8 @@ def test_a_file_is_a_stream_too(tmp_path: Path) -> None:
         (["--fps", "a"], "not a list of shares"),
         (["--p", "", "--fps", ""], "the grid is empty"),
         (["--skew", "2.5"], "at most"),
+        (["--parts", "1"], "--parts and --base-url are for the index of a crawl"),
+        (["--base-url", "https://data.commoncrawl.org/"], "add --common-crawl"),
         (["--cells", "3", "--k", "4"], "too few"),
         (
             ["--cells", "500k", "--k", "300", "--max", "300"],
@@ -234,6 +237,14 @@ def test_a_file_is_a_stream_too(tmp_path: Path) -> None:
 def test_misuse_is_one_sentence(flags: list[str], said: str, tmp_path: Path) -> None:
     done = lab(*flags, "--elements", "1000", "--into", tmp_path / "out")
     assert done.returncode == 2 and said in done.stderr and done.stdout == ""
+
+
+def test_a_server_in_the_environment_is_not_asked_for(tmp_path: Path) -> None:
+    done = says(
+        *("lab", "duplicates", "--elements", "100", "--cells", "5k", "--k", "2", "--into", tmp_path),
+        environment={**os.environ, "CRIVELLO_COMMON_CRAWL": "http://127.0.0.1:9"},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.alone

@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
 
 
 def duplicates(
+    context: typer.Context,
     file: Annotated[
         str,
         typer.Argument(metavar="FILE", help="a stream of lines, or a Common Crawl index", show_default=False),
@@ -49,7 +50,9 @@ def duplicates(
             "--common-crawl", metavar="CRAWL", help="download the index of a crawl, as in CC-MAIN-2024-42"
         ),
     ] = "",
-    parts: Annotated[int, typer.Option("--parts", min=1, help="parts of that index, some 600 MB each")] = 1,
+    parts: Annotated[
+        int | None, typer.Option("--parts", min=1, help="parts of that index, some 600 MB each [default: 1]")
+    ] = None,
     base_url: Annotated[
         str,
         typer.Option("--base-url", metavar="URL", help="server of the index", envvar="CRIVELLO_COMMON_CRAWL"),
@@ -120,13 +123,21 @@ def duplicates(
             "--elements, --distinct, --skew and --distance are for a generated stream",
             hint="leave out the file, or these",
         )
+    # The environment variable is for every command, also for one that needs no server.
+    asked = context.get_parameter_source("base_url")
+    has_server = asked is not None and asked.name == "COMMANDLINE"
+    if not common_crawl and (parts is not None or has_server):
+        raise InvalidArgument(
+            "--parts and --base-url are for the index of a crawl",
+            hint="add --common-crawl, or leave these out",
+        )
     if distance and skew is not None:
         raise InvalidArgument("duplicates have a skew or a distance", hint="leave out one of the two")
     stream: Stream
     if common_crawl:
         with progress_of("bytes") as progress:
-            table = fetch(common_crawl, Path(into), parts=parts, base_url=base_url, progress=progress)
-        stream = of_common_crawl(table, common_crawl, parts)
+            table = fetch(common_crawl, Path(into), parts=parts or 1, base_url=base_url, progress=progress)
+        stream = of_common_crawl(table, common_crawl, parts or 1)
     elif file:
         stream = read(file)
     else:
