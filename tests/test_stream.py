@@ -202,6 +202,7 @@ def test_filters_take_the_memory_and_parameters_they_are_given() -> None:
         (["--filter", "sieve"], "take one of stable"),
         (["--memory", "much"], "is not a size"),
         (["--error", "2"], "between 0 and 1"),
+        (["--k", "65"], "from 1 to 64\nhint: "),
         (["--format", "xml"], "take one of auto"),
     ],
 )

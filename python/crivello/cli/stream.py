@@ -56,7 +56,7 @@ def stream(
         ),
     ] = None,
     k: Annotated[
-        int | None, typer.Option("--k", min=1, help="number of hash functions [default: the best]")
+        int | None, typer.Option("--k", min=1, max=64, help="number of hash functions [default: the best]")
     ] = None,
     p: Annotated[
         int | None,
