@@ -202,6 +202,8 @@ def test_filters_take_the_memory_and_parameters_they_are_given() -> None:
         (["--filter", "sieve"], "take one of stable"),
         (["--memory", "much"], "is not a size"),
         (["--error", "2"], "between 0 and 1"),
+        (["--p", "3", "--error", "0.01"], "--p is derived from --error"),
+        (["--filter", "bloom", "--k", "3", "--error", "0.01"], "--k is derived from --error"),
         (["--k", "65"], "from 1 to 64\nhint: "),
         (["--format", "xml"], "take one of auto"),
     ],

@@ -87,7 +87,7 @@ class JudgeOptions:
     hashing: Hashing | None = None
 
     def make(self) -> Filter | Exact:
-        """Creates the judge; a parameter that has no meaning for its kind is refused."""
+        """Creates the judge; a parameter that has no meaning for its kind, or beside another, is refused."""
         bits = self.memory * 8
         error = DEFAULT_ERROR if self.error is None else self.error
         match self.kind:
@@ -96,6 +96,11 @@ class JudgeOptions:
                 return Exact(self.memory)
             case Kind.STABLE:
                 self._refuse("capacity")
+                if self.error is not None and self.p is not None:
+                    raise InvalidArgument(
+                        "--p is derived from --error: both cannot be given",
+                        hint="leave out one of the two",
+                    )
                 maximum = self.max or 1
                 solved = _core.Stability.for_bound(bits, error, maximum, self.k)
                 return StableBloom(
@@ -112,6 +117,11 @@ class JudgeOptions:
                 family = Bloom if self.kind is Kind.BLOOM else BlockedBloom
                 hashing = self.hashing or "enhanced"
                 if self.capacity is None:
+                    if self.error is not None and self.k is not None:
+                        raise InvalidArgument(
+                            "without --capacity --k is derived from --error: both cannot be given",
+                            hint="leave out one of the two",
+                        )
                     return family(bits=bits, hashes=self.k or _best_hashes(error), hashing=hashing)
                 self._refuse("k", reason="with --capacity")
                 if self.error is None:
