@@ -78,7 +78,10 @@ class Handler(BaseHTTPRequestHandler):
             return
         start = int(wanted.removeprefix("bytes=").removesuffix("-")) if wanted and self.server.ranges else 0
         if start >= len(content):
-            self.send_error(416)
+            self.send_response(416)
+            self.send_header("Content-Range", f"bytes */{len(content)}")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
             return
         self.send_response(206 if start else 200)
         if start:
@@ -134,6 +137,21 @@ def test_a_download_that_broke_off_goes_on(server: Server, tmp_path: Path, range
     file = fetch(CRAWL, tmp_path, base_url=server.url)
     assert server.asked[-1] == (f"/{part_path(0)}", "bytes=2000-")
     assert [address for _, address in urls_in(file)] == [url(number) for number in range(1000)]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_download_that_lacks_only_its_name_is_not_repeated(
+    server: Server, tmp_path: Path, more: int
+) -> None:
+    path = f"/{part_path(0)}"
+    whole = server.files[path]
+    (tmp_path / f"{CRAWL}-cdx-00000.gz.part").write_bytes(whole + bytes(more))
+    file = fetch(CRAWL, tmp_path, base_url=server.url)
+    from_the_start = [(path, None)] if more else []
+    assert server.asked[1:] == [(path, f"bytes={len(whole) + more}-"), *from_the_start]
+    assert [address for _, address in urls_in(file)] == [url(number) for number in range(1000)]
+    assert (tmp_path / f"{CRAWL}-cdx-00000.gz").read_bytes() == whole
+    assert not (tmp_path / f"{CRAWL}-cdx-00000.gz.part").exists()
 
 
 def test_what_is_no_index_is_one_sentence(server: Server, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import urllib.error
 import urllib.request
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -41,6 +42,10 @@ _URLS_A_BATCH = 100_000
 _AGAIN = "run it again: the download goes on where it was"
 
 Progress = Callable[[int, int], None]
+
+
+class _Complete(Exception):
+    """A file has no more bytes than were downloaded before."""
 
 
 def fetch(
@@ -110,6 +115,13 @@ def _download(url: str, file: Path, progress: Progress | None) -> None:
         return
     unfinished = file.with_name(f"{file.name}.part")
     done = unfinished.stat().st_size if unfinished.exists() else 0
+    with suppress(_Complete):
+        _fetch_rest(url, unfinished, done, progress)
+    unfinished.replace(file)
+
+
+def _fetch_rest(url: str, unfinished: Path, done: int, progress: Progress | None) -> None:
+    """Downloads what is missing of a file, after its first ``done`` bytes."""
     with _open(url, done) as answer:
         if answer.status != http.client.PARTIAL_CONTENT:
             done = 0
@@ -126,7 +138,6 @@ def _download(url: str, file: Path, progress: Progress | None) -> None:
                     progress(done, total)
     if total and done < total:
         raise CrivelloError(f"{url}: the connection ended after {done:,} of {total:,} bytes", hint=_AGAIN)
-    unfinished.replace(file)
 
 
 def _open(url: str, start: int) -> http.client.HTTPResponse:
@@ -140,7 +151,9 @@ def _open(url: str, start: int) -> http.client.HTTPResponse:
         return answer
     except urllib.error.HTTPError as error:
         if start and error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
-            # What there is may be whole already, or of another file: from the start.
+            if error.headers.get("Content-Range", "").strip() == f"bytes */{start}":
+                raise _Complete from None
+            # What there is may be of another file: from the start.
             return _open(url, 0)
         raise CrivelloError(f"{url}: the server answered {error.code}") from None
     except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
