@@ -217,7 +217,12 @@ def test_a_file_is_a_stream_too(tmp_path: Path) -> None:
     ("flags", "said"),
     [
         (["--cells", "many"], "not a list of whole numbers"),
-        (["--k", "0"], "not a list of whole numbers"),
+        (["--cells", "1.5"], "not a list of whole numbers"),
+        (["--k", "0"], "the least is 1"),
+        (["--p", "0,4"], "the least is 1"),
+        (["--distance", "0"], "the least is 1"),
+        (["--distance", "5,6"], "not one whole number"),
+        (["--distance", ","], "not one whole number"),
         (["--fps", "a"], "not a list of shares"),
         (["--p", "", "--fps", ""], "the grid is empty"),
         (["--skew", "2.5"], "at most"),

@@ -143,8 +143,7 @@ def duplicates(
     else:
         count, share = elements or 1_000_000, 0.49 if distinct is None else distinct
         if distance:
-            apart = _counts(distance, "--distance")[0]
-            stream = generate_at_distance(count, share, apart, seed)
+            stream = generate_at_distance(count, share, _count(distance, "--distance"), seed)
         else:
             stream = generate(count, share, 0.8 if skew is None else skew, seed)
     with progress_of("combinations") as progress:
@@ -158,12 +157,21 @@ def duplicates(
 def _counts(text: str, flag: str) -> tuple[int, ...]:
     """Parses a list of integers such as ``500k,1M``; k and M are a thousand and a million."""
     found = [re.fullmatch(r"(\d+(?:\.\d+)?)([km]?)", part) for part in _parts(text.lower())]
-    numbers = tuple(int(Decimal(one[1]) * _UNITS[one[2]]) for one in found if one)
-    if len(numbers) < len(found) or 0 in numbers:
-        raise InvalidArgument(
-            f"{flag}: {text!r} is not a list of whole numbers", hint="for example 500k,1M,40M"
-        )
-    return numbers
+    numbers = [Decimal(one[1]) * _UNITS[one[2]] for one in found if one]
+    hint = "for example 500k,1M,40M"
+    if len(numbers) < len(found) or any(number != number.to_integral_value() for number in numbers):
+        raise InvalidArgument(f"{flag}: {text!r} is not a list of whole numbers", hint=hint)
+    if 0 in numbers:
+        raise InvalidArgument(f"{flag}: {text!r} is not allowed: the least is 1", hint=hint)
+    return tuple(map(int, numbers))
+
+
+def _count(text: str, flag: str) -> int:
+    """Parses one integer such as ``100k``."""
+    numbers = _counts(text, flag)
+    if len(numbers) != 1:
+        raise InvalidArgument(f"{flag}: {text!r} is not one whole number", hint="for example 100k")
+    return numbers[0]
 
 
 def _shares(text: str, flag: str) -> tuple[float, ...]:
