@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import gzip
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from crivello._core import signature
 from crivello.errors import CorruptFile, CrivelloError, InvalidArgument
+from crivello.settings import settings_of
 from crivello.sieve import KINDS, QUEUE, open_sieve
 from tests.sieve_victim import Folder, Model, drain
 
@@ -113,6 +115,17 @@ def test_signatures_may_be_narrower_and_then_collide(tmp_path: Path, kind: str) 
     sieve.close()
     with pytest.raises(InvalidArgument, match="signatures of 20 bits"):
         Folder(tmp_path, kind, memory=1 << 20, cache=10).open()
+
+
+def test_the_help_names_the_sieves_that_refuse_narrower_signatures(tmp_path: Path) -> None:
+    refusing = []
+    for kind in KINDS:
+        try:
+            Folder(tmp_path / kind, kind, memory=1 << 20, cache=10, signature_bits=20).open().close()
+        except InvalidArgument:
+            refusing.append(kind)
+    [width] = [one for one in settings_of("crawl") if one.name == "sieve_signature_bits"]
+    assert [kind for kind in KINDS if re.search(rf"\b{kind}\b", width.help)] == refusing == ["lsm"]
 
 
 @kinds

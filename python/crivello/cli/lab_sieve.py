@@ -37,7 +37,10 @@ def sieve(
         str, typer.Option("--error", help="their false-positive rate at that capacity")
     ] = _USUAL["sieve_error"],
     signature_bits: Annotated[
-        str, typer.Option("--signature-bits", help="bits of the signature that stands for a URL, 16 to 64")
+        str,
+        typer.Option(
+            "--signature-bits", help="bits of the signature that stands for a URL, 16 to 64; lsm: only 64"
+        ),
     ] = _USUAL["sieve_signature_bits"],
     stats: Annotated[
         bool, typer.Option("--stats", help="print statistics of the sieve, as JSON on standard error")

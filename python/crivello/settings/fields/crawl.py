@@ -408,7 +408,7 @@ class Crawl(msgspec.Struct, kw_only=True, frozen=True):
         setting(
             _MEMORY,
             "bits of the signature that stands for a URL in the sieve, fixed by the first crawl: of n URLs about "
-            "n^2 / 2^(bits + 1) are lost",
+            "n^2 / 2^(bits + 1) are lost; the sieve lsm and a class of yours accept only 64",
             ge=16,
             le=64,
         ),
