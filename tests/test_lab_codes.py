@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 
 from crivello import codes
 from crivello.errors import InvalidArgument
-from crivello.lab.codes import read
+from crivello.lab.codes import read, study
+from crivello.settings.fields.meta import CHOICES
 from tests import shell
 
 
@@ -34,10 +36,25 @@ def test_every_code_stands_beside_the_entropy(tmp_path: Path) -> None:
     assert outcome["numbers"] == 3000 and outcome["largest"] == numbers.max()
     assert outcome["entropy"] == pytest.approx(codes.entropy(numbers))
     measured = {row["code"]: row["bits"] for row in outcome["measures"]}
-    assert set(measured) == {"unary", f"minimal:{numbers.max() + 1}", *codes.names()}
+    fitted = {f"minimal:{numbers.max() + 1}", f"golomb-of:{numbers.sum() + 1}"}
+    assert set(measured) == {"unary", "unary-ordered", *fitted, *codes.names()}
+    assert measured["unary-ordered"] == measured["unary"]
+    families = [
+        {re.sub(r":?([KMN]|\d+)$", "", name) for name in names} for names in (measured, CHOICES["code"])
+    ]
+    assert families[0] == families[1]
     assert measured["delta"] == pytest.approx(8 * len(codes.encode("delta", numbers)) / 3000)
     assert list(measured.values()) == sorted(measured.values())
     assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(("numbers", "golomb", "minimal"), [([0], 1, 1), ([2**64 - 1, 5], *[2**64 - 1] * 2)])
+def test_a_code_is_measured_or_refused(numbers: list[int], golomb: int, minimal: int) -> None:
+    outcome = study(np.array(numbers, dtype=np.uint64))
+    measured = {measure.code for measure in outcome.measures}
+    expected = {"unary", "unary-ordered", *codes.names(), f"golomb-of:{golomb}", f"minimal:{minimal}"}
+    assert measured | set(outcome.refused) == expected
+    assert f"minimal:{minimal}" in outcome.refused
 
 
 @pytest.mark.parametrize("format", ["npy", "u32", "u64"])
@@ -53,6 +70,7 @@ def test_gaps_of_a_sorted_array_in_any_format(tmp_path: Path, format: str) -> No
         done = lab_codes("-", "--format", format, "--gaps", "--json", stdin=file.read_bytes())
     outcome = json.loads(done.stdout)
     assert (outcome["numbers"], outcome["largest"]) == (500, np.diff(numbers, prepend=0).max())
+    assert f"golomb-of:{numbers[-1] + 1}" in [row["code"] for row in outcome["measures"]]
 
 
 def test_a_table_for_people_and_what_is_refused() -> None:

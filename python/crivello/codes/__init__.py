@@ -7,10 +7,10 @@
     >>> codes.words("gamma", 4)
     ['1', '010', '011', '00100']
 
-A code goes by its name: ``unary``, ``gamma``, ``delta``, ``zeta1`` to ``zeta63``, ``omega``, ``golomb``,
-``golomb:MODULUS``, ``rice``, ``rice:PARAMETER``, ``minimal:BOUND``, ``nibble``, ``byte``, ``nibble-prefix``,
-``byte-prefix``, ``pfor128``, ``pfor256``, ``escape128``, ``escape256``, ``ans``, ``elias-fano``, ``simd128``,
-``simd256``. They are described in ``docs/codes.md``.
+A code goes by its name: ``unary``, ``unary-ordered``, ``gamma``, ``delta``, ``zeta1`` to ``zeta63``, ``omega``,
+``golomb``, ``golomb:MODULUS``, ``golomb-of:N``, ``rice``, ``rice:PARAMETER``, ``minimal:BOUND``, ``nibble``, ``byte``,
+``nibble-prefix``, ``byte-prefix``, ``pfor128``, ``pfor256``, ``escape128``, ``escape256``, ``ans``, ``elias-fano``,
+``simd128``, ``simd256``. They are described in ``docs/codes.md``.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ from crivello import codes
 from crivello.codes import Measure
 from crivello.errors import InvalidArgument
 
+_MOST = (1 << 64) - 1
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -36,9 +38,19 @@ class Outcome:
 
 
 def candidates(numbers: NDArray[np.uint64]) -> list[str]:
-    """The codes that can encode any list, unary, and minimal binary below the largest number plus one."""
-    largest = int(numbers.max())
-    return ["unary", *codes.names(), *([f"minimal:{largest + 1}"] if 0 < largest < (1 << 64) - 1 else [])]
+    """Every code; those that need a parameter with the one that fits the numbers.
+
+    ``golomb-of`` takes the numbers as gaps: of a sorted list in the natural numbers up to its last, their sum.
+    """
+    bounds = {"golomb-of": _sum(numbers), "minimal": int(numbers.max())}
+    fitted = [f"{code}:{min(bound + 1, _MOST)}" for code, bound in bounds.items()]
+    return ["unary", "unary-ordered", *codes.names(), *fitted]
+
+
+def _sum(numbers: NDArray[np.uint64]) -> int:
+    """The exact sum, which may exceed 64 bits."""
+    high, low = numbers >> np.uint64(32), numbers & np.uint64(0xFFFFFFFF)
+    return (int(high.sum()) << 32) + int(low.sum())
 
 
 def study(numbers: NDArray[np.uint64], progress: Callable[[int, int], None] | None = None) -> Outcome:
