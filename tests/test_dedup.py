@@ -439,3 +439,17 @@ def test_a_report_shows_counts_similarities_and_pairs(tmp_path: Path) -> None:
     report = dedup.run(source, report=tmp_path / "alone.html")
     assert {(one.kept, one.dropped) for one in report.examples} >= {("d0", "d1")}
     assert (tmp_path / "alone.html").read_text().count("<svg") == 1
+
+
+@pytest.mark.parametrize("stage", ["reading", "comparing", "writing"])
+def test_what_the_progress_raises_ends_the_run(tmp_path: Path, stage: str) -> None:
+    def told(name: str, done: int, total: int) -> None:
+        assert 0 <= done <= total
+        if name == stage:
+            raise LookupError(name)
+
+    source = corpus(tmp_path, made(50))
+    with pytest.raises(LookupError, match=stage):
+        dedup.run(source, out=tmp_path / "out.jsonl", progress=told)
+    assert not (tmp_path / "out.jsonl").exists()
+    assert dedup.run(source, out=tmp_path / "out.jsonl").documents == 50

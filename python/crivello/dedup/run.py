@@ -66,6 +66,10 @@ def run(
     ``cluster`` lets the workers of the Ray cluster at this address read the inputs, one task each, and compare documents; ``local``
     starts one on this machine. They must see the inputs and the folder of work under the same paths. The result is the same.
 
+    ``progress`` is called as ``progress(stage, done, total)`` with the name of a stage and how much of it is done; ``total`` is 0 while
+    it is not known. During ``comparing`` it is called from another thread. What it raises ends the run: during ``comparing`` after
+    that stage, at once in the others.
+
         >>> run("pages.jsonl", method="minhash", threshold=0.8, out="clean.jsonl")
         <Report: 5,000 documents, 4,312 kept, 688 dropped in 431 clusters, 1.2 s>
     """
@@ -300,10 +304,15 @@ class _Run:
 
     def _find(self) -> None:
         native, ended = _core.Progress(), threading.Event()
+        failures: list[BaseException] = []
 
         def show() -> None:
-            while not ended.wait(0.2):
+            try:
                 self._progress("comparing", *native.done)
+                while not ended.wait(0.2):
+                    self._progress("comparing", *native.done)
+            except BaseException as error:
+                failures.append(error)
 
         thread = threading.Thread(target=show, name="progress", daemon=True)
         thread.start()
@@ -312,6 +321,8 @@ class _Run:
         finally:
             ended.set()
             thread.join()
+        if failures:
+            raise failures[0]
 
     def _write(self, copy: Copy | None, pairs: str, clusters: str, report: str) -> Report:
         leaders, lengths = np.asarray(self._engine.leaders()), self._ledger.lengths()
