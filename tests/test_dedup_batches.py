@@ -75,6 +75,69 @@ def test_what_needs_the_whole_corpus_is_refused(options: dict[str, Any]) -> None
     assert "crivello.dedup.run" in (caught.value.hint or "")
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bogus": 1}, "there is no option bogus"),
+        ({"method": None}, "method: None is not among the choices"),
+        ({"keep": None}, "keep: None is not among the choices"),
+        ({"unit": None}, "unit: None is not among the choices"),
+        ({"boilerplate": 3}, "boilerplate: 3 is not among the choices"),
+        ({"threads": None}, "threads must be a whole number, and not None"),
+        ({"bins": 12.5}, "bins must be a whole number, and not 12.5"),
+        ({"bins": 2000}, "bins must be from 1 to 1,024, and not 2,000"),
+        ({"threshold": "0.7"}, "threshold must be a number, and not '0.7'"),
+        ({"threshold": 10**400}, "threshold must be from 0 to 1, and not inf"),
+        ({"recall": True}, "recall must be a number, and not True"),
+        ({"memory": "some"}, "memory: 'some' is not a size"),
+        ({"memory": "1M"}, "memory must be from 16,777,216 to 1,125,899,906,842,624, and not 1,048,576"),
+        ({"method": "simhash", "bits": 64.0}, "bits must be a whole number, and not 64.0"),
+        ({"method": "simhash", "bits": 48}, "a SimHash has 32, 64 or 128 bits, and not 48"),
+        ({"method": "exact", "sampled": "no"}, "sampled must be True or False, and not 'no'"),
+        ({"method": "exact", "ignore": 5}, "ignore must be a list of words, and not 5"),
+        ({"method": "exact", "ignore": b"case"}, "ignore must be a list of words, and not b'case'"),
+        ({"method": "exact", "ignore": ["case", 5]}, "5 is not among what can be ignored"),
+        ({"method": "exact", "ignore": [["case"]]}, "['case'] is not among what can be ignored"),
+    ],
+)
+def test_wrong_options_are_one_sentence(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    source = write_json_lines(tmp_path / "a.jsonl", [{"text": "a"}])
+    for made_with in (dedup.Deduplicator, lambda **some: dedup.run(source, **some)):
+        with pytest.raises(InvalidArgument) as caught:
+            made_with(**options)
+        assert str(caught.value) == message
+
+
+def test_options_are_numbers_of_numpy_and_iterators_too(tmp_path: Path) -> None:
+    texts = ["a b c", "A b c"]
+    for ignore in (iter(["case"]), {"case"}, ("case",), "case"):
+        duplicates = dedup.Deduplicator(method="exact", ignore=ignore)
+        assert duplicates.add(texts).tolist() == [True, False]
+    one, other = dedup.digest(texts, ignore=iter(["case"]))
+    assert one == other
+    source = write_json_lines(tmp_path / "a.jsonl", [{"text": text} for text in texts])
+    assert dedup.run(source, method="exact", ignore=iter(["case"])).kept == 1
+    some: dict[str, Any] = {"bits": np.int64(128), "ngram": np.uint8(1)}
+    assert dedup.simhash(texts, **some).tolist() == dedup.simhash(texts, bits=128, ngram=1).tolist()
+    some = {"bins": np.int32(16), "bits": np.int16(4)}
+    assert dedup.minhash(texts, **some).max() < 16
+    duplicates = dedup.Deduplicator(
+        threshold=np.float32(0.5), bins=np.int64(64), threads=np.int64(1), sampled=np.bool_(False)
+    )
+    assert duplicates.add(texts).tolist() == [True, False]
+
+
+def test_fingerprints_have_the_defaults_of_the_options() -> None:
+    texts = made(20, seed=5)
+    assert dedup.simhash(texts, bits=None, weights=None).tolist() == dedup.simhash(texts).tolist()  # type: ignore[arg-type]
+    assert dedup.minhash(texts, bins=None).tolist() == dedup.minhash(texts).tolist()  # type: ignore[arg-type]
+    pairs = list(pairwise(texts))
+    assert dedup.similarity(pairs, measure=None).tolist() == dedup.similarity(pairs).tolist()  # type: ignore[arg-type]
+    for bits in (0, 33, 2.0, None):
+        with pytest.raises(InvalidArgument, match="bits must be"):
+            dedup.minhash(texts, bits=bits)  # type: ignore[arg-type]
+
+
 def test_fingerprints_are_arrays() -> None:
     texts = made(60, seed=3)
     pairs = [*pairwise(texts), (texts[0], f"{texts[0]} more words here")]

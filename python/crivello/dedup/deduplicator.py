@@ -30,7 +30,7 @@ class Deduplicator:
     """
 
     def __init__(self, **options: Any) -> None:
-        self._options = chosen = Options(**options)
+        self._options = chosen = Options.named(options)
         if chosen.boilerplate is Handling.DROP:
             raise InvalidArgument(
                 "what documents of a site share is known after all of them only",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crivello import _core
-from crivello.dedup.options import IGNORED, Options
+from crivello.dedup.arguments import whole
+from crivello.dedup.options import IGNORED, Options, Weights
 from crivello.dedup.source import Text, comparable
 from crivello.errors import InvalidArgument
 
@@ -32,12 +33,12 @@ def simhash(
     """
     given = comparable_texts(texts)
     options = Options(method="simhash", bits=bits, signals=signals, ngram=ngram, weights=weights)
-    unit, size = options.shingle
+    (unit, size), bits = options.shingle, options.hash_bits
     frequencies = None
-    if weights == "tf-idf":
+    if options.weighing is Weights.TF_IDF:
         frequencies = _core.DocumentFrequencies(unit, size, options.most_memory)
         frequencies.add(given)
-    hashes = np.asarray(_core.simhashes(given, unit, size, weights, bits, frequencies))
+    hashes = np.asarray(_core.simhashes(given, unit, size, str(options.weighing), bits, frequencies))
     return hashes.reshape(-1, 2) if bits == 128 else hashes
 
 
@@ -57,8 +58,10 @@ def minhash(
         >>> (one == other).mean()
     """
     given = comparable_texts(texts)
-    unit, size = Options(method="minhash", bins=bins, signals=signals, ngram=ngram).shingle
-    return np.asarray(_core.minhashes(given, unit, size, bins, bits)).reshape(len(given), bins)
+    options = Options(method="minhash", bins=bins, signals=signals, ngram=ngram)
+    columns = options.sketch_bins
+    found = _core.minhashes(given, *options.shingle, columns, whole("bits", bits, 1, 32))
+    return np.asarray(found).reshape(len(given), columns)
 
 
 def fingerprints(
@@ -75,11 +78,13 @@ def fingerprints(
         >>> all_of_them, some = fingerprints(["a b c d e f"]), fingerprints(["a b c d e f"], window=4)
     """
     options = Options(method="fingerprint", signals=signals, ngram=ngram, modulus=modulus, window=window)
-    ends, found = _core.fingerprints(comparable_texts(texts), *options.shingle, modulus or 1, window or 1)
+    ends, found = _core.fingerprints(
+        comparable_texts(texts), *options.shingle, options.modulus or 1, options.window or 1
+    )
     return _split_at(found, ends)
 
 
-def digest(texts: Iterable[Text], *, ignore: str | Sequence[str] = ()) -> NDArray[np.void]:
+def digest(texts: Iterable[Text], *, ignore: str | Iterable[str] = ()) -> NDArray[np.void]:
     """The digest of each text, 16 bytes; ``ignore`` leaves out markup, case, digits, dates or space before.
 
     >>> one, other = digest(["Page 1", "page 2"], ignore=["case", "digits"])
@@ -107,7 +112,9 @@ def similarity(
     array([0.6])
     """
     options = Options(method="minhash", measure=measure, signals=signals, ngram=ngram)
-    return np.asarray(_core.similarities(list(map(_comparable_pair, pairs)), *options.shingle, measure))
+    return np.asarray(
+        _core.similarities(list(map(_comparable_pair, pairs)), *options.shingle, str(options.measured))
+    )
 
 
 def _comparable_pair(pair: Iterable[Text]) -> tuple[str, str]:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import IO
 
 from crivello._core import Layout
+from crivello.dedup.arguments import chosen
 from crivello.dedup.compressed import MARK, SKIPPABLE, head
-from crivello.dedup.options import chosen
 from crivello.dedup.source import Source
 from crivello.errors import InvalidArgument, StorageError
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from enum import StrEnum
-from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
+import numpy as np
 
+from crivello.dedup.arguments import chosen, memory_size, real, whole
 from crivello.errors import InvalidArgument
-from crivello.settings.numbers import BYTES, parse_number
 
 
 class Method(StrEnum):
@@ -90,7 +90,6 @@ MOST_MEMORY = 1 << 30
 # A document is in memory as bytes, as text, and as n-grams: ten times its size.
 _SHARE_OF_DOCUMENT = 12
 
-_Choice = TypeVar("_Choice", bound=StrEnum)
 _NEAR = {Method.SIMHASH, Method.FINGERPRINT, Method.MINHASH}
 # The methods for which an option has a meaning.
 _MEANT: dict[str, set[Method]] = {
@@ -121,6 +120,7 @@ _THRESHOLD_OF_WORDS = 0.9
 # Of 64 bits; of others as many in proportion.
 _DISTANCE = 5
 _BITS = 64
+_LEAST_MEMORY = 16 << 20
 _BINS = 128
 _RECALL = 0.99
 _MODULUS = 8
@@ -150,7 +150,7 @@ class Options:
     recall: float | None = None
     modulus: int | None = None
     window: int | None = None
-    ignore: Sequence[str] | None = None
+    ignore: Iterable[str] | None = None
     sampled: bool | None = None
     keep: Keep | str = Keep.FIRST
     unit: Unit | str = Unit.DOCUMENT
@@ -170,11 +170,17 @@ class Options:
             "unit": Unit,
             "boilerplate": Handling,
         }
+        defaults = {field.name: field.default for field in fields(self)}
         for name, kind in kinds.items():
-            if (value := getattr(self, name)) is not None:
+            value = getattr(self, name)
+            if value is not None or defaults[name] is not None:
                 object.__setattr__(self, name, chosen(kind, value, name))
-        if isinstance(self.ignore, str):
-            object.__setattr__(self, "ignore", (self.ignore,))
+        if self.ignore is not None:
+            object.__setattr__(self, "ignore", _ignored(self.ignore))
+        if not isinstance(self.sampled, bool | np.bool_ | None):
+            raise InvalidArgument(f"sampled must be True or False, and not {self.sampled!r}")
+        if self.sampled is not None:
+            object.__setattr__(self, "sampled", bool(self.sampled))
         for name, methods in _MEANT.items():
             if _is_given(getattr(self, name)) and self.method not in methods:
                 raise InvalidArgument(
@@ -189,10 +195,6 @@ class Options:
             )
         if self.modulus is not None and self.window is not None:
             raise InvalidArgument("fingerprints are kept by modulus or by window, and not by both")
-        if wrong := set(self.ignore or ()) - set(IGNORED):
-            raise InvalidArgument(
-                f"{sorted(wrong)[0]!r} is not among what can be ignored", hint=f"{', '.join(IGNORED)}"
-            )
         if self.boilerplate is Handling.DROP and (
             self.unit is not Unit.DOCUMENT or self.method is Method.SUBSTRING
         ):
@@ -206,34 +208,37 @@ class Options:
             )
 
     def _check_numbers(self) -> None:
-        if isinstance(self.memory, str):
-            object.__setattr__(self, "memory", _bytes(self.memory))
+        if self.bits is not None:
+            object.__setattr__(self, "bits", whole("bits", self.bits))
         if self.bits not in (None, 32, 64, 128):
             raise InvalidArgument(f"a SimHash has 32, 64 or 128 bits, and not {self.bits}")
-        limits: dict[str, tuple[float, float]] = {
-            "threshold": (0, 1),
+        if self.memory is not None:
+            object.__setattr__(self, "memory", memory_size(self.memory, _LEAST_MEMORY))
+        object.__setattr__(self, "threads", whole("threads", self.threads, 0, 1024))
+        limits = {
             "ngram": (1, 10_000 if self.method is Method.SUBSTRING else 64),
             "distance": (0, self.hash_bits // 4),
             "bins": (1, 1024),
-            "recall": (0, 1),
             "modulus": (1, 1 << 32),
             "window": (1, 1 << 20),
-            "memory": (16 << 20, 1 << 50),
-            "threads": (0, 1024),
         }
         for name, (least, most) in limits.items():
-            value: Any = getattr(self, name)
-            if value is None:
-                continue
-            kind = Real if name in _SHARES else Integral
-            is_number = isinstance(value, kind) and not isinstance(value, bool)
-            if not is_number:
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, whole(name, value, least, most))
+        for name in _SHARES:
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, real(name, value, 0, 1))
+
+    @classmethod
+    def named(cls, options: Mapping[str, Any]) -> Options:
+        """The options with these names and values."""
+        names = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in names:
                 raise InvalidArgument(
-                    f"{name} must be a{' whole' * (kind is Integral)} number, and not {value!r}"
+                    f"there is no option {name}", hint=f"the options are {', '.join(names)}"
                 )
-            if not least <= value <= most:
-                raise InvalidArgument(f"{name} must be from {least:,} to {most:,}, and not {value:,}")
-            object.__setattr__(self, name, float(value) if kind is Real else int(value))
+        return cls(**options)
 
     @property
     def budget(self) -> int | None:
@@ -276,6 +281,16 @@ class Options:
         return self.bits or _BITS
 
     @property
+    def weighing(self) -> Weights:
+        """How much an n-gram counts in a SimHash."""
+        return Weights(self.weights or Weights.FREQUENCY)
+
+    @property
+    def measured(self) -> Measure:
+        """How similarity is measured."""
+        return Measure(self.measure or Measure.JACCARD)
+
+    @property
     def sketch_bins(self) -> int:
         """The numbers of a MinHash sketch."""
         return self.bins or _BINS
@@ -298,13 +313,13 @@ class Options:
             "unit": unit,
             "size": size,
             "threshold": self.least,
-            "measure": str(self.measure or Measure.JACCARD),
+            "measure": str(self.measured),
             "linkage": str(self.linkage or Linkage.LEADER),
             "bins": self.sketch_bins,
             "recall": self.found_share,
             "bits": self.hash_bits,
             "distance": self.most_bits,
-            "weights": str(self.weights or Weights.FREQUENCY),
+            "weights": str(self.weighing),
             "confirm": str(self.confirm or Confirm.NGRAMS),
             "verify": self.method is Method.SIMHASH and (self.threshold, self.confirm) != (None, None),
             "modulus": self.modulus or (1 if self.window else _MODULUS),
@@ -321,20 +336,15 @@ def _is_given(value: object) -> bool:
     return bool(value) if isinstance(value, Sequence) else True
 
 
-def _bytes(text: str) -> int:
-    found = parse_number(text, BYTES)
-    if not isinstance(found, int):
+def _ignored(names: object) -> tuple[str, ...]:
+    if isinstance(names, str):
+        names = (names,)
+    if isinstance(names, bytes) or not isinstance(names, Iterable):
         raise InvalidArgument(
-            f"memory: {text!r} is not a size", hint="give bytes, or something like 16M or 2G"
+            f"ignore must be a list of words, and not {names!r}", hint=f"take of {', '.join(IGNORED)}"
         )
+    found = tuple(names)
+    for name in found:
+        if not isinstance(name, str) or name not in IGNORED:
+            raise InvalidArgument(f"{name!r} is not among what can be ignored", hint=f"{', '.join(IGNORED)}")
     return found
-
-
-def chosen(kind: type[_Choice], value: str, name: str) -> _Choice:
-    """The member of an enumeration that a word names."""
-    try:
-        return kind(value)
-    except ValueError:
-        raise InvalidArgument(
-            f"{name}: {value!r} is not among the choices", hint=f"take one of {', '.join(kind)}"
-        ) from None

@@ -77,7 +77,7 @@ def run(
     names, others = ([some] if isinstance(some, str | Path) else list(some) for some in (inputs, against))
     if not names:
         raise InvalidArgument("there is no input", hint="name files, folders or - for standard input")
-    chosen = Options(**options)
+    chosen = Options.named(options)
     targets = {name: str(path) for name, path in (("out", out), ("pairs", pairs), ("clusters", clusters))}
     files = {what: name for what, name in targets.items() if name not in ("", STANDARD_OUTPUT)}
     beside = next((name for name in files.values() if not is_stream(Path(name))), "")
