@@ -326,3 +326,49 @@ def test_a_report_shows_where_long_texts_differ(tmp_path: Path) -> None:
     dedup.run(source, report=tmp_path / "report")
     assert "<ins>twice more</ins>" in (tmp_path / "report" / "report.html").read_text()
     assert "**twice more**" in (tmp_path / "report" / "report.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"inputs": ""}, "there is no input"),
+        ({"inputs": None}, "there is no input"),
+        ({"inputs": []}, "there is no input"),
+        ({"inputs": 5}, "inputs must be a path or a list of paths, and not 5"),
+        ({"inputs": b"in.jsonl"}, "inputs must be a path or a list of paths, and not b'in.jsonl'"),
+        ({"inputs": [5]}, "inputs must be a path, and not 5"),
+        ({"inputs": ["in.jsonl", ""]}, "inputs has an empty name"),
+        ({"inputs": "a\0b"}, "inputs: 'a\\x00b' has a character that no path has"),
+        ({"against": ["\ud800"]}, "against: '\\ud800' has a character that no path has"),
+        ({"against": 5}, "against must be a path or a list of paths, and not 5"),
+        ({"out": 5}, "out must be a path, and not 5"),
+        ({"out": False}, "out must be a path, and not False"),
+        ({"pairs": ["a"]}, "pairs must be a path, and not ['a']"),
+        ({"clusters": 1.5}, "clusters must be a path, and not 1.5"),
+        ({"report": "a\0"}, "report: 'a\\x00' has a character that no path has"),
+        ({"work": b"w"}, "work must be a path, and not b'w'"),
+        ({"field": None}, "field must be a text, and not None"),
+        ({"id": 5}, "id must be a text, and not 5"),
+        ({"format": ["jsonl"]}, "format must be a text, and not ['jsonl']"),
+        ({"cluster": 5}, "cluster must be a text, and not 5"),
+        ({"checkpoint": "soon"}, "checkpoint must be a number, and not 'soon'"),
+        ({"checkpoint": None}, "checkpoint must be a number, and not None"),
+        ({"checkpoint": -1}, "checkpoint must be at least 0, and not -1.0"),
+        ({"progress": 5}, "progress must be a function, and not 5"),
+    ],
+)
+def test_wrong_arguments_are_one_sentence(
+    source: Path, monkeypatch: pytest.MonkeyPatch, wrong: dict[str, Any], message: str
+) -> None:
+    monkeypatch.chdir(source.parent)
+    with pytest.raises(InvalidArgument) as caught:
+        dedup.run(**{"inputs": source, "out": "out.jsonl", **wrong})
+    assert str(caught.value) == message
+    assert names(source.parent) == [source.name]
+
+
+def test_none_is_no_output_and_no_other_corpus(source: Path) -> None:
+    report = dedup.run(
+        source, out=None, pairs=None, clusters=None, report=None, against=None, work=None, cluster=None
+    )
+    assert report.kept == 2 and names(source.parent) == [source.name]

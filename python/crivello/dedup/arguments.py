@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Iterable
 from enum import StrEnum
 from numbers import Integral, Real
 from typing import TypeVar
@@ -62,3 +64,38 @@ def chosen(kind: type[_Choice], value: str, name: str) -> _Choice:
         raise InvalidArgument(
             f"{name}: {value!r} is not among the choices", hint=f"take one of {', '.join(kind)}"
         ) from None
+
+
+def text(name: str, value: object) -> str:
+    """An argument that must be a text."""
+    if not isinstance(value, str):
+        raise InvalidArgument(f"{name} must be a text, and not {value!r}")
+    return value
+
+
+def path_name(name: str, path: object) -> str:
+    """The name of a file or folder; empty for ``None``, which is none."""
+    if path is None:
+        return ""
+    found = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(found, str):
+        raise InvalidArgument(f"{name} must be a path, and not {path!r}")
+    try:
+        is_path = b"\0" not in os.fsencode(found)
+    except UnicodeEncodeError:
+        is_path = False
+    if not is_path:
+        raise InvalidArgument(f"{name}: {found!r} has a character that no path has")
+    return found
+
+
+def path_names(name: str, paths: object) -> list[str]:
+    """The names of one file or folder, or of several; ``None`` and an empty name are none."""
+    if paths is None or isinstance(paths, str | os.PathLike):
+        return [found] if (found := path_name(name, paths)) else []
+    if isinstance(paths, bytes) or not isinstance(paths, Iterable):
+        raise InvalidArgument(f"{name} must be a path or a list of paths, and not {paths!r}")
+    names = [path_name(name, path) for path in paths]
+    if not all(names):
+        raise InvalidArgument(f"{name} has an empty name", hint="leave it out")
+    return names

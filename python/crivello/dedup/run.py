@@ -10,8 +10,9 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import numpy as np
 from crivello import _core
 from crivello.archives.output import is_stream
 from crivello.cluster.jobs import LOCAL, ray_map
+from crivello.dedup.arguments import path_name, path_names, real, text
 from crivello.dedup.boilerplate import LINES_MEMORY, Boilerplate, Lines
 from crivello.dedup.clusters import Clusters
 from crivello.dedup.examples import examples_of
@@ -37,22 +39,23 @@ from crivello.dedup.work import Work, place, storage_errors
 from crivello.errors import InvalidArgument
 
 Progress = Callable[[str, int, int], object]
+Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
 CHECKPOINT = 10.0
 
 
 def run(
-    inputs: str | Path | Sequence[str | Path],
+    inputs: Paths,
     *,
-    out: str | Path = "",
-    pairs: str | Path = "",
-    clusters: str | Path = "",
-    report: str | Path = "",
-    against: str | Path | Sequence[str | Path] = (),
+    out: str | PathLike[str] | None = None,
+    pairs: str | PathLike[str] | None = None,
+    clusters: str | PathLike[str] | None = None,
+    report: str | PathLike[str] | None = None,
+    against: Paths | None = None,
     field: str = "text",
     id: str = "id",
     format: str = "auto",
-    work: str | Path = "",
-    cluster: str = "",
+    work: str | PathLike[str] | None = None,
+    cluster: str | None = None,
     checkpoint: float = CHECKPOINT,
     progress: Progress | None = None,
     **options: Any,
@@ -74,15 +77,27 @@ def run(
         <Report: 5,000 documents, 4,312 kept, 688 dropped in 431 clusters, 1.2 s>
     """
     started = time.monotonic()
-    names, others = ([some] if isinstance(some, str | Path) else list(some) for some in (inputs, against))
+    names, others = path_names("inputs", inputs), path_names("against", against)
     if not names:
         raise InvalidArgument("there is no input", hint="name files, folders or - for standard input")
     chosen = Options.named(options)
-    targets = {name: str(path) for name, path in (("out", out), ("pairs", pairs), ("clusters", clusters))}
+    targets = {
+        name: path_name(name, path) for name, path in (("out", out), ("pairs", pairs), ("clusters", clusters))
+    }
+    report_name, work_name = path_name("report", report), path_name("work", work)
+    address = "" if cluster is None else text("cluster", cluster)
+    for name, value in (("field", field), ("id", id), ("format", format)):
+        text(name, value)
+    checkpoint = real("checkpoint", checkpoint, 0)
+    if progress is not None and not callable(progress):
+        raise InvalidArgument(
+            f"progress must be a function, and not {progress!r}",
+            hint="it is called with (stage, done, total)",
+        )
     files = {what: name for what, name in targets.items() if name not in ("", STANDARD_OUTPUT)}
     beside = next((name for name in files.values() if not is_stream(Path(name))), "")
-    if cluster:
-        _check_cluster(cluster, [*map(str, names), *map(str, others)], has_folder=bool(work or beside))
+    if address:
+        _check_cluster(address, [*names, *others], has_folder=bool(work_name or beside))
     if list(targets.values()).count(STANDARD_OUTPUT) > 1:
         raise InvalidArgument("only one of out, pairs and clusters goes to standard output")
     with (
@@ -90,27 +105,27 @@ def run(
         tempfile.TemporaryDirectory(prefix="crivello-dedup-") as spool,
     ):
 
-        def opened(some: Sequence[str | Path]) -> list[Source]:
+        def opened(some: Sequence[str]) -> list[Source]:
             return open_inputs(
                 some, format=format, field=field, id=id, limit=chosen.largest_document, spool=Path(spool)
             )
 
         references, sources = opened(others), opened(names)
-        beside_out = {what: str(name) for what, name in (("report", report), ("work", work)) if str(name)}
+        beside_out = {what: name for what, name in (("report", report_name), ("work", work_name)) if name}
         check_outputs({**files, **beside_out}, [*references, *sources])
         removes_parts = chosen.unit is not Unit.DOCUMENT or chosen.method is Method.SUBSTRING
-        copy = Copy(targets["out"], sources, references, rewrites=removes_parts) if out else None
-        if report:
-            check_name(str(report))
+        copy = Copy(targets["out"], sources, references, rewrites=removes_parts) if targets["out"] else None
+        if report_name:
+            check_name(report_name)
         if chosen.method is Method.SUBSTRING:
-            if cluster:
+            if address:
                 raise InvalidArgument(
                     "the method substring takes one pass, in the order of the corpus, and no cluster",
                     hint="leave the cluster out, or take another method",
                 )
-            if pairs or clusters:
+            if targets["pairs"] or targets["clusters"]:
                 raise InvalidArgument("the method substring has no pairs and no clusters", hint="give --out")
-            return _remove_passages(chosen, references, sources, copy, str(report), progress)
+            return _remove_passages(chosen, references, sources, copy, report_name, progress)
         identity = [source.identity() for source in [*references, *sources]]
         told = [
             chosen.native(),
@@ -124,7 +139,7 @@ def run(
         ]
         # The copy of a stream is another file in every run.
         is_resumable = all(Path(spool) not in source.path.parents for source in [*references, *sources])
-        folder = place(str(work), beside if is_resumable else "", told, Path(spool))
+        folder = place(work_name, beside if is_resumable else "", told, Path(spool))
         rooms = [Path(os.path.realpath(name)).parent for what, name in files.items() if what != "out"]
         state = Work(
             folder,
@@ -137,7 +152,7 @@ def run(
         with ExitStack() as ray:
             # Before there is a folder, which stays if there is no cluster.
             stage = _Stage(progress)
-            workers = ray.enter_context(ray_map(cluster, on_done=stage.show)) if cluster else None
+            workers = ray.enter_context(ray_map(address, on_done=stage.show)) if address else None
             with state.opened():
                 if workers is not None:
                     find_duplicates(
@@ -151,7 +166,7 @@ def run(
                     )
                     ray.close()
                 return _Run(chosen, references, sources, state, checkpoint, progress, started).finish(
-                    copy, targets["pairs"], targets["clusters"], str(report)
+                    copy, targets["pairs"], targets["clusters"], report_name
                 )
 
 
