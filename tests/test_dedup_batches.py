@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import sys
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -168,6 +170,62 @@ def test_fingerprints_are_arrays() -> None:
     )
     with pytest.raises(InvalidArgument, match="one text was given"):
         dedup.simhash("a text")
+
+
+@pytest.mark.parametrize("wrong", [None, 5, np.array("a")])
+def test_what_is_no_list_of_texts_is_refused(wrong: Any) -> None:
+    calls: list[Callable[[Any], object]] = [
+        dedup.simhash,
+        dedup.minhash,
+        dedup.fingerprints,
+        dedup.digest,
+        dedup.similarity,
+        lambda given: dedup.similarity([given]),
+        dedup.Deduplicator().add,
+    ]
+    for call in calls:
+        with pytest.raises(InvalidArgument, match=re.escape(f"{wrong!r} is no list of texts")):
+            call(wrong)
+
+
+def test_missing_values_are_empty_texts_in_batches_only() -> None:
+    pandas, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    values: list[Any] = [None, float("nan"), np.float32("nan"), pandas.NA, pa.scalar(None, pa.string())]
+    for missing in values:
+        duplicates = dedup.Deduplicator(method="exact")
+        assert duplicates.add([missing, "a", "", missing]).tolist() == [True, True, False, False]
+        with pytest.raises(InvalidArgument, match="is no text"):
+            dedup.simhash([missing])
+    others: list[Any] = [1.5, 3, ["a"], {}, pa.scalar(3)]
+    for wrong in others:
+        with pytest.raises(InvalidArgument, match="is no text"):
+            dedup.Deduplicator().add([wrong])
+
+    def texts() -> Iterator[str]:
+        yield "a"
+        raise TypeError("of the caller")
+
+    with pytest.raises(TypeError, match="of the caller"):
+        dedup.Deduplicator().add(texts())
+
+
+def test_arrays_of_other_packages_are_lists_of_texts() -> None:
+    pandas, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    polars = pytest.importorskip("polars")
+    texts = ["a b", None, "a b", "c"]
+    for some in (
+        pa.array(texts),
+        pa.array(texts, pa.large_string()),
+        pa.array(texts).dictionary_encode(),
+        pa.chunked_array([texts[:2], texts[2:]]),
+        list(pa.array(texts)),
+        pandas.Series(texts),
+        pandas.Series(texts, dtype="string"),
+        polars.Series(texts),
+        np.array(texts, object),
+    ):
+        assert dedup.Deduplicator(method="exact").add(some).tolist() == [True, True, False, True]
+    assert dedup.simhash(pa.array(["a b", "c"])).tolist() == dedup.simhash(["a b", "c"]).tolist()
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ import numpy as np
 from crivello import _core
 from crivello.dedup.fingerprint import comparable_texts, digests
 from crivello.dedup.options import Handling, Keep, Linkage, Method, Options, Unit, Weights
-from crivello.dedup.source import Text
 from crivello.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -65,8 +64,11 @@ class Deduplicator:
                 )
         self._kept = 0
 
-    def add(self, texts: Iterable[Text | None]) -> NDArray[np.bool_]:
-        """Which of the next documents stay; ``None`` is an empty text."""
+    def add(self, texts: Iterable[Any]) -> NDArray[np.bool_]:
+        """Which of the next documents stay.
+
+        A missing value is an empty text: ``None``, NaN, ``pandas.NA`` and nulls of pyarrow. Arrays of pyarrow are lists of texts, too.
+        """
         given = comparable_texts(texts, empty=True)
         if not given:
             return np.ones(0, np.bool_)

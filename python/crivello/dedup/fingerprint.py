@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -113,7 +114,9 @@ def similarity(
     """
     options = Options(method="minhash", measure=measure, signals=signals, ngram=ngram)
     return np.asarray(
-        _core.similarities(list(map(_comparable_pair, pairs)), *options.shingle, str(options.measured))
+        _core.similarities(
+            list(map(_comparable_pair, _listed(pairs))), *options.shingle, str(options.measured)
+        )
     )
 
 
@@ -129,12 +132,42 @@ def _split_at(values: _core.Array, ends: _core.Array) -> list[NDArray[np.uint64]
     return np.split(np.asarray(values), np.asarray(ends)[:-1].astype(np.int64)) if len(ends) else []
 
 
-def comparable_texts(texts: Iterable[Text | None], *, empty: bool = False) -> list[str]:
-    """Texts for the engine; with ``empty``, ``None`` is one without content."""
-    if isinstance(texts, str | bytes):
+def comparable_texts(texts: Iterable[Any], *, empty: bool = False) -> list[str]:
+    """Texts for the engine; with ``empty``, a missing value is one without content.
+
+    Missing are ``None``, NaN, ``pandas.NA`` and nulls of pyarrow.
+    """
+    return [
+        comparable(text if isinstance(text, str | bytes) else _text(text, empty)) for text in _listed(texts)
+    ]
+
+
+def _listed(given: Any) -> list[Any]:
+    if isinstance(given, str | bytes):
         raise InvalidArgument("one text was given, and not several", hint="put it into a list")
-    given = list(texts)
-    for text in given:
-        if not isinstance(text, str | bytes) and not (empty and text is None):
-            raise InvalidArgument(f"{text!r} is no text", hint="give strings, or bytes of UTF-8")
-    return [comparable(text or "") for text in given]
+    if hasattr(given, "to_pylist"):
+        given = given.to_pylist()
+    try:
+        several = iter(given)
+    except TypeError:
+        raise InvalidArgument(
+            f"{given!r} is no list of texts", hint="give a list of strings, or of bytes of UTF-8"
+        ) from None
+    return list(several)
+
+
+def _text(given: Any, empty: bool) -> Text:
+    """The text of a scalar of pyarrow, and of a missing value."""
+    value = given.as_py() if hasattr(given, "as_py") else given
+    if isinstance(value, str | bytes):
+        return value
+    if empty and _is_missing(value):
+        return ""
+    raise InvalidArgument(f"{value!r} is no text", hint="give strings, or bytes of UTF-8")
+
+
+def _is_missing(value: object) -> bool:
+    if isinstance(value, float | np.floating):
+        return bool(np.isnan(value))
+    pandas = sys.modules.get("pandas")
+    return value is None or (pandas is not None and value is pandas.NA)
