@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from crivello.dedup import HammingFile, HammingTable, simhash
-from crivello.errors import CorruptFile, InvalidArgument, OlderFormat
+from crivello.errors import CorruptFile, InvalidArgument, OlderFormat, StorageError
 
 
 def near_words(base: int, flips: list[int]) -> int:
@@ -68,7 +70,7 @@ def test_a_file_finds_what_a_table_finds(
     distance: int,
 ) -> None:
     path = tmp_path_factory.mktemp("hamming") / "hashes.run"
-    HammingFile.write(path, known, distance=distance, memory=1 << 16)
+    HammingFile.write(path, known, distance=distance, memory=1 << 20)
     file, table = HammingFile(path), HammingTable(known, distance=distance)
     assert (len(file), file.distance) == (len(np.unique(known)), distance)
     found, expected = file.nearest(asked), table.nearest(asked)
@@ -79,14 +81,14 @@ def test_a_file_finds_what_a_table_finds(
 
 def test_parts_that_do_not_fit_in_the_memory_are_merged(tmp_path: Path) -> None:
     random = np.random.default_rng(5)
-    known = random.integers(0, 2**64, 20_000, np.uint64)
-    asked = known[::40] ^ (np.uint64(1) << random.integers(0, 64, 500, np.uint64))
-    HammingFile.write(tmp_path / "hashes.run", known, distance=5, memory=1 << 18)
+    known = random.integers(0, 2**64, 100_000, np.uint64)
+    asked = known[::200] ^ (np.uint64(1) << random.integers(0, 64, 500, np.uint64))
+    HammingFile.write(tmp_path / "hashes.run", known, distance=5, memory=1 << 20)
     found, expected = (
         HammingFile(tmp_path / "hashes.run").nearest(asked),
         HammingTable(known, distance=5).nearest(asked),
     )
-    assert found.index.tolist() == expected.index.tolist() == list(range(0, 20_000, 40))
+    assert found.index.tolist() == expected.index.tolist() == list(range(0, 100_000, 200))
 
 
 def test_texts_are_found_by_their_simhashes() -> None:
@@ -106,9 +108,53 @@ def test_what_cannot_be_searched_is_refused(tmp_path: Path) -> None:
         HammingTable([1.5])
     with pytest.raises(InvalidArgument, match="64 bits"):
         HammingTable([-1])
+    with pytest.raises(InvalidArgument, match="64 bits"):
+        HammingTable([[1], [2, 3]])
     (tmp_path / "other").write_bytes(b"something else")
     with pytest.raises(CorruptFile):
         HammingFile(tmp_path / "other")
+
+
+@pytest.mark.parametrize("distance", ["3", None, 3.5, 3.0, True, -1, np.uint8(17)])
+def test_a_distance_is_a_whole_number(tmp_path: Path, distance: Any) -> None:
+    known = np.zeros(1, np.uint64)
+    with pytest.raises(InvalidArgument, match=r"^distance must be"):
+        HammingTable(known, distance)
+    with pytest.raises(InvalidArgument, match=r"^distance must be"):
+        HammingFile.write(tmp_path / "hashes.run", known, distance)
+    assert HammingTable(known, np.int8(5)).distance == 5  # type: ignore[arg-type]
+
+
+def test_a_memory_budget_is_a_size(tmp_path: Path) -> None:
+    path, known = tmp_path / "hashes.run", np.arange(9, dtype=np.uint64)
+    budgets: list[Any] = ["1M", "64 MiB", 1 << 20, np.int64(1 << 20)]
+    for memory in budgets:
+        HammingFile.write(path, known, memory=memory)
+        assert len(HammingFile(str(path))) == 9
+        path.unlink()
+    others: list[Any] = ["much", "1K", 0, -1, 1.5e8, None, 1 << 60]
+    for memory in others:
+        with pytest.raises(InvalidArgument, match=r"^memory"):
+            HammingFile.write(path, known, memory=memory)
+    assert not path.exists()
+
+
+def test_only_regular_files_are_read_and_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("pipe")
+    for name in ("pipe", "folder", "link"):
+        with pytest.raises(StorageError, match=f"{name} is not a regular file"):
+            HammingFile.write(tmp_path / name, [1])
+        with pytest.raises(StorageError, match=f"{name} is not a regular file"):
+            HammingFile(tmp_path / name)
+    assert (tmp_path / "pipe").is_fifo() and (tmp_path / "link").is_symlink()
+    paths: list[Any] = ["", None, 5, b"a", "a\0b"]
+    for path in paths:
+        with pytest.raises(InvalidArgument):
+            HammingFile.write(path, [1])
+        with pytest.raises(InvalidArgument):
+            HammingFile(path)
 
 
 def test_a_file_of_the_version_before_is_refused(tmp_path: Path) -> None:

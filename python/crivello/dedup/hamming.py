@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import stat
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from crivello import _core
-from crivello.errors import InvalidArgument, OlderFormat
+from crivello.dedup.arguments import memory_size, path_name, whole
+from crivello.errors import InvalidArgument, OlderFormat, StorageError
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from numpy.typing import NDArray
+
+_MOST_BITS = 16
+_LEAST_MEMORY = 1 << 20
 
 
 class Nearest(NamedTuple):
@@ -57,7 +64,7 @@ class HammingTable:
     """
 
     def __init__(self, simhashes: Any, distance: int = 3) -> None:
-        self._table = _core.HammingTable(_words(simhashes), _checked(distance))
+        self._table = _core.HammingTable(_words(simhashes), whole("distance", distance, 0, _MOST_BITS))
 
     def nearest(self, simhashes: Any) -> Nearest:
         """The index and the distance of the nearest SimHash of each, -1 where none is within the distance."""
@@ -105,14 +112,21 @@ class HammingFile:
 
     def __init__(self, path: str | PathLike[str]) -> None:
         try:
-            self._file = _core.HammingFile(path)
+            self._file = _core.HammingFile(_regular(path))
         except OlderFormat as error:
             raise OlderFormat(str(error), error.path, "write it anew: HammingFile.write") from None
 
     @staticmethod
-    def write(path: str | PathLike[str], simhashes: Any, distance: int = 3, memory: int = 64 << 20) -> None:
-        """Writes the file, in parts of at most ``memory`` bytes, which are merged. Equal SimHashes are stored once."""
-        _core.HammingFile.write(path, _words(simhashes), _checked(distance), memory)
+    def write(
+        path: str | PathLike[str], simhashes: Any, distance: int = 3, memory: int | str = 64 << 20
+    ) -> None:
+        """Writes the file, in parts of at most ``memory`` bytes, which are merged. Equal SimHashes are stored once.
+
+        ``memory`` may be a text such as ``64M``; it is at least 1 MiB.
+        """
+        distance = whole("distance", distance, 0, _MOST_BITS)
+        memory = memory_size(memory, _LEAST_MEMORY)
+        _core.HammingFile.write(_regular(path), _words(simhashes), distance, memory)
 
     def nearest(self, simhashes: Any) -> Nearest:
         """The index and the distance of the nearest SimHash of each, -1 where none is within the distance."""
@@ -137,19 +151,32 @@ def _nearest(indices: _core.Array, distances: _core.Array) -> Nearest:
     return Nearest(np.asarray(indices).view(np.int64), np.asarray(distances).view(np.int32))
 
 
+def _regular(path: str | PathLike[str]) -> str:
+    """The name of a regular file, or of none yet: pipes and devices are neither mapped nor replaced."""
+    name = path_name("path", path)
+    if not name:
+        raise InvalidArgument("the file of SimHashes has no name")
+    with suppress(OSError):
+        if not stat.S_ISREG(Path(name).stat().st_mode):
+            raise StorageError(f"{name} is not a regular file", name, hint="name another file")
+    return name
+
+
 def _words(simhashes: Any) -> NDArray[np.uint64]:
-    given = np.asarray(simhashes)
+    try:
+        given = np.asarray(simhashes)
+    except ValueError:
+        # A list of lists of different lengths.
+        raise _no_simhashes() from None
     if given.ndim != 1 or given.dtype.kind not in "ui" or (given.dtype.kind == "i" and (given < 0).any()):
         if not given.size:
             return np.zeros(0, np.uint64)
-        raise InvalidArgument(
-            "SimHashes are an array of numbers of 64 bits in one dimension",
-            hint="crivello.dedup.simhash with 32 or 64 bits makes one",
-        )
+        raise _no_simhashes()
     return np.ascontiguousarray(given, np.uint64)
 
 
-def _checked(distance: int) -> int:
-    if not 0 <= distance <= 16:
-        raise InvalidArgument(f"the distance is from 0 to 16 bits, and not {distance}")
-    return distance
+def _no_simhashes() -> InvalidArgument:
+    return InvalidArgument(
+        "SimHashes are an array of numbers of 64 bits in one dimension",
+        hint="crivello.dedup.simhash with 32 or 64 bits makes one",
+    )
