@@ -259,6 +259,43 @@ def test_record_batches_go_in_and_out(texts: list[str], wanted: list[str]) -> No
         dedup.arrow(3)
 
 
+def test_tables_without_one_column_of_texts_are_refused() -> None:
+    pa, polars = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    twice = pa.record_batch([pa.array(["a"]), pa.array(["b"])], names=["text", "text"])
+    nothing = pa.table({"n": [1]}).select([])
+    tables: list[tuple[Any, Any, str]] = [
+        (twice, "text", "there are 2 columns 'text'"),
+        (pa.Table.from_batches([twice]), "text", "there are 2 columns 'text'"),
+        (nothing, "text", "there is no column 'text', and no other"),
+        (twice, None, "column must be a text, and not None"),
+        (pa.table({"text": [1]}), "text", "1 is no text"),
+        (pa.array(["a"]), "text", "StringArray gives no record batches: .*"),
+        (pa.chunked_array([["a"]]), "text", "ChunkedArray gives no record batches: .*"),
+        (polars.Series(["a"]), "text", "Series gives no record batches: .*"),
+    ]
+    for table, column, message in tables:
+        with pytest.raises(InvalidArgument) as caught:
+            list(dedup.arrow(table, column))
+        assert re.fullmatch(message, str(caught.value))
+
+
+def test_a_stream_without_rows_gives_its_schema() -> None:
+    pa = pytest.importorskip("pyarrow")
+    fields = [pa.field("number", pa.int64()), pa.field("name", pa.string())]
+    types = [
+        pa.sparse_union(fields),
+        pa.dense_union(fields),
+        pa.list_(pa.dense_union(fields)),
+        pa.dictionary(pa.int8(), pa.string()),
+        pa.string_view(),
+        pa.run_end_encoded(pa.int32(), pa.string()),
+    ]
+    columns = [(f"column {number}", kind) for number, kind in enumerate(types)]
+    schema = pa.schema([pa.field("text", pa.string(), nullable=False), *columns])
+    (batch,) = dedup.arrow(pa.RecordBatchReader.from_batches(schema, []))
+    assert (batch.num_rows, batch.schema) == (0, schema)
+
+
 def test_tables_of_other_tools_go_in_and_out(texts: list[str], wanted: list[str]) -> None:
     pa = pytest.importorskip("pyarrow")
     polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")

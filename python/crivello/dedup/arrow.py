@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crivello._tables import _package
+from crivello.dedup.arguments import text
 from crivello.dedup.deduplicator import Deduplicator
 from crivello.errors import InvalidArgument
 
@@ -29,14 +30,20 @@ def arrow(batches: Any, column: str = "text", **options: Any) -> Iterator[pyarro
     """
     pa = _package("pyarrow")
     duplicates = Deduplicator(**options)
-    return _kept(pa, _batches(pa, batches), column, duplicates)
+    return _kept(pa, _batches(pa, batches), text("column", column), duplicates)
 
 
 def _batches(pa: Any, batches: Any) -> Iterable[pyarrow.RecordBatch]:
-    if hasattr(batches, "__arrow_c_stream__"):
-        return _of_stream(pa, pa.RecordBatchReader.from_stream(batches))
-    if hasattr(batches, "__arrow_c_array__"):
-        return [pa.record_batch(batches)]
+    try:
+        if hasattr(batches, "__arrow_c_stream__"):
+            return _of_stream(pa, pa.RecordBatchReader.from_stream(batches))
+        if hasattr(batches, "__arrow_c_array__"):
+            return [pa.record_batch(batches)]
+    except pa.ArrowInvalid as error:
+        # An array, and not a table; or a table that is none of Arrow.
+        raise InvalidArgument(
+            f"{type(batches).__name__} gives no record batches: {error}", hint="give a table, not a column"
+        ) from None
     if hasattr(batches, "with_format") and hasattr(batches, "iter"):
         # A dataset of the package datasets: its batches are tables.
         batches = batches.with_format("arrow").iter(_ROWS)
@@ -52,7 +59,7 @@ def _of_stream(pa: Any, reader: pyarrow.RecordBatchReader) -> Iterator[pyarrow.R
         is_empty = False
         yield batch
     if is_empty:
-        columns = [pa.array([], field.type) for field in reader.schema]
+        columns = [pa.nulls(0, field.type) for field in reader.schema]
         yield pa.RecordBatch.from_arrays(columns, schema=reader.schema)
 
 
@@ -77,13 +84,20 @@ def _kept(
     pa: Any, batches: Iterable[pyarrow.RecordBatch], column: str, duplicates: Deduplicator
 ) -> Iterator[pyarrow.RecordBatch]:
     for batch in batches:
-        place = batch.schema.get_field_index(column)
-        if place < 0:
-            raise InvalidArgument(
-                f"there is no column {column!r}, only {', '.join(batch.schema.names)}",
-                hint="column names the one with the text",
-            )
-        stays = duplicates.add(batch.column(place).to_pylist())
+        stays = duplicates.add(batch.column(_place(batch.schema, column)))
         # Slices, since filters do not take all types (views of strings, as Polars has them).
         edges = np.flatnonzero(np.diff(stays, prepend=False, append=False)).reshape(-1, 2).tolist()
         yield pa.concat_batches([batch.slice(start, end - start) for start, end in edges or [[0, 0]]])
+
+
+def _place(schema: pyarrow.Schema, column: str) -> int:
+    """The index of the column with the texts."""
+    places = schema.get_all_field_indices(column)
+    if not places:
+        others = f"only {', '.join(schema.names)}" if schema.names else "and no other"
+        raise InvalidArgument(
+            f"there is no column {column!r}, {others}", hint="column names the one with the text"
+        )
+    if len(places) > 1:
+        raise InvalidArgument(f"there are {len(places)} columns {column!r}", hint="give each its own name")
+    return int(places[0])
