@@ -172,6 +172,20 @@ def test_fingerprints_are_arrays() -> None:
         dedup.simhash("a text")
 
 
+def test_few_bits_of_a_sketch_agree_by_chance() -> None:
+    shared = " ".join(f"w{number}" for number in range(60))
+    one, other = f"{shared} {' '.join('abcdefgh')}", f"{shared} {' '.join('stuvwxyz')}"
+    (share,) = dedup.similarity([(one, other)])
+    for bits in (1, 2, 32):
+        equal = []
+        for number in range(20):
+            # Other words each time: sketches of one pair have bins in common, and errors with them.
+            named = [text.replace("w", f"{number}w") for text in (one, other)]
+            first, second = dedup.minhash(named, bins=1024, bits=bits)
+            equal.append((first == second).mean())
+        assert np.mean(equal) == pytest.approx(share + (1 - share) / 2**bits, abs=0.03)
+
+
 @pytest.mark.parametrize("wrong", [None, 5, np.array("a")])
 def test_what_is_no_list_of_texts_is_refused(wrong: Any) -> None:
     calls: list[Callable[[Any], object]] = [

@@ -20,8 +20,8 @@ class Deduplicator:
     """Says of each document whether it is like one before: a document is dropped if it is similar to one that was kept.
 
     The options are those of ``run``, for the methods ``exact``, ``minhash`` and ``simhash``. Memory grows with the documents that
-    are kept: ``exact`` takes 8 bytes for each up to ``memory``, and then the disk; ``minhash`` about 150 bytes for each, with its
-    n-grams in a temporary file, and ``simhash`` about 50.
+    are kept: ``exact`` takes 8 bytes for each up to ``memory``, and then the disk; ``minhash`` 160 to 280 bytes for each (more
+    for thresholds below 0.7), with its n-grams in a temporary file, and ``simhash`` 60 to 80.
 
         >>> duplicates = Deduplicator(method="minhash", threshold=0.8)
         >>> duplicates.add(["a b c d e f", "a b c d e f", "other words"])

@@ -28,7 +28,8 @@ def simhash(
 ) -> NDArray[np.uint64]:
     """The SimHash of each text; with 128 bits an array of two columns, the lower half first.
 
-    The document frequencies of ``tf-idf`` are those of the texts themselves.
+    The document frequencies of ``tf-idf`` are those of the texts themselves. With these weights the SimHashes are others than those that
+    ``run`` compares, which keeps 32 bits of the hash of each n-gram.
 
         >>> simhash(["a b c d", "a b c e"])
     """
@@ -53,7 +54,8 @@ def minhash(
 ) -> NDArray[np.uint32]:
     """The MinHash sketch of each text: a row of ``bins`` numbers of ``bits`` bits.
 
-    The share of equal numbers of two rows estimates the Jaccard similarity of the texts.
+    The share of equal numbers of two rows estimates the Jaccard similarity J of the texts; with few bits J + (1 - J) / 2^bits, since
+    unequal numbers agree by chance.
 
         >>> one, other = minhash(["a b c d e f", "a b c d e g"])
         >>> (one == other).mean()

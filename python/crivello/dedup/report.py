@@ -28,8 +28,8 @@ class Report(Figures):
     """Counts of documents and clusters. With paragraphs or lines as units, ``units`` are these, and clusters are of them.
 
     ``against`` is the number of documents or units that are in the other corpus. ``similarities`` counts the pairs by their
-    similarity, in steps of 0.05; ``sizes`` counts the clusters by their number of members. ``damage`` is what could not be read of
-    archives, and is left out.
+    similarity, in steps of 0.05; ``sizes`` counts the clusters by their number of members. ``examples`` are chosen only if a report is
+    written. ``damage`` is what could not be read of archives, and is left out.
     """
 
     method: str
