@@ -8,7 +8,7 @@
 //!
 //! Sketching, looking up and verifying use all threads; only documents of a batch that share a band with another one of it are
 //! compared one after the other. Memory for each document that was kept: by MinHash 8 bytes a band (17 with the defaults) and
-//! 8; by SimHash about 50.
+//! 8; by SimHash 60 to 80.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
