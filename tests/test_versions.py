@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -146,6 +147,25 @@ def test_the_pieces_of_a_difference_are_both_texts(old: str, new: str) -> None:
     pieces = list(Difference(None, None, old, new).words())  # type: ignore[arg-type]
     assert "".join(text for kind, text in pieces if kind != "inserted") == old
     assert "".join(text for kind, text in pieces if kind != "deleted") == new
+
+
+@pytest.mark.parametrize("lines", [1, 40])
+def test_the_pieces_of_long_texts_are_the_words_that_changed(lines: int) -> None:
+    # Few words, which occur often, as in any text.
+    drawn = random.Random(5).choices(["the", "of", "page", "and", "a", "word"], k=1200)
+    changed = drawn.copy()
+    for place in range(50, 1200, 100):
+        changed[place] = "other"
+    size = len(drawn) // lines
+    old, new = (
+        "\n".join(" ".join(words[start : start + size]) for start in range(0, len(words), size))
+        for words in (drawn, changed)
+    )
+    pieces = list(Difference(None, None, old, new).words())  # type: ignore[arg-type]
+    assert [text for kind, text in pieces if kind == "inserted"] == ["other"] * 12
+    assert [text for kind, text in pieces if kind == "deleted"] == [
+        drawn[place] for place in range(50, 1200, 100)
+    ]
 
 
 @given(st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)))

@@ -288,7 +288,8 @@ def write_pairs(path: str, found: Pairs, ledger: Ledger, token: str = "") -> tup
 
 
 def _histogram(similarities: NDArray[np.float64]) -> NDArray[np.int64]:
-    return np.histogram(np.clip(similarities, 0, 1), BINS, (0, 1))[0]
+    # They come from numbers of 32 bits: 0.7 may be a little less.
+    return np.histogram(np.clip(similarities, 0, 1).round(6), BINS, (0, 1))[0]
 
 
 def _written(path: str, lines: Callable[[IO[bytes]], None], token: str) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["same", "deleted", "inserted"]
 _WORDS = re.compile(r"\S+|\s+")
+# The most lines or words that are compared exactly: the time is quadratic.
+_EXACT = 4000
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,16 +67,44 @@ class Difference:
 
 
 def changed_words(before: str, after: str) -> Iterator[tuple[Kind, str]]:
-    """Two texts in pieces: what is in both, what only in the first (deleted), what only in the second (inserted)."""
-    old, new = _WORDS.findall(before), _WORDS.findall(after)
-    for kind, start, end, begin, stop in SequenceMatcher(None, old, new).get_opcodes():
-        if kind == "equal":
-            yield "same", "".join(old[start:end])
+    """Two texts in pieces: what is in both, what only in the first (deleted), what only in the second (inserted).
+
+    Lines are compared first, and then the words of those that differ.
+    """
+    same = ""
+    for kind, text in _by_lines(before, after):
+        if kind == "same":
+            same += text
             continue
-        if end > start:
-            yield "deleted", "".join(old[start:end])
-        if stop > begin:
-            yield "inserted", "".join(new[begin:stop])
+        if same:
+            yield "same", same
+        same = ""
+        yield kind, text
+    if same:
+        yield "same", same
+
+
+def _by_lines(before: str, after: str) -> Iterator[tuple[Kind, str]]:
+    for old, new, is_same in _blocks(before.splitlines(keepends=True), after.splitlines(keepends=True)):
+        if is_same:
+            yield "same", old
+            continue
+        for deleted, inserted, is_same in _blocks(_WORDS.findall(old), _WORDS.findall(new)):
+            if is_same:
+                yield "same", deleted
+                continue
+            if deleted:
+                yield "deleted", deleted
+            if inserted:
+                yield "inserted", inserted
+
+
+def _blocks(before: list[str], after: list[str]) -> Iterator[tuple[str, str, bool]]:
+    """What corresponds in two lists of pieces, and whether it is the same."""
+    # Without what occurs often a comparison is quick, and finds little.
+    is_long = max(len(before), len(after)) > _EXACT
+    for kind, start, end, begin, stop in SequenceMatcher(None, before, after, autojunk=is_long).get_opcodes():
+        yield "".join(before[start:end]), "".join(after[begin:stop]), kind == "equal"
 
 
 def difference(
