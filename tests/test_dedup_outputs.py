@@ -13,9 +13,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from crivello import dedup
+from crivello.dedup.outputs import steps_of
 from crivello.errors import InvalidArgument, StorageError
 from tests.corpora import read_json_lines, write_json_lines
 from tests.shell import says
@@ -372,3 +374,10 @@ def test_none_is_no_output_and_no_other_corpus(source: Path) -> None:
         source, out=None, pairs=None, clusters=None, report=None, against=None, work=None, cluster=None
     )
     assert report.kept == 2 and names(source.parent) == [source.name]
+
+
+def test_a_similarity_belongs_to_the_step_that_begins_with_it() -> None:
+    shares = np.array([0, 0.05, 0.7, 0.95, 1])
+    for given in (shares, shares.astype(np.float32).astype(np.float64)):
+        assert steps_of(given).tolist() == [0, 1, 14, 19, 19]
+    assert steps_of(np.array([0.0499, 0.6999])).tolist() == [0, 13]

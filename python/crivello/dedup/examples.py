@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from crivello.dedup.ledger import Ledger
-from crivello.dedup.outputs import Pairs
-from crivello.dedup.report import BINS, Example
+from crivello.dedup.outputs import Pairs, steps_of
+from crivello.dedup.report import Example
 from crivello.dedup.source import Text, readable, shown
 
 _MOST = 8
@@ -20,8 +20,7 @@ def examples_of(
 ) -> list[Example]:
     """A few pairs of the first million with their texts."""
     ones, others, similarities = map(np.asarray, found.pairs(0, _SCANNED))
-    steps = np.minimum((similarities * BINS).astype(np.int64), BINS - 1)
-    _, chosen = np.unique(steps, return_index=True)
+    _, chosen = np.unique(steps_of(similarities), return_index=True)
     chosen = chosen[:_MOST]
     numbers = np.concatenate((ones[chosen], others[chosen]))
     texts = texts_of(set(numbers.tolist()))
